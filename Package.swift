@@ -1,0 +1,97 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings of every Swift target, tests included.
+let house: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "afterlink",
+    products: [
+        .executable(name: "afterlink", targets: ["afterlink"])
+    ],
+    targets: [
+        // C as the system has it.
+        .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+        .systemLibrary(
+            name: "CSQLite",
+            path: "Sources/CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]
+        ),
+        .systemLibrary(
+            name: "COpenSSL",
+            path: "Sources/COpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"])]
+        ),
+
+        // Build time only: SQL becomes string literals, so that the binary runs from anywhere.
+        .executableTarget(name: "EmbedTool", swiftSettings: house),
+        .plugin(
+            name: "EmbedPlugin",
+            capability: .buildTool(),
+            dependencies: ["EmbedTool"],
+            path: "Sources/EmbedPlugin"
+        ),
+
+        .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: house),
+        .target(name: "Attribution", dependencies: ["Crypto"], swiftSettings: house),
+        .target(name: "HTTPServer", dependencies: ["CLinux", "COpenSSL"], swiftSettings: house),
+        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: house),
+        .target(
+            name: "SQLiteStorage",
+            dependencies: ["Attribution", "SQLite"],
+            swiftSettings: house,
+            plugins: ["EmbedPlugin"]
+        ),
+        .target(name: "Server", dependencies: ["Attribution", "Crypto", "HTTPServer"], swiftSettings: house),
+        .executableTarget(
+            name: "afterlink",
+            dependencies: ["Attribution", "Crypto", "HTTPServer", "SQLiteStorage", "Server"],
+            swiftSettings: house
+        ),
+
+        .target(name: "Support", path: "Tests/Support", swiftSettings: house),
+        .executableTarget(
+            name: "EchoServer",
+            dependencies: ["HTTPServer"],
+            path: "Tests/EchoServer",
+            swiftSettings: house
+        ),
+        .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: house),
+        .testTarget(
+            name: "AttributionTests",
+            dependencies: ["Attribution", "Crypto", "Support"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "HTTPServerTests",
+            dependencies: ["HTTPServer", "EchoServer", "Support"],
+            swiftSettings: house
+        ),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "Support"], swiftSettings: house),
+        .testTarget(
+            name: "StorageTests",
+            dependencies: ["Attribution", "SQLiteStorage", "SQLite", "Support"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: ["Attribution", "HTTPServer", "Server", "SQLiteStorage", "Support"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["Support", "afterlink"],
+            swiftSettings: house
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
