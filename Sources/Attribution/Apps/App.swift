@@ -1,0 +1,40 @@
+/// A mobile app whose clicks and first launches are kept apart from those of all others.
+public struct App: Equatable, Sendable {
+    /// What an operator may change about an app.
+    public struct Settings: Equatable, Sendable {
+        /// 1 to 100 characters, unique on the server.
+        public var name: String
+        /// Whether clicks without a key are accepted.
+        public var openClicks: Bool
+        /// Origins (`https://shop.example`) whose pages may post clicks; empty allows any.
+        public var allowedOrigins: [String]
+        /// Where clicks of strangers may lead: prefixes as `myapp://` or `https://shop.example`; empty allows any.
+        public var destinations: [String]
+        /// Nil takes the server's window.
+        public var window: AttributionWindow?
+
+        public init(
+            name: String,
+            openClicks: Bool = true,
+            allowedOrigins: [String] = [],
+            destinations: [String] = [],
+            window: AttributionWindow? = nil
+        ) {
+            self.name = name
+            self.openClicks = openClicks
+            self.allowedOrigins = allowedOrigins
+            self.destinations = destinations
+            self.window = window
+        }
+    }
+
+    public let id: AppID
+    public var settings: Settings
+    public let createdAt: Timestamp
+
+    public init(id: AppID, settings: Settings, createdAt: Timestamp) {
+        self.id = id
+        self.settings = settings
+        self.createdAt = createdAt
+    }
+}

@@ -1,0 +1,43 @@
+/// All apps and keys as they were at one moment: small, and asked on every request.
+public struct Directory: Equatable, Sendable {
+    /// Oldest first.
+    public let apps: [App]
+    /// Oldest first, revoked ones included.
+    public let keys: [APIKey]
+    private let appIndexes: [AppID: Int]
+    private let keyIndexes: [KeyDigest: Int]
+
+    public init(apps: [App], keys: [APIKey]) {
+        self.apps = apps
+        self.keys = keys
+        appIndexes = Dictionary(zip(apps.map(\.id), apps.indices)) { first, _ in first }
+        keyIndexes = Dictionary(zip(keys.map(\.digest), keys.indices)) { first, _ in first }
+    }
+
+    public func app(_ id: AppID) -> App? {
+        appIndexes[id].map { apps[$0] }
+    }
+
+    public func key(_ digest: KeyDigest) -> APIKey? {
+        keyIndexes[digest].map { keys[$0] }
+    }
+}
+
+/// Where apps and keys are kept.
+public protocol AppStore {
+    /// The present apps and keys. What another process changed is seen within half a second.
+    func directory() throws(StoreError) -> Directory
+
+    /// - Throws: `conflict` when another app has the name.
+    func create(_ app: App) async throws(StoreError)
+    /// - Throws: `notFound`, `conflict`.
+    func update(_ app: AppID, to settings: App.Settings) async throws(StoreError)
+
+    /// - Throws: `conflict` when the same key text is there already, `notFound` for an unknown app.
+    func create(_ key: APIKey) async throws(StoreError)
+    /// A key that was revoked before stays revoked since then.
+    /// - Throws: `notFound`.
+    func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError)
+    /// Notes that the key was used. Batched.
+    func noteUse(of key: KeyID, at now: Timestamp)
+}

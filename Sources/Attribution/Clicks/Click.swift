@@ -1,0 +1,110 @@
+/// One fingerprint under which a click can be found.
+public struct FingerprintEntry: Hashable, Sendable {
+    /// How the fingerprint was made; nil when the caller brought it ready-made.
+    public let form: FingerprintForm?
+    public let key: KeyedHash
+    /// How likely a client that sends this fingerprint computes it so, 0…1.
+    public let weight: Double
+
+    public init(form: FingerprintForm?, key: KeyedHash, weight: Double = 1) {
+        self.form = form
+        self.key = key
+        self.weight = weight
+    }
+}
+
+/// A visit to a campaign link: what a first launch may later be credited to.
+public struct Click: Equatable, Sendable {
+    /// Who clicked and on what, apart from the keyed hashes it is found by.
+    public struct Facts: Equatable, Sendable {
+        public var app: AppID
+        /// Made with a test key: no live key sees it and no live statistic counts it.
+        public var isTest: Bool
+        public var destination: DeepLinkURL
+        public var campaignKey: CampaignKey?
+        public var journeyID: JourneyID
+        public var clickedAt: Timestamp
+        public var recordedAt: Timestamp
+        public var window: AttributionWindow
+        public var source: SourceToken
+        /// The signal that `source` was read from, as it came (`google`), at most 255 characters.
+        public var rawSource: String?
+        public var platform: Platform
+        /// Major and minor OS version in native form (`17.2`), where known.
+        public var osVersion: String?
+        /// A JSON object as the caller wrote it, at most 8 KiB.
+        public var metadata: String?
+        /// A preview, prefetch or robot: recorded and counted, never a candidate.
+        public var isRobot: Bool
+        /// The caller's fingerprint is none of those made from its signals.
+        public var isContradictory: Bool
+
+        public init(
+            app: AppID,
+            isTest: Bool = false,
+            destination: DeepLinkURL,
+            campaignKey: CampaignKey? = nil,
+            journeyID: JourneyID,
+            clickedAt: Timestamp,
+            recordedAt: Timestamp,
+            window: AttributionWindow,
+            source: SourceToken = .direct,
+            rawSource: String? = nil,
+            platform: Platform = .unknown,
+            osVersion: String? = nil,
+            metadata: String? = nil,
+            isRobot: Bool = false,
+            isContradictory: Bool = false
+        ) {
+            self.app = app
+            self.isTest = isTest
+            self.destination = destination
+            self.campaignKey = campaignKey
+            self.journeyID = journeyID
+            self.clickedAt = clickedAt
+            self.recordedAt = recordedAt
+            self.window = window
+            self.source = source
+            self.rawSource = rawSource
+            self.platform = platform
+            self.osVersion = osVersion
+            self.metadata = metadata
+            self.isRobot = isRobot
+            self.isContradictory = isContradictory
+        }
+
+        /// The last millisecond in which a first launch may be credited to the click.
+        public var expiresAt: Timestamp { window.end(ofClickAt: clickedAt) }
+    }
+
+    public let id: ClickID
+    public let facts: Facts
+
+    public init(id: ClickID, facts: Facts) {
+        self.id = id
+        self.facts = facts
+    }
+}
+
+/// A click on its way into a store, which gives it its identifier.
+public struct NewClick: Equatable, Sendable {
+    public var facts: Click.Facts
+    /// At least one, unless the click can only be found by a token.
+    public var fingerprints: [FingerprintEntry]
+    /// Same app, fingerprint, link or URL, exact address and user agent: repeated posts share it.
+    public var visit: KeyedHash
+    /// From the caller's idempotency key, where it sent one.
+    public var idempotency: KeyedHash?
+
+    public init(
+        facts: Click.Facts,
+        fingerprints: [FingerprintEntry],
+        visit: KeyedHash,
+        idempotency: KeyedHash? = nil
+    ) {
+        self.facts = facts
+        self.fingerprints = fingerprints
+        self.visit = visit
+        self.idempotency = idempotency
+    }
+}

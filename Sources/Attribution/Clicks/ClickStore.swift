@@ -1,0 +1,57 @@
+/// What became of a click that was handed to a store.
+public enum RecordOutcome: Equatable, Sendable {
+    case recorded(Click)
+    /// A repeated post: the click that was recorded first.
+    case duplicate(Click)
+}
+
+/// What a store knows about one check, read in one consistent look.
+public struct CheckView: Equatable, Sendable {
+    /// The answer that this caller was given before and may be given again.
+    public var replay: Claim?
+    /// Unclaimed clicks with the check's fingerprint, inside their window, newest first, ties by later id first.
+    public var candidates: [Click]
+    /// When there is neither: what the newest click with this fingerprint has become.
+    public var reason: NoMatchReason
+
+    public init(replay: Claim? = nil, candidates: [Click] = [], reason: NoMatchReason = .noClick) {
+        self.replay = replay
+        self.candidates = candidates
+        self.reason = reason
+    }
+}
+
+/// What became of an attempt to consume a click.
+public enum ClaimOutcome: Equatable, Sendable {
+    case claimed(Claim)
+    /// This caller was given an answer before: the same one again.
+    case replayed(Claim)
+    /// Somebody else has consumed the click, or it expired: look again.
+    case lost
+}
+
+/// Where clicks live and are consumed.
+///
+/// Every answer to ``record(_:)`` and ``claim(_:with:for:)`` is given only after its transaction is on disk.
+public protocol ClickStore {
+    /// Records a click, or finds the one that it repeats: same idempotency key, or same visit within 10 s.
+    func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
+
+    /// What there is for a check: an earlier answer, candidates, or the reason why there is none.
+    func view(for check: Check) async throws(StoreError) -> CheckView
+
+    /// Consumes `click` for `check`, atomically with the look whether the caller has had its answer already,
+    /// and retires the same visitor's duplicates of the last ten minutes with it.
+    func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
+        -> ClaimOutcome
+
+    /// Says that the answer about to be written is the first one for `click`: a check whose first byte is read
+    /// from now on may ask for it again.
+    func answering(_ claim: Claim)
+
+    /// Says that the answer was seen to fail on its way: the next check with the same fingerprint gets it, once.
+    func deliveryFailed(of claim: Claim)
+
+    /// Notes how a check ended that consumed nothing. Batched: the last second may be lost with the process.
+    func note(_ ending: CheckEnding, of check: Check)
+}

@@ -1,0 +1,39 @@
+/// The rule that credits a first launch to a click: the newest click of the app with that fingerprint which is
+/// inside its attribution window and unclaimed, consumed exactly once.
+public struct FirstLaunchMatching {
+    private let store: any ClickStore
+
+    /// Each round is lost only to a check that won, so that more than a few need a crowd on one fingerprint
+    /// with as many clicks.
+    private static let roundLimit = 64
+
+    public init(store: any ClickStore) {
+        self.store = store
+    }
+
+    /// - Throws: ``StoreError`` when nothing was decided. The caller says "try again", never "no match".
+    public func match(_ check: Check) async throws(StoreError) -> MatchOutcome {
+        for _ in 0..<Self.roundLimit {
+            let view = try await store.view(for: check)
+            if let replay = view.replay {
+                store.note(.replay(replay), of: check)
+                return .replay(replay)
+            }
+            guard let newest = view.candidates.first else {
+                store.note(.noMatch(view.reason), of: check)
+                return .noMatch(view.reason)
+            }
+            switch try await store.claim(newest, by: .fingerprint, for: check) {
+            case .claimed(let claim):
+                store.answering(claim)
+                return .match(claim)
+            case .replayed(let claim):
+                store.note(.replay(claim), of: check)
+                return .replay(claim)
+            case .lost:
+                continue
+            }
+        }
+        throw StoreError(.overloaded, "too many checks at once for one fingerprint")
+    }
+}

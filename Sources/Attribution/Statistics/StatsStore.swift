@@ -1,0 +1,112 @@
+/// What is counted. The raw value is the word in the database and in the JSON.
+public enum Metric: String, CaseIterable, Sendable {
+    case clicks
+    case duplicates
+    case robots
+    case checks
+    case matches
+    case replays
+    case noMatchNoClick = "no_match_no_click"
+    case noMatchExpired = "no_match_expired"
+    case noMatchAlreadyClaimed = "no_match_already_claimed"
+    case noMatchRobotClick = "no_match_robot_click"
+
+    public init(_ reason: NoMatchReason) {
+        self =
+            switch reason {
+            case .noClick: .noMatchNoClick
+            case .expired: .noMatchExpired
+            case .alreadyClaimed: .noMatchAlreadyClaimed
+            case .robotClick: .noMatchRobotClick
+            }
+    }
+}
+
+/// By what counts are kept apart.
+public enum Dimension: String, CaseIterable, Sendable {
+    case total
+    case campaign
+    case source
+    case platform
+    case osVersion = "os_version"
+}
+
+/// Numbers by metric; a metric that is missing is zero.
+public typealias Counts = [Metric: Int64]
+
+/// Which statistics are asked for.
+public struct StatisticsQuery: Equatable, Sendable {
+    public enum Interval: String, CaseIterable, Sendable { case hour, day }
+
+    /// Nil: all apps together.
+    public var app: AppID?
+    /// Test clicks and checks instead of live ones.
+    public var isTest: Bool
+    public var campaign: CampaignKey?
+    /// First moment counted, rounded down to the interval; nil: since the beginning.
+    public var from: Timestamp?
+    /// First moment no longer counted, rounded up to the interval; nil: until now.
+    public var to: Timestamp?
+    public var interval: Interval
+
+    public init(
+        app: AppID? = nil,
+        isTest: Bool = false,
+        campaign: CampaignKey? = nil,
+        from: Timestamp? = nil,
+        to: Timestamp? = nil,
+        interval: Interval = .day
+    ) {
+        self.app = app
+        self.isTest = isTest
+        self.campaign = campaign
+        self.from = from
+        self.to = to
+        self.interval = interval
+    }
+}
+
+/// What was counted, as far as the query asks.
+public struct StatisticsReport: Equatable, Sendable {
+    public struct Group: Equatable, Sendable {
+        public var name: String
+        public var counts: Counts
+        public init(name: String, counts: Counts) {
+            self.name = name
+            self.counts = counts
+        }
+    }
+    public struct Period: Equatable, Sendable {
+        public var start: Timestamp
+        public var counts: Counts
+        public init(start: Timestamp, counts: Counts) {
+            self.start = start
+            self.counts = counts
+        }
+    }
+
+    public var totals: Counts = [:]
+    /// Names are the app ids' texts.
+    public var byApp: [Group] = []
+    /// The most clicked first, at most ``campaignLimit``; `other` holds campaigns that have no counters of their own.
+    public var byCampaign: [Group] = []
+    public var bySource: [Group] = []
+    public var byPlatform: [Group] = []
+    public var byOSVersion: [Group] = []
+    /// Ascending; periods without any count are left out.
+    public var series: [Period] = []
+    public var timeToInstall = TimeToInstallHistogram()
+    /// Clicks that could still be matched now, to the second.
+    public var liveClicks: Int64 = 0
+    public var databaseBytes: Int64 = 0
+    public var writeAheadLogBytes: Int64 = 0
+
+    public static let campaignLimit = 100
+
+    public init() {}
+}
+
+public protocol StatsStore {
+    /// Everything that was noted before the call is in the answer.
+    func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError) -> StatisticsReport
+}

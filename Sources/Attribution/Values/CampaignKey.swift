@@ -1,0 +1,54 @@
+/// The name under which an operator counts a campaign: free text, 1 to 255 characters.
+public struct CampaignKey: Hashable, Sendable {
+    public let text: String
+
+    public static let maximumLength = 255
+
+    /// Nil when empty or longer than ``maximumLength`` characters.
+    public init?(_ text: String) {
+        guard !text.isEmpty, text.unicodeScalars.count <= Self.maximumLength else { return nil }
+        self.text = text
+    }
+}
+
+/// The journey id (`jid`) that ties a click to what the person did before and after: 1 to 255 characters.
+public struct JourneyID: Hashable, Sendable {
+    public let text: String
+
+    public static let maximumLength = 255
+
+    /// Nil when empty or longer than ``maximumLength`` characters.
+    public init?(_ text: String) {
+        guard !text.isEmpty, text.unicodeScalars.count <= Self.maximumLength else { return nil }
+        self.text = text
+    }
+}
+
+/// What a client calls its own installation: 1 to 64 of `[A-Za-z0-9_-]`.
+public struct InstallID: Hashable, Sendable {
+    public let text: String
+
+    /// Nil when it has another length or other characters.
+    public init?(_ text: String) {
+        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
+        self.text = text
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}
+
+/// The operating system family of a click or a check. The raw value is the word on the wire.
+public enum Platform: String, CaseIterable, Sendable {
+    case ios
+    case android
+    /// Known, and neither of the two: a desktop browser, say.
+    case other
+    case unknown
+}
