@@ -1,4 +1,8 @@
-/// What a key may be used for. The raw value is the prefix of its text and the word in the database.
+internal import Crypto
+
+/// What a key may be used for.
+///
+/// The raw value is the prefix of its text and the word in the database.
 public enum KeyKind: String, CaseIterable, Sendable {
     /// Lives in the mobile app and is therefore public: may check, and post clicks whose claims are not believed.
     case app
@@ -10,15 +14,26 @@ public enum KeyKind: String, CaseIterable, Sendable {
     case admin
 }
 
-/// SHA-256 of a key's text: all that is stored of it. A random key needs no slow hash.
+/// SHA-256 of a key's text: all that is stored of it.
+///
+/// A random key needs no slow hash.
 public struct KeyDigest: Hashable, Sendable {
     /// 32 bytes.
     public let bytes: [UInt8]
 
     /// Nil unless there are 32 bytes.
     public init?(bytes: [UInt8]) {
-        guard bytes.count == 32 else { return nil }
+        guard bytes.count == SHA256.byteCount else { return nil }
         self.bytes = bytes
+    }
+
+    init(_ digest: SHA256.Digest) {
+        bytes = digest.bytes
+    }
+
+    /// Takes the same time whatever the difference, so that time tells nothing of a stored key.
+    public static func == (left: KeyDigest, right: KeyDigest) -> Bool {
+        constantTimeEquals(left.bytes, right.bytes)
     }
 }
 

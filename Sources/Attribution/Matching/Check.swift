@@ -6,7 +6,9 @@ public struct Check: Equatable, Sendable {
     public var fingerprint: KeyedHash
     /// Same API key, fingerprint, exact address and user agent: who may ask for a lost answer again.
     public var caller: KeyedHash
-    /// From the install id, where the client sent one. With it, the grace is never used.
+    /// From the install id, where the client sent one.
+    ///
+    /// With it, the grace is never used.
     public var install: KeyedHash?
     /// When the check happened; expiry is judged by it.
     public var at: Timestamp
@@ -55,12 +57,16 @@ public struct Claim: Equatable, Sendable {
     }
 }
 
-/// How a launch was recognised. The raw value is the word on the wire and in the database.
+/// How a launch was recognised.
+///
+/// The raw value is the word on the wire and in the database.
 public enum AttributionMethod: String, CaseIterable, Sendable {
     case fingerprint
 }
 
-/// Why a check found nothing. The raw value is the word in statistics and in answers to test keys.
+/// Why a check found nothing.
+///
+/// The raw value is the word in statistics and in answers to test keys.
 public enum NoMatchReason: String, CaseIterable, Sendable {
     case noClick = "no_click"
     case expired

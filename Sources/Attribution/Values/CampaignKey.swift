@@ -44,7 +44,9 @@ public struct InstallID: Hashable, Sendable {
     }
 }
 
-/// The operating system family of a click or a check. The raw value is the word on the wire.
+/// The operating system family of a click or a check.
+///
+/// The raw value is the word on the wire.
 public enum Platform: String, CaseIterable, Sendable {
     case ios
     case android

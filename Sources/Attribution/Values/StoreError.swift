@@ -27,7 +27,9 @@ public struct StoreError: Error, Equatable, Sendable {
     }
 
     public let code: Code
-    /// For the operator's log: what happened and what to do. Holds no values of requests.
+    /// For the operator's log: what happened and what to do.
+    ///
+    /// Holds no values of requests.
     public let explanation: String
 
     public init(_ code: Code, _ explanation: String) {

@@ -1,0 +1,47 @@
+internal import Crypto
+
+/// The secret text of a key: shown once, when it is made, and stored only as its ``KeyDigest``.
+public struct KeyText: Sendable {
+    /// The secret itself.
+    public let text: String
+
+    /// How long a text that the operator brings may be, in characters.
+    public static let allowedLength = 32...256
+
+    private static let randomByteCount = 32
+
+    /// A new key: `<kind>_` and 32 random bytes in base64url.
+    public init(kind: KeyKind, random: RandomSource) {
+        let bytes = random.bytes(Self.randomByteCount)
+        precondition(bytes.count == Self.randomByteCount, "a random source gives as many bytes as it is asked for")
+        text = "\(kind.rawValue)_\(Base64URL.text(of: bytes))"
+    }
+
+    /// A key that the operator brings; nil unless it is ``allowedLength`` visible ASCII characters.
+    public init?(operatorsOwn text: String) {
+        guard Self.allowedLength.contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { return nil }
+        self.text = text
+    }
+
+    /// What is stored of it.
+    public var digest: KeyDigest { KeyDigest(of: text) }
+}
+
+extension KeyText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "KeyText(hidden)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}
+
+extension KeyDigest {
+    /// The digest of what a caller presents as its key.
+    public init(of text: String) {
+        self.init(SHA256.digest(of: Array(text.utf8)))
+    }
+
+    /// As for a text, from the bytes of a request.
+    public init(of text: Span<UInt8>) {
+        self.init(SHA256.digest(of: text))
+    }
+}

@@ -1,0 +1,44 @@
+/// The link as a client gets it.
+extension DeepLinkURL {
+    /// The names under which a link may carry its campaign key itself.
+    private static let campaignKeyNames = ["keyName", "key", "k"]
+
+    /// The link with `source`, `keyName` and `jid` added to its query, before the fragment.
+    ///
+    /// Released clients read the three from the link. What the link says itself, even if empty, is left alone,
+    /// and `direct` and `unknown` are not written: they tell a client nothing.
+    public func answered(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
+        let names = Set(queryItems.map(\.name))
+        var added: [(name: String, value: String)] = []
+        if source.isWritten, !names.contains("source") {
+            added.append(("source", source.rawValue))
+        }
+        if let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) {
+            added.append(("keyName", campaignKey.text))
+        }
+        if !names.contains("jid") {
+            added.append(("jid", journeyID.text))
+        }
+        return appending(added)
+    }
+
+    private func appending(_ items: [(name: String, value: String)]) -> String {
+        let bytes = Array(text.utf8)
+        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+        var answer = Array(bytes[..<end])
+        var hasQuery = answer.contains(UInt8(ascii: "?"))
+        for item in items {
+            if !hasQuery {
+                answer.append(UInt8(ascii: "?"))
+                hasQuery = true
+            } else if let last = answer.last, last != UInt8(ascii: "?"), last != UInt8(ascii: "&") {
+                answer.append(UInt8(ascii: "&"))
+            }
+            answer.append(contentsOf: item.name.utf8)
+            answer.append(UInt8(ascii: "="))
+            answer.append(contentsOf: PercentEncoding.queryValue(item.value))
+        }
+        answer.append(contentsOf: bytes[end...])
+        return String(decoding: answer, as: UTF8.self)
+    }
+}

@@ -1,0 +1,71 @@
+/// Where an operator allows strangers' clicks to lead: a scheme of the app's own, or a web host.
+///
+/// `myapp://` allows every link of that scheme, `myapp://host` those of that host, `https://shop.example` those
+/// of exactly that host and port, `https://shop.example/path` those at or below that path.
+public struct Destination: Hashable, Sendable {
+    /// As it is stored and shown: scheme and host in lower case.
+    public let text: String
+
+    private let scheme: String
+    /// Nil allows every host.
+    private let host: String?
+    private let port: UInt16?
+    /// Without the slash at its end; empty allows every path.
+    private let path: [UInt8]
+
+    /// - Throws: ``DestinationError``, whose message says what to do.
+    public init(parsing text: String) throws(DestinationError) {
+        let bytes = Array(text.trimmed.utf8)
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") }) else {
+            throw .malformed(.malformedHost)
+        }
+        let (parts, host) = try Self.read(bytes)
+        scheme = parts.scheme
+        guard parts.query == nil, parts.fragment == nil else { throw .queryOrFragment }
+        guard let host else {
+            guard !parts.isWeb, parts.path.isEmpty else { throw .noHost }
+            self.text = "\(scheme)://"
+            self.host = nil
+            port = nil
+            path = []
+            return
+        }
+        self.host = host.name
+        port = host.effectivePort(scheme: scheme)
+        guard !URLPath.climbs(parts.path) else { throw .dotSegment }
+        path = parts.path.last == UInt8(ascii: "/") ? Array(parts.path.dropLast()) : Array(parts.path)
+        let portText = host.port.map { ":\($0)" } ?? ""
+        self.text = "\(scheme)://\(host.name)\(portText)\(String(decoding: path, as: UTF8.self))"
+    }
+
+    /// Whether `url` leads there.
+    ///
+    /// Scheme, host and port are compared whole. Where the destination has a path, a link that climbs (`..`,
+    /// escaped or not) is not below it.
+    public func covers(_ url: DeepLinkURL) -> Bool {
+        guard let parts = try? URLParts(Array(url.text.utf8)), parts.scheme == scheme else { return false }
+        guard let host else { return true }
+        guard let authority = parts.authority,
+            let urlHost = try? URLHost(authority, isWeb: parts.isWeb),
+            urlHost.name == host, urlHost.effectivePort(scheme: scheme) == port
+        else { return false }
+        guard !path.isEmpty else { return true }
+        guard parts.path.starts(with: path), !URLPath.climbs(parts.path) else { return false }
+        return parts.path.count == path.count || parts.path[parts.path.startIndex + path.count] == UInt8(ascii: "/")
+    }
+
+    private static func read(_ bytes: [UInt8]) throws(DestinationError) -> (URLParts, URLHost?) {
+        do throws(DeepLinkURLError) {
+            let parts = try URLParts(bytes)
+            guard let authority = parts.authority, !authority.isEmpty else {
+                guard parts.authority != nil else { throw .noHost }
+                return (parts, nil)
+            }
+            // A web destination need not have a path, and a scheme alone no host; all else is as for links.
+            do throws(DeepLinkURLError) { try parts.check() } catch { if error != .noPath { throw error } }
+            return (parts, try URLHost(authority, isWeb: parts.isWeb))
+        } catch {
+            throw .malformed(error)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+/// Everything by which a click tells where it came from.
+public struct SourceSignals: Equatable, Sendable {
+    /// The link's parameters, decoded.
+    public var linkItems: [QueryItem]
+    /// `source` of the click's body.
+    public var source: String?
+    /// `utm.utm_source` or `metadata.utm_source` of the click's body.
+    public var utmSource: String?
+    /// The address of the page on which the link was tapped.
+    public var referer: String?
+    public var userAgent: String?
+
+    public init(
+        linkItems: [QueryItem] = [],
+        source: String? = nil,
+        utmSource: String? = nil,
+        referer: String? = nil,
+        userAgent: String? = nil
+    ) {
+        self.linkItems = linkItems
+        self.source = source
+        self.utmSource = utmSource
+        self.referer = referer
+        self.userAgent = userAgent
+    }
+
+    /// What the signals say, taken together.
+    public struct Reading: Equatable, Sendable {
+        public let token: SourceToken
+        /// The signal that was read, as it came, at most ``maximumRawLength`` characters; nil when there was none.
+        public let raw: String?
+
+        public init(token: SourceToken, raw: String?) {
+            self.token = token
+            self.raw = raw
+        }
+    }
+
+    public static let maximumRawLength = 255
+
+    /// The first signal that maps wins; signals that map to nothing are `unknown`, none at all is `direct`.
+    ///
+    /// Source: the wire contract, section 5.
+    public var reading: Reading {
+        let signals = ordered
+        for signal in signals {
+            if let token = signal.token { return Reading(token: token, raw: Self.kept(signal.raw)) }
+        }
+        guard let first = signals.first else { return Reading(token: .direct, raw: nil) }
+        return Reading(token: .unknown, raw: Self.kept(first.raw))
+    }
+
+    private struct Signal {
+        let raw: String
+        let token: SourceToken?
+
+        init(_ raw: String, token: SourceToken) {
+            self.raw = raw
+            self.token = token
+        }
+
+        init(_ raw: String) {
+            self.raw = raw
+            token = SourceToken(signal: raw)
+        }
+    }
+
+    /// The signals that are there, strongest first.
+    private var ordered: [Signal] {
+        var signals: [Signal] = []
+        let bodySource = Self.nonEmpty(source).map { Signal($0) }
+        // A body says `source: "web"` for the kind of page that posted it. Only when it names a network does it
+        // count as the link's own parameter; else it is the weakest of all.
+        let namesNetwork = bodySource?.token?.isWritten ?? false
+        if let own = item("source") {
+            signals.append(Signal(own))
+        } else if namesNetwork, let bodySource {
+            signals.append(bodySource)
+        } else if let campaign = item("utm_source") ?? Self.nonEmpty(utmSource) {
+            signals.append(Signal(campaign))
+        }
+        if let referrer = item("referrer") ?? item("ref") ?? refererHost { signals.append(Signal(referrer)) }
+        for (name, token) in Self.clickIdentifiers where item(name) != nil {
+            signals.append(Signal(name, token: token))
+        }
+        if let mark = userAgent.flatMap(Self.inAppBrowser) { signals.append(mark) }
+        if let bodySource, !namesNetwork { signals.append(bodySource) }
+        return signals
+    }
+
+    private static let clickIdentifiers: [(name: String, token: SourceToken)] = [
+        ("fbclid", .facebook), ("ttclid", .tiktok), ("igshid", .instagram), ("twclid", .twitter),
+    ]
+
+    /// What apps that open links in a browser of their own write into its user agent. Instagram's agent may
+    /// carry Facebook's marks as well, so that it comes first.
+    private static let inAppMarks: [(mark: String, token: SourceToken)] = [
+        ("instagram", .instagram), ("fban/", .facebook), ("fbav/", .facebook), ("fb_iab", .facebook),
+        ("fbios", .facebook), ("messenger", .facebook), ("tiktok", .tiktok), ("musical_ly", .tiktok),
+        ("musically", .tiktok), ("bytedancewebview", .tiktok), ("zhiliaoapp", .tiktok), ("ugc.trill", .tiktok),
+        ("trill_", .tiktok), ("twitter", .twitter),
+    ]
+
+    private static func inAppBrowser(_ userAgent: String) -> Signal? {
+        let text = userAgent.asciiLowercased
+        return inAppMarks.first { text.contains(ascii: $0.mark) }.map { Signal($0.mark, token: $0.token) }
+    }
+
+    private func item(_ name: String) -> String? {
+        linkItems.lazy.filter { $0.name == name }.compactMap { Self.nonEmpty($0.value) }.first
+    }
+
+    private var refererHost: String? {
+        Self.nonEmpty(referer).map(SourceToken.host(in:)).flatMap(Self.nonEmpty)
+    }
+
+    private static func nonEmpty(_ text: String?) -> String? {
+        text?.trimmed.isEmpty == false ? text : nil
+    }
+
+    private static func kept(_ raw: String) -> String {
+        String(String.UnicodeScalarView(raw.trimmed.unicodeScalars.prefix(maximumRawLength)))
+    }
+}

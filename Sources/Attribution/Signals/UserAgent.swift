@@ -1,0 +1,34 @@
+/// What a user agent says about the device behind it. What it hides stays unknown.
+public struct UserAgent: Equatable, Sendable {
+    public let platform: Platform
+    /// As the system itself names it: `iPhone`, `iPad`, `iPod touch`, or an Android device's model.
+    public let model: String?
+    public let osVersion: OSVersion?
+    /// A known crawler, link preview or test program, or one that says it is.
+    public let isRobot: Bool
+
+    /// How much of an agent is read; no real one is longer.
+    private static let maximumLength = 2048
+
+    /// - Parameters:
+    ///   - text: the header's value.
+    ///   - touchPoints: the device's touch points, where a script told them: an iPad asks for desktop pages by
+    ///     calling itself a Macintosh, and is known by having more than one.
+    public init(_ text: String, touchPoints: Int? = nil) {
+        let text = text.utf8.count <= Self.maximumLength ? text : String(text.prefix(Self.maximumLength))
+        isRobot = RobotAgents.matches(text)
+        if let device = IOSAgent(text, touchPoints: touchPoints) {
+            platform = .ios
+            model = device.model
+            osVersion = device.osVersion
+        } else if let device = AndroidAgent(text) {
+            platform = .android
+            model = device.model
+            osVersion = device.osVersion
+        } else {
+            platform = text.trimmed.isEmpty ? .unknown : .other
+            model = nil
+            osVersion = nil
+        }
+    }
+}

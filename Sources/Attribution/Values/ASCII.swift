@@ -1,0 +1,65 @@
+/// What a byte means as an ASCII character.
+extension UInt8 {
+    var isASCIILetter: Bool {
+        let lowercased = self | 0x20
+        return lowercased >= UInt8(ascii: "a") && lowercased <= UInt8(ascii: "z")
+    }
+
+    var isASCIIDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+
+    var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
+
+    var asciiLowercased: UInt8 {
+        self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
+    }
+
+    /// Space and tab.
+    var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+}
+
+extension ArraySlice<UInt8> {
+    /// Without spaces and tabs at both ends.
+    var trimmed: ArraySlice<UInt8> {
+        guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
+            return []
+        }
+        return self[first...last]
+    }
+}
+
+extension String {
+    /// ASCII capitals made small; all else as it is.
+    var asciiLowercased: String {
+        String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
+    }
+
+    /// Without spaces, tabs and line breaks at both ends.
+    var trimmed: String {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
+        guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
+        else { return "" }
+        return String(self[first...last])
+    }
+}
+
+extension StringProtocol {
+    /// Where the text `part` first occurs, compared byte by byte.
+    func range(ofASCII part: String) -> Range<Index>? {
+        let bytes = utf8
+        guard let first = part.utf8.first else { return startIndex..<startIndex }
+        var start = bytes.startIndex
+        while let candidate = bytes[start...].firstIndex(of: first) {
+            let rest = bytes[candidate...]
+            if rest.starts(with: part.utf8) {
+                return candidate..<bytes.index(candidate, offsetBy: part.utf8.count)
+            }
+            start = bytes.index(after: candidate)
+        }
+        return nil
+    }
+
+    /// Whether the text `part` occurs, compared byte by byte.
+    func contains(ascii part: String) -> Bool {
+        range(ofASCII: part) != nil
+    }
+}

@@ -1,0 +1,42 @@
+internal import Crypto
+
+/// The text form of a fingerprint, and making one.
+extension Fingerprint {
+    /// SHA-256 of the UTF-8 bytes of `text`, as clients compute it.
+    public init(of text: String) {
+        self.init(words: SHA256.digest(of: Array(text.utf8)).words)
+    }
+
+    /// Nil unless there are exactly 64 hexadecimal digits; capitals mean the same.
+    public init?(hex: String) {
+        self.init(hexDigits: Array(hex.utf8).span)
+    }
+
+    /// As ``init(hex:)``, from the bytes of a request.
+    public init?(hexDigits: Span<UInt8>) {
+        guard hexDigits.count == 64, let first = Self.word(hexDigits, at: 0),
+            let second = Self.word(hexDigits, at: 16), let third = Self.word(hexDigits, at: 32),
+            let fourth = Self.word(hexDigits, at: 48)
+        else { return nil }
+        self.init(words: (first, second, third, fourth))
+    }
+
+    /// 64 lower-case digits.
+    public var hex: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(64)
+        for word in [words.0, words.1, words.2, words.3] {
+            Hexadecimal.append(word, to: &text)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func word(_ digits: Span<UInt8>, at start: Int) -> UInt64? {
+        var word: UInt64 = 0
+        for index in start..<start + 16 {
+            guard let value = Hexadecimal.value(of: digits[index]) else { return nil }
+            word = word << 4 | value
+        }
+        return word
+    }
+}

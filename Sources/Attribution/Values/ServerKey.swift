@@ -1,0 +1,89 @@
+internal import Crypto
+
+/// The server's secret: everything that could be guessed by trying is stored under it.
+///
+/// Without it a restored database matches nothing, so that a backup takes it along. It never shows in text.
+public struct ServerKey: Sendable {
+    public static let byteCount = 32
+
+    private let code: HMACSHA256
+
+    /// Nil unless there are exactly 32 bytes.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        code = HMACSHA256(key: bytes)
+    }
+
+    /// What is stored instead of a fingerprint.
+    public func keyed(_ fingerprint: Fingerprint) -> KeyedHash {
+        var message = KeyedMessage(.fingerprint)
+        message.append(fingerprint)
+        return hash(of: message)
+    }
+
+    /// Who clicked on what: repeated posts of one visit share it.
+    ///
+    /// - Parameter destinationOrLink: the deep link's URL, or the slug of a link of ours.
+    public func visit(
+        app: AppID,
+        isTest: Bool,
+        fingerprint: Fingerprint?,
+        destinationOrLink: String,
+        address: NetworkAddress,
+        userAgent: String
+    ) -> KeyedHash {
+        var message = KeyedMessage(.visit)
+        message.append(app)
+        message.append(isTest)
+        message.append(fingerprint)
+        message.append(destinationOrLink)
+        message.append(address)
+        message.append(userAgent)
+        return hash(of: message)
+    }
+
+    /// Who asks: a caller without an install id may have a lost answer again when all of this is the same.
+    public func caller(
+        key: KeyID,
+        isTest: Bool,
+        fingerprint: Fingerprint,
+        address: NetworkAddress,
+        userAgent: String
+    ) -> KeyedHash {
+        var message = KeyedMessage(.caller)
+        message.append(key)
+        message.append(isTest)
+        message.append(fingerprint)
+        message.append(address)
+        message.append(userAgent)
+        return hash(of: message)
+    }
+
+    public func install(app: AppID, isTest: Bool, installID: InstallID) -> KeyedHash {
+        var message = KeyedMessage(.install)
+        message.append(app)
+        message.append(isTest)
+        message.append(installID.text)
+        return hash(of: message)
+    }
+
+    /// - Parameter key: the caller's own `idempotency_key`.
+    public func idempotency(app: AppID, isTest: Bool, key: String) -> KeyedHash {
+        var message = KeyedMessage(.idempotency)
+        message.append(app)
+        message.append(isTest)
+        message.append(key)
+        return hash(of: message)
+    }
+
+    private func hash(of message: KeyedMessage) -> KeyedHash {
+        let words = code.code(for: message.bytes).words
+        return KeyedHash(index: words.0, rest: words.1)
+    }
+}
+
+extension ServerKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "ServerKey(hidden)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}
