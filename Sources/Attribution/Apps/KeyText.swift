@@ -13,13 +13,17 @@ public struct KeyText: Sendable {
     /// A new key: `<kind>_` and 32 random bytes in base64url.
     public init(kind: KeyKind, random: RandomSource) {
         let bytes = random.bytes(Self.randomByteCount)
-        precondition(bytes.count == Self.randomByteCount, "a random source gives as many bytes as it is asked for")
+        precondition(
+            bytes.count == Self.randomByteCount,
+            "a random source gives as many bytes as it is asked for"
+        )
         text = "\(kind.rawValue)_\(Base64URL.text(of: bytes))"
     }
 
     /// A key that the operator brings; nil unless it is ``allowedLength`` visible ASCII characters.
     public init?(operatorsOwn text: String) {
-        guard Self.allowedLength.contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        guard Self.allowedLength.contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
         else { return nil }
         self.text = text
     }

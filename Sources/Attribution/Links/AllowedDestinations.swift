@@ -10,7 +10,8 @@ extension App.Settings {
     ///
     /// A stored destination that cannot be read allows nothing.
     public func allows(_ url: DeepLinkURL) -> Bool {
-        destinations.isEmpty || destinations.contains { (try? Destination(parsing: $0))?.covers(url) ?? false }
+        destinations.isEmpty
+            || destinations.contains { (try? Destination(parsing: $0))?.covers(url) ?? false }
     }
 
     /// Whether pages of `origin` may post clicks: one of ``allowedOrigins``, or any when there are none.

@@ -51,7 +51,8 @@ public struct Destination: Hashable, Sendable {
         else { return false }
         guard !path.isEmpty else { return true }
         guard parts.path.starts(with: path), !URLPath.climbs(parts.path) else { return false }
-        return parts.path.count == path.count || parts.path[parts.path.startIndex + path.count] == UInt8(ascii: "/")
+        return parts.path.count == path.count
+            || parts.path[parts.path.startIndex + path.count] == UInt8(ascii: "/")
     }
 
     private static func read(_ bytes: [UInt8]) throws(DestinationError) -> (URLParts, URLHost?) {

@@ -9,7 +9,8 @@ public enum DestinationError: Error, Equatable, Sendable {
         switch self {
         case .malformed(let error): error.message
         case .noHost: "A web destination names its host, as in https://shop.example."
-        case .queryOrFragment: "A destination has no ? and no #; write the scheme, the host and at most a path."
+        case .queryOrFragment:
+            "A destination has no ? and no #; write the scheme, the host and at most a path."
         case .dotSegment: "A destination's path has no . or .. segments; write it in full."
         }
     }

@@ -33,7 +33,9 @@ enum PercentEncoding {
                 text.append(byte)
                 index += 3
             } else {
-                text.append(plusIsBlank && bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
+                text.append(
+                    plusIsBlank && bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index]
+                )
                 index += 1
             }
         }

@@ -97,7 +97,8 @@ public struct SourceSignals: Equatable, Sendable {
     private static let inAppMarks: [(mark: String, token: SourceToken)] = [
         ("instagram", .instagram), ("fban/", .facebook), ("fbav/", .facebook), ("fb_iab", .facebook),
         ("fbios", .facebook), ("messenger", .facebook), ("tiktok", .tiktok), ("musical_ly", .tiktok),
-        ("musically", .tiktok), ("bytedancewebview", .tiktok), ("zhiliaoapp", .tiktok), ("ugc.trill", .tiktok),
+        ("musically", .tiktok), ("bytedancewebview", .tiktok), ("zhiliaoapp", .tiktok),
+        ("ugc.trill", .tiktok),
         ("trill_", .tiktok), ("twitter", .twitter),
     ]
 

@@ -22,7 +22,8 @@ struct URLParts {
 
     init(_ bytes: [UInt8]) throws(DeepLinkURLError) {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-            !bytes[..<colon].contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }), colon > 0
+            !bytes[..<colon].contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }),
+            colon > 0
         else { throw .noScheme }
         writtenScheme = bytes[..<colon]
         guard writtenScheme.first?.isASCIILetter == true, writtenScheme.allSatisfy(Self.isSchemeByte) else {
@@ -76,7 +77,8 @@ struct URLParts {
     private static func append(_ part: ArraySlice<UInt8>, to text: inout [UInt8]) {
         let bytes = Array(part)
         for (index, byte) in bytes.enumerated() {
-            if isAllowed(byte) || (byte == UInt8(ascii: "%") && PercentEncoding.escapedByte(in: bytes, at: index) != nil)
+            if isAllowed(byte)
+                || (byte == UInt8(ascii: "%") && PercentEncoding.escapedByte(in: bytes, at: index) != nil)
             {
                 text.append(byte)
             } else {
@@ -87,7 +89,8 @@ struct URLParts {
 
     /// What stands for itself in a path, a query and a fragment (RFC 3986 §3.3–3.5).
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte) || byte == UInt8(ascii: ":")
+        PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte)
+            || byte == UInt8(ascii: ":")
             || byte == UInt8(ascii: "@") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?")
     }
 

@@ -17,7 +17,9 @@ public struct AddressRange: Hashable, Sendable {
         let width: UInt32 = isDottedQuad ? 32 : 128
         var bits = width
         if parts.count == 2 {
-            guard let number = NetworkAddress.decimal(Array(parts[1].utf8)[...], upTo: width) else { return nil }
+            guard let number = NetworkAddress.decimal(Array(parts[1].utf8)[...], upTo: width) else {
+                return nil
+            }
             bits = number
         }
         fixedBits = Int(bits) + (isDottedQuad ? 96 : 0)

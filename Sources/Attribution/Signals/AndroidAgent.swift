@@ -32,10 +32,15 @@ struct AndroidAgent {
     /// density, screen, maker, model.
     private static func instagram(_ text: String) -> AndroidAgent? {
         guard let mark = text.range(ofASCII: "Instagram "),
-            let list = String(text[mark.upperBound...]).value(after: " Android (", upTo: { $0 == UInt8(ascii: ")") })
+            let list = String(text[mark.upperBound...]).value(
+                after: " Android (",
+                upTo: { $0 == UInt8(ascii: ")") }
+            )
         else { return nil }
         let fields = list.split(separator: ";").map { String($0).trimmed }
-        guard fields.count >= 5, let slash = fields[0].utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        guard fields.count >= 5, let slash = fields[0].utf8.firstIndex(of: UInt8(ascii: "/")) else {
+            return nil
+        }
         let version = fields[0][slash...].dropFirst()
         return AndroidAgent(model: AndroidModel.clean(fields[4]), osVersion: OSVersion(version))
     }

@@ -35,7 +35,12 @@ public struct CanonicalSignals: Equatable, Sendable {
     public init(_ signals: DeviceSignals, userAgent: String, platform: Platform = .unknown) {
         let agent = UserAgent(userAgent, touchPoints: signals.touchPoints)
         let appleModel = Self.appleModel(signals.model, touchPoints: signals.touchPoints)
-        self.platform = Self.platform(agent: agent, isApple: appleModel != nil, signals: signals, named: platform)
+        self.platform = Self.platform(
+            agent: agent,
+            isApple: appleModel != nil,
+            signals: signals,
+            named: platform
+        )
         screen = ScreenSize(signals.screenWidth, signals.screenHeight)
         timezone = Self.timeZone(signals.timezone)
         language = (signals.language ?? signals.languages?.first).flatMap(LanguageCode.canonical)
@@ -44,7 +49,9 @@ public struct CanonicalSignals: Equatable, Sendable {
             osVersion = Self.iosVersion(signals.osVersion, agent: agent)
         } else {
             model =
-                signals.model.flatMap { AndroidModel.clean($0) } ?? signals.uaModel.flatMap { AndroidModel.clean($0) }
+                signals.model.flatMap { AndroidModel.clean($0) } ?? signals.uaModel.flatMap {
+                    AndroidModel.clean($0)
+                }
                 ?? agent.model
             osVersion = Self.androidVersion(signals, agent: agent, userAgent: userAgent)
         }
@@ -78,7 +85,9 @@ public struct CanonicalSignals: Equatable, Sendable {
         return agent.osVersion
     }
 
-    private static func androidVersion(_ signals: DeviceSignals, agent: UserAgent, userAgent: String) -> OSVersion? {
+    private static func androidVersion(_ signals: DeviceSignals, agent: UserAgent, userAgent: String)
+        -> OSVersion?
+    {
         if let version = signals.uaPlatformVersion.flatMap({ OSVersion($0.trimmed) }) { return version }
         guard let told = signals.osVersion.flatMap({ OSVersion($0.trimmed) }) else { return agent.osVersion }
         // A script that reads the reduced agent reports its `10`, which is every device's.

@@ -76,7 +76,9 @@ extension CanonicalSignals {
     /// The fingerprints that clients on this device may send, in every form for which enough is known.
     public var fingerprints: [FormedFingerprint] {
         FingerprintForm.allCases.compactMap { form in
-            form.text(of: self).map { FormedFingerprint(form: form, fingerprint: Fingerprint(of: $0), weight: 1) }
+            form.text(of: self).map {
+                FormedFingerprint(form: form, fingerprint: Fingerprint(of: $0), weight: 1)
+            }
         }
     }
 

@@ -47,7 +47,8 @@ struct IOSAgent {
 
     /// Browsers other than Safari fill in the OS token themselves, truthfully.
     private static let honestBrowsers = [
-        "CriOS/", "FxiOS/", "EdgiOS/", "OPiOS/", "OPT/", "OPX/", "DuckDuckGo/", "GSA/", "YaBrowser/", "Brave/",
+        "CriOS/", "FxiOS/", "EdgiOS/", "OPiOS/", "OPT/", "OPX/", "DuckDuckGo/", "GSA/", "YaBrowser/",
+        "Brave/",
         "Focus/", "Ddg/",
     ]
 

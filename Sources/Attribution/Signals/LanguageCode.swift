@@ -3,11 +3,16 @@ public enum LanguageCode {
     /// Codes that were replaced, and common three-letter codes with a two-letter one (ISO 639).
     private static let replacements = [
         "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro", "no": "nb", "tl": "fil", "sh": "sr",
-        "ara": "ar", "ces": "cs", "cze": "cs", "dan": "da", "deu": "de", "ger": "de", "ell": "el", "gre": "el",
-        "eng": "en", "spa": "es", "fas": "fa", "per": "fa", "fin": "fi", "fra": "fr", "fre": "fr", "heb": "he",
-        "hin": "hi", "hun": "hu", "ind": "id", "ita": "it", "jpn": "ja", "kor": "ko", "msa": "ms", "may": "ms",
-        "nld": "nl", "dut": "nl", "nob": "nb", "nor": "nb", "pol": "pl", "por": "pt", "ron": "ro", "rum": "ro",
-        "rus": "ru", "srp": "sr", "swe": "sv", "tha": "th", "tur": "tr", "ukr": "uk", "vie": "vi", "zho": "zh",
+        "ara": "ar", "ces": "cs", "cze": "cs", "dan": "da", "deu": "de", "ger": "de", "ell": "el",
+        "gre": "el",
+        "eng": "en", "spa": "es", "fas": "fa", "per": "fa", "fin": "fi", "fra": "fr", "fre": "fr",
+        "heb": "he",
+        "hin": "hi", "hun": "hu", "ind": "id", "ita": "it", "jpn": "ja", "kor": "ko", "msa": "ms",
+        "may": "ms",
+        "nld": "nl", "dut": "nl", "nob": "nb", "nor": "nb", "pol": "pl", "por": "pt", "ron": "ro",
+        "rum": "ro",
+        "rus": "ru", "srp": "sr", "swe": "sv", "tha": "th", "tur": "tr", "ukr": "uk", "vie": "vi",
+        "zho": "zh",
         "chi": "zh",
     ]
 

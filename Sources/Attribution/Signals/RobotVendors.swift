@@ -24,25 +24,25 @@ enum RobotVendors {
         (
             "WhatsApp",
             [
-                "whatsapp/",
+                "whatsapp/"
             ]
         ),
         (
             "X",
             [
-                "twitterbot",
+                "twitterbot"
             ]
         ),
         (
             "Telegram",
             [
-                "telegrambot",
+                "telegrambot"
             ]
         ),
         (
             "Apple",
             [
-                "applebot",
+                "applebot"
             ]
         ),
         (
@@ -55,7 +55,7 @@ enum RobotVendors {
         (
             "LinkedIn",
             [
-                "linkedinbot",
+                "linkedinbot"
             ]
         ),
         (
@@ -67,7 +67,7 @@ enum RobotVendors {
         (
             "Discord",
             [
-                "discordbot",
+                "discordbot"
             ]
         ),
         (
@@ -79,7 +79,7 @@ enum RobotVendors {
         (
             "Reddit",
             [
-                "redditbot",
+                "redditbot"
             ]
         ),
         (
@@ -135,7 +135,7 @@ enum RobotVendors {
         (
             "Baidu",
             [
-                "baiduspider",
+                "baiduspider"
             ]
         ),
         (

@@ -10,7 +10,8 @@ public struct ScreenSize: Hashable, Sendable {
 
     /// From the two sides in either order; nil when one is missing or no length of a screen.
     public init?(_ oneSide: Double?, _ otherSide: Double?) {
-        guard let oneSide, let otherSide, Self.plausible.contains(oneSide), Self.plausible.contains(otherSide) else {
+        guard let oneSide, let otherSide, Self.plausible.contains(oneSide), Self.plausible.contains(otherSide)
+        else {
             return nil
         }
         width = Int(min(oneSide, otherSide))

@@ -20,7 +20,8 @@ extension UInt8 {
 extension ArraySlice<UInt8> {
     /// Without spaces and tabs at both ends.
     var trimmed: ArraySlice<UInt8> {
-        guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
+        guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank })
+        else {
             return []
         }
         return self[first...last]
@@ -36,7 +37,8 @@ extension String {
     /// Without spaces, tabs and line breaks at both ends.
     var trimmed: String {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
-        guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
+        guard let first = utf8.firstIndex(where: { !isSpace($0) }),
+            let last = utf8.lastIndex(where: { !isSpace($0) })
         else { return "" }
         return String(self[first...last])
     }

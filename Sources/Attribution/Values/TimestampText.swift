@@ -105,7 +105,9 @@ private struct ISO8601Reader {
     }
 
     private mutating func digit() -> Int64? {
-        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
+            return nil
+        }
         rest.removeFirst()
         return Int64(byte - UInt8(ascii: "0"))
     }
