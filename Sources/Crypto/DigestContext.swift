@@ -57,7 +57,9 @@ internal import COpenSSL
         precondition(status == 1, "OpenSSL could not go on with a digest")
     }
 
-    /// Ends the message. The next use begins with `start`.
+    /// Ends the message.
+    ///
+    /// The next use begins with `start`.
     mutating func finish() -> SHA256.Digest {
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         let context = unsafe pointer

@@ -1,4 +1,6 @@
-/// Why a text is no link that can be given to a client. The message says what to do.
+/// Why a text is no link that can be given to a client.
+///
+/// The message says what to do.
 public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
     case empty
     case tooLong
@@ -14,7 +16,9 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
     case malformedHost
     case malformedPort
 
-    /// In plain words, for the answer to the caller. Holds nothing of the link.
+    /// In plain words, for the answer to the caller.
+    ///
+    /// Holds nothing of the link.
     public var message: String {
         switch self {
         case .empty:

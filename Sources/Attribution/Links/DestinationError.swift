@@ -1,4 +1,6 @@
-/// Why a text names no destination. The message says what to do.
+/// Why a text names no destination.
+///
+/// The message says what to do.
 public enum DestinationError: Error, Equatable, Sendable {
     case malformed(DeepLinkURLError)
     case noHost

@@ -92,8 +92,9 @@ public struct SourceSignals: Equatable, Sendable {
         ("fbclid", .facebook), ("ttclid", .tiktok), ("igshid", .instagram), ("twclid", .twitter),
     ]
 
-    /// What apps that open links in a browser of their own write into its user agent. Instagram's agent may
-    /// carry Facebook's marks as well, so that it comes first.
+    /// What apps that open links in a browser of their own write into its user agent.
+    ///
+    /// Instagram's agent may carry Facebook's marks as well, so that it comes first.
     private static let inAppMarks: [(mark: String, token: SourceToken)] = [
         ("instagram", .instagram), ("fban/", .facebook), ("fbav/", .facebook), ("fb_iab", .facebook),
         ("fbios", .facebook), ("messenger", .facebook), ("tiktok", .tiktok), ("musical_ly", .tiktok),

@@ -40,9 +40,7 @@ public struct NetworkAddress: Hashable, Sendable {
 
     /// The address with all but the first bits cleared.
     ///
-    /// - Parameters:
-    ///   - ipv4Bits: how many of the 32 bits an IPv4 address keeps.
-    ///   - ipv6Bits: how many of the 128 bits an IPv6 address keeps.
+    /// An IPv4 address keeps `ipv4Bits` of its 32, an IPv6 address `ipv6Bits` of its 128.
     public func prefix(ipv4Bits: Int, ipv6Bits: Int) -> NetworkAddress {
         masked(to: ipv4 == nil ? ipv6Bits : 96 + ipv4Bits)
     }
@@ -52,7 +50,7 @@ public struct NetworkAddress: Hashable, Sendable {
         prefix(ipv4Bits: 24, ipv6Bits: 48).text + (ipv4 == nil ? "/48" : "/24")
     }
 
-    /// - Parameter bits: counted over all 128, clamped to 0…128.
+    /// The address with only the first `bits` of all 128 kept; clamped to 0…128.
     func masked(to bits: Int) -> NetworkAddress {
         // Swift's smart shift by 64 or more gives zero, which is what a mask of no bits needs.
         let highMask = UInt64.max << UInt64(64 - min(max(bits, 0), 64))

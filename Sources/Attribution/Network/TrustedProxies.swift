@@ -17,10 +17,8 @@ public struct TrustedProxies: Sendable {
     /// With both headers, they have to agree: a proxy writes one and may pass the caller's own version of the
     /// other on unread, and nobody can tell here which. If they differ, only the peer is certain.
     ///
-    /// - Parameters:
-    ///   - peer: the other end of the connection.
-    ///   - forwardedFor: the values of `X-Forwarded-For`, in the order of the field lines.
-    ///   - forwarded: the values of `Forwarded` (RFC 7239), likewise.
+    /// `peer` is the other end of the connection; `forwardedFor` and `forwarded` are the values of
+    /// `X-Forwarded-For` and of `Forwarded` (RFC 7239) in the order of their field lines.
     public func client(
         peer: NetworkAddress,
         forwardedFor: [String] = [],
@@ -38,7 +36,7 @@ public struct TrustedProxies: Sendable {
         ranges.contains { $0.contains(address) }
     }
 
-    /// - Parameter hops: nearest first; nil is a hop that is no address.
+    /// The hops come nearest first; nil is one that is no address.
     private func walk(from peer: NetworkAddress, through hops: [NetworkAddress?]) -> NetworkAddress {
         var current = peer
         for hop in hops {

@@ -5,7 +5,9 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
     /// iOS SDK 1.7.0–1.7.1: model, OS version, portrait screen in points, time zone, language.
     case a = "A"
 
-    /// The components in the order in which they are hashed, joined by `|`. A new form is a case and a row.
+    /// The components in the order in which they are hashed, joined by `|`.
+    ///
+    /// A new form is a case and a row.
     public var components: [SignalComponent] {
         switch self {
         case .a: [.model, .osVersion, .screen, .timezone, .language]
@@ -28,7 +30,9 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
     }
 }
 
-/// One property of a device that goes into fingerprints. The raw value is the word in error messages.
+/// One property of a device that goes into fingerprints.
+///
+/// The raw value is the word in error messages.
 public enum SignalComponent: String, CaseIterable, Sendable {
     case model
     case osVersion

@@ -1,4 +1,6 @@
-/// The marks of known robots by vendor, in lower case. Data: add a row, or a word to one.
+/// The marks of known robots by vendor, in lower case.
+///
+/// Data: add a row, or a word to one.
 ///
 /// Source: the vendors' own pages on their robots. A mark must not occur in the agent of a browser or of an
 /// app's built-in one: `bot` alone, say, is in every phone of the make Cubot.

@@ -1,4 +1,6 @@
-/// What a user agent says about the device behind it. What it hides stays unknown.
+/// What a user agent says about the device behind it.
+///
+/// What it hides stays unknown.
 public struct UserAgent: Equatable, Sendable {
     public let platform: Platform
     /// As the system itself names it: `iPhone`, `iPad`, `iPod touch`, or an Android device's model.

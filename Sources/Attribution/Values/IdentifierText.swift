@@ -3,7 +3,9 @@ extension Identifier {
     /// Digits of the text form, after the prefix and `_`.
     static var digitCount: Int { 26 }
 
-    /// A new identifier of this moment. Two of one millisecond are told apart by 80 random bits.
+    /// A new identifier of this moment.
+    ///
+    /// Two of one millisecond are told apart by 80 random bits.
     ///
     /// Moments before 1970, or beyond what 48 bits hold (the year 10889), are taken for the nearest that fits.
     public init(at moment: Timestamp, random: RandomSource) {

@@ -23,7 +23,7 @@ public struct ServerKey: Sendable {
 
     /// Who clicked on what: repeated posts of one visit share it.
     ///
-    /// - Parameter destinationOrLink: the deep link's URL, or the slug of a link of ours.
+    /// What was clicked on is the deep link's URL, or the slug of a link of ours.
     public func visit(
         app: AppID,
         isTest: Bool,
@@ -67,7 +67,7 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// - Parameter key: the caller's own `idempotency_key`.
+    /// For the caller's own `idempotency_key`.
     public func idempotency(app: AppID, isTest: Bool, key: String) -> KeyedHash {
         var message = KeyedMessage(.idempotency)
         message.append(app)

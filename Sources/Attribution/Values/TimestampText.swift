@@ -5,8 +5,9 @@ extension Timestamp {
     /// 9999-12-31T23:59:59.999Z, where ``iso8601`` ends.
     public static let latestWritten = Timestamp(milliseconds: 253_402_300_799_999)
 
-    /// This moment as `2026-07-22T10:30:00.000Z`, always with three digits and `Z`: clients compare such texts
-    /// and do not parse them. Moments outside the years 1 to 9999 are written as the nearest end.
+    /// This moment as `2026-07-22T10:30:00.000Z`, always with three digits and `Z`.
+    ///
+    /// Clients compare such texts and do not parse them. Moments outside the years 1 to 9999 are written as the nearest end.
     public var iso8601: String {
         let moment = min(max(self, .earliestWritten), .latestWritten)
         let days = CivilDate.floorDivide(moment.milliseconds, by: Self.millisecondsPerDay)

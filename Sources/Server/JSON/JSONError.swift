@@ -24,7 +24,9 @@ public struct JSONError: Error, Equatable, Sendable {
         self.byteOffset = byteOffset
     }
 
-    /// One sentence for the caller. Holds nothing of the document.
+    /// One sentence for the caller.
+    ///
+    /// Holds nothing of the document.
     public var message: String {
         reason == .empty ? sentence : "\(sentence) (at byte \(byteOffset))"
     }

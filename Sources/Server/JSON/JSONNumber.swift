@@ -18,7 +18,9 @@ public struct JSONNumber: Equatable, Sendable {
         return Int64(exactly: double)
     }
 
-    /// The nearest double; nil for what is too large for one. What is too small is zero.
+    /// The nearest double; nil for what is too large for one.
+    ///
+    /// What is too small is zero.
     public var double: Double? {
         guard let value = Double(text), value.isFinite else { return nil }
         return value

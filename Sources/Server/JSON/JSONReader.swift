@@ -140,7 +140,9 @@ private struct JSONMembers {
 
     private static let fewNames = 16
 
-    /// False when the name is there already. Names are compared byte by byte, escapes read.
+    /// False when the name is there already.
+    ///
+    /// Names are compared byte by byte, escapes read.
     mutating func append(_ name: String, _ value: JSONValue) -> Bool {
         if members.count < Self.fewNames {
             guard !members.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return false }

@@ -1,6 +1,8 @@
 /// Numbers (RFC 8259 §6).
 extension JSONReader {
-    /// The number whose first byte is next. Its size does not matter here: it stays text.
+    /// The number whose first byte is next.
+    ///
+    /// Its size does not matter here: it stays text.
     mutating func number() throws(JSONError) -> JSONNumber {
         let start = position
         skipOne(UInt8(ascii: "-"))

@@ -55,7 +55,9 @@ extension JSONValue {
     }
 }
 
-/// The members of an object in the order of the document. No name occurs twice.
+/// The members of an object in the order of the document.
+///
+/// No name occurs twice.
 public struct JSONObject: Sendable {
     public struct Member: Equatable, Sendable {
         public let name: String
