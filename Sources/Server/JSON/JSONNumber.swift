@@ -15,7 +15,8 @@ public struct JSONNumber: Equatable, Sendable {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }),
             let double, double.magnitude <= 9_007_199_254_740_992
         else { return nil }
-        return Int64(exactly: double)
+        let whole = Int64(double)
+        return Double(whole) == double ? whole : nil
     }
 
     /// The nearest double; nil for what is too large for one.
