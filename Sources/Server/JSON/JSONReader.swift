@@ -53,8 +53,8 @@ struct JSONReader {
         }
     }
 
-    private mutating func literal(_ word: StaticString, _ value: JSONValue) throws(JSONError) -> JSONValue {
-        for byte in "\(word)".utf8 {
+    private mutating func literal(_ word: String, _ value: JSONValue) throws(JSONError) -> JSONValue {
+        for byte in word.utf8 {
             guard try peek() == byte else { throw JSONError(.unexpectedByte, at: position) }
             position += 1
         }
@@ -145,17 +145,25 @@ private struct JSONMembers {
     /// Names are compared byte by byte, escapes read.
     mutating func append(_ name: String, _ value: JSONValue) -> Bool {
         if members.count < Self.fewNames {
-            guard !members.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) else { return false }
+            guard !members.contains(where: { $0.name.hasSameBytes(as: name) }) else { return false }
         } else {
             if names.isEmpty { names = Set(members.map { Array($0.name.utf8) }) }
             guard names.insert(Array(name.utf8)).inserted else { return false }
         }
+        if members.isEmpty { members.reserveCapacity(8) }
         members.append(JSONObject.Member(name: name, value: value))
         return true
     }
 
     func object(at byteRange: Range<Int>) -> JSONObject {
         JSONObject(members: members, byteRange: byteRange)
+    }
+}
+
+extension String {
+    /// Swift's own `==` takes canonically equivalent texts for equal, JSON does not. It is quick to say no, though.
+    func hasSameBytes(as other: String) -> Bool {
+        self == other && utf8.elementsEqual(other.utf8)
     }
 }
 

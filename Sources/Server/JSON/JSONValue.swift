@@ -75,7 +75,7 @@ public struct JSONObject: Sendable {
 
     /// The value of a member; nil when there is none, while `null` is a value.
     public subscript(name: String) -> JSONValue? {
-        members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+        members.first { $0.name.hasSameBytes(as: name) }?.value
     }
 }
 
