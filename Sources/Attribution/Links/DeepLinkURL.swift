@@ -31,7 +31,9 @@ public struct DeepLinkURL: Hashable, Sendable {
             guard byte != UInt8(ascii: "\\") else { throw .backslash }
         }
         let parts = try URLParts(bytes)
-        try parts.check()
+        try parts.checkScheme()
+        _ = try parts.host()
+        try parts.checkPath()
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }
 

@@ -45,8 +45,7 @@ public struct Destination: Hashable, Sendable {
     public func covers(_ url: DeepLinkURL) -> Bool {
         guard let parts = try? URLParts(Array(url.text.utf8)), parts.scheme == scheme else { return false }
         guard let host else { return true }
-        guard let authority = parts.authority,
-            let urlHost = try? URLHost(authority, isWeb: parts.isWeb),
+        guard let urlHost = try? parts.host(),
             urlHost.name == host, urlHost.effectivePort(scheme: scheme) == port
         else { return false }
         guard !path.isEmpty else { return true }
@@ -55,16 +54,13 @@ public struct Destination: Hashable, Sendable {
             || parts.path[parts.path.startIndex + path.count] == UInt8(ascii: "/")
     }
 
+    /// As for links, except that a path is not needed and that a scheme may stand alone.
     private static func read(_ bytes: [UInt8]) throws(DestinationError) -> (URLParts, URLHost?) {
         do throws(DeepLinkURLError) {
             let parts = try URLParts(bytes)
-            guard let authority = parts.authority, !authority.isEmpty else {
-                guard parts.authority != nil else { throw .noHost }
-                return (parts, nil)
-            }
-            // A web destination need not have a path, and a scheme alone no host; all else is as for links.
-            do throws(DeepLinkURLError) { try parts.check() } catch { if error != .noPath { throw error } }
-            return (parts, try URLHost(authority, isWeb: parts.isWeb))
+            try parts.checkScheme()
+            guard parts.authority?.isEmpty != true else { return (parts, nil) }
+            return (parts, try parts.host())
         } catch {
             throw .malformed(error)
         }

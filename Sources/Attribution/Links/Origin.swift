@@ -8,8 +8,7 @@ public struct Origin: Hashable, Sendable {
     /// `null` is what every sandboxed frame and local file sends: it names nobody, so that it is never an origin.
     public init?(_ text: String) {
         guard let parts = try? URLParts(Array(text.utf8)), parts.path.isEmpty, parts.query == nil,
-            parts.fragment == nil, let authority = parts.authority, authority.allSatisfy({ $0 < 0x80 }),
-            let host = try? URLHost(authority, isWeb: true)
+            parts.fragment == nil, let host = try? parts.host()
         else { return nil }
         let isDefaultPort = host.port == URLHost.defaultPort(ofScheme: parts.scheme)
         let port = isDefaultPort ? "" : host.port.map { ":\($0)" } ?? ""

@@ -47,14 +47,20 @@ struct URLParts {
 
     var isWeb: Bool { scheme == "https" || scheme == "http" }
 
-    /// Everything but the syntax of the scheme, which reading it has checked.
-    func check() throws(DeepLinkURLError) {
+    func checkScheme() throws(DeepLinkURLError) {
         guard !Self.forbiddenSchemes.contains(scheme) else { throw .forbiddenScheme }
+    }
+
+    /// The host and port, checked.
+    func host() throws(DeepLinkURLError) -> URLHost {
         guard let authority, !authority.isEmpty else { throw .noHost }
         guard !authority.contains(UInt8(ascii: "@")) else { throw .credentials }
         guard authority.allSatisfy({ $0 < 0x80 }) else { throw .nonASCIIHost }
-        _ = try URLHost(authority, isWeb: isWeb)
-        // A web link with the root as its path is lost by released clients, with and without a query.
+        return try URLHost(authority, isWeb: isWeb)
+    }
+
+    /// A web link with the root as its path is lost by released clients, with and without a query.
+    func checkPath() throws(DeepLinkURLError) {
         guard !isWeb || path.count > 1 else { throw .noPath }
     }
 

@@ -22,6 +22,11 @@ public struct JourneyID: Hashable, Sendable {
         guard !text.isEmpty, text.unicodeScalars.count <= Self.maximumLength else { return nil }
         self.text = text
     }
+
+    /// A new one for a click that came without: `j_` and 128 random bits in base64url.
+    public init(random: RandomSource) {
+        text = "j_" + Base64URL.text(of: random.bytes(16))
+    }
 }
 
 /// What a client calls its own installation: 1 to 64 of `[A-Za-z0-9_-]`.

@@ -1,0 +1,110 @@
+import Attribution
+import Testing
+
+@Suite("First-launch matching")
+struct FirstLaunchMatchingTests {
+    private let older = TestValues.click(1)
+    private let newer = TestValues.click(2)
+    private let check = Check(
+        app: TestValues.app,
+        fingerprint: KeyedHash(index: 1, rest: 2),
+        caller: KeyedHash(index: 3, rest: 4),
+        at: TestValues.noon,
+        firstByteAt: 0,
+        replayGrace: 60_000
+    )
+
+    private func claim(of click: Click) -> Claim {
+        Claim(click: click, claimedAt: TestValues.noon, method: .fingerprint)
+    }
+
+    private func outcome(_ store: ScriptedClickStore) async throws -> MatchOutcome {
+        try await FirstLaunchMatching(store: store).match(check)
+    }
+
+    @Test("claims the newest candidate and says so before it answers")
+    func match() async throws {
+        let store = ScriptedClickStore(
+            views: [.success(CheckView(candidates: [newer, older]))],
+            claims: [.success(.claimed(claim(of: newer)))]
+        )
+        #expect(try await outcome(store) == .match(claim(of: newer)))
+        #expect(store.calls == [.view, .claim(newer.id), .answering(newer.id)])
+    }
+
+    @Test("gives an earlier answer again without claiming anything, even when there are candidates")
+    func replay() async throws {
+        let store = ScriptedClickStore(views: [.success(CheckView(replay: claim(of: older), candidates: [newer]))])
+        #expect(try await outcome(store) == .replay(claim(of: older)))
+        #expect(store.calls == [.view, .note(.replay(claim(of: older)))])
+    }
+
+    @Test("finds nothing when there is no candidate, with the store's reason", arguments: NoMatchReason.allCases)
+    func noMatch(_ reason: NoMatchReason) async throws {
+        let store = ScriptedClickStore(views: [.success(CheckView(reason: reason))])
+        #expect(try await outcome(store) == .noMatch(reason))
+        #expect(store.calls == [.view, .note(.noMatch(reason))])
+    }
+
+    @Test("looks again when somebody else was faster, and takes what is left")
+    func lostThenMatch() async throws {
+        let store = ScriptedClickStore(
+            views: [.success(CheckView(candidates: [newer, older])), .success(CheckView(candidates: [older]))],
+            claims: [.success(.lost), .success(.claimed(claim(of: older)))]
+        )
+        #expect(try await outcome(store) == .match(claim(of: older)))
+        #expect(store.calls == [.view, .claim(newer.id), .view, .claim(older.id), .answering(older.id)])
+    }
+
+    @Test("finds nothing when somebody else was faster and nothing is left")
+    func lostThenNothing() async throws {
+        let store = ScriptedClickStore(
+            views: [.success(CheckView(candidates: [newer])), .success(CheckView(reason: .alreadyClaimed))],
+            claims: [.success(.lost)]
+        )
+        #expect(try await outcome(store) == .noMatch(.alreadyClaimed))
+        #expect(store.calls == [.view, .claim(newer.id), .view, .note(.noMatch(.alreadyClaimed))])
+    }
+
+    @Test("gives the answer of a twin of the same caller that was faster, as a replay")
+    func replayedWhileClaiming() async throws {
+        let store = ScriptedClickStore(
+            views: [.success(CheckView(candidates: [newer]))],
+            claims: [.success(.replayed(claim(of: older)))]
+        )
+        #expect(try await outcome(store) == .replay(claim(of: older)))
+        #expect(store.calls == [.view, .claim(newer.id), .note(.replay(claim(of: older)))])
+    }
+
+    @Test("passes every error of the store on and never makes it no match", arguments: [
+        StoreError.Code.overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .corrupted, .stopping, .defect,
+    ])
+    func errors(_ code: StoreError.Code) async {
+        let error = StoreError(code, "for the test")
+        let unreadable = ScriptedClickStore(views: [.failure(error)])
+        await #expect(throws: error) { try await outcome(unreadable) }
+        #expect(unreadable.calls == [.view])
+
+        let unwritable = ScriptedClickStore(
+            views: [.success(CheckView(candidates: [newer]))],
+            claims: [.failure(error)]
+        )
+        await #expect(throws: error) { try await outcome(unwritable) }
+        #expect(unwritable.calls == [.view, .claim(newer.id)])
+
+        let unreadableAfterLoss = ScriptedClickStore(
+            views: [.success(CheckView(candidates: [newer])), .failure(error)],
+            claims: [.success(.lost)]
+        )
+        await #expect(throws: error) { try await outcome(unreadableAfterLoss) }
+        #expect(unreadableAfterLoss.calls == [.view, .claim(newer.id), .view])
+    }
+
+    @Test("gives up with an error, not with no match, when it loses again and again")
+    func alwaysLost() async {
+        let store = ScriptedClickStore(views: [.success(CheckView(candidates: [newer]))], claims: [.success(.lost)])
+        await #expect { try await outcome(store) } throws: { ($0 as? StoreError)?.code == .overloaded }
+        #expect(store.calls.count { $0 == .view } == 64)
+        #expect(!store.calls.contains { if case .note = $0 { true } else { false } })
+    }
+}

@@ -1,0 +1,61 @@
+import Attribution
+import Synchronization
+
+/// A store that answers as it is told, and writes down what it was asked.
+final class ScriptedClickStore: ClickStore, Sendable {
+    enum Call: Equatable {
+        case view
+        case claim(ClickID)
+        case answering(ClickID)
+        case note(CheckEnding)
+    }
+
+    private struct State {
+        var views: [Result<CheckView, StoreError>]
+        var claims: [Result<ClaimOutcome, StoreError>]
+        var calls: [Call] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// The answers to `view` and `claim`, in their order; the last one is given again and again.
+    init(views: [Result<CheckView, StoreError>], claims: [Result<ClaimOutcome, StoreError>] = []) {
+        state = Mutex(State(views: views, claims: claims))
+    }
+
+    var calls: [Call] { state.withLock { $0.calls } }
+
+    func view(for check: Check) async throws(StoreError) -> CheckView {
+        try next(.view, \.views).get()
+    }
+
+    func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError) -> ClaimOutcome {
+        try next(.claim(click.id), \.claims).get()
+    }
+
+    func answering(_ claim: Claim) {
+        state.withLock { $0.calls.append(.answering(claim.click.id)) }
+    }
+
+    func note(_ ending: CheckEnding, of check: Check) {
+        state.withLock { $0.calls.append(.note(ending)) }
+    }
+
+    func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
+        throw StoreError(.defect, "a check records nothing")
+    }
+
+    func deliveryFailed(of claim: Claim) {}
+
+    private func next<Answer>(
+        _ call: Call,
+        _ answers: any WritableKeyPath<State, [Result<Answer, StoreError>]> & Sendable
+    ) -> Result<Answer, StoreError> {
+        state.withLock { state in
+            state.calls.append(call)
+            let left = state[keyPath: answers]
+            if left.count > 1 { state[keyPath: answers].removeFirst() }
+            return left.first ?? .failure(StoreError(.defect, "the script ends here"))
+        }
+    }
+}

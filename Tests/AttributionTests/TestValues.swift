@@ -1,0 +1,24 @@
+import Attribution
+
+/// Values that many tests need, each always the same.
+enum TestValues {
+    static let noon = Timestamp(milliseconds: 1_700_000_000_000)
+    static let random = RandomSource { count in (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) } }
+    static let app = AppID(high: 1, low: 2)
+    static let otherApp = AppID(high: 1, low: 3)
+    static let fingerprint = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr")
+
+    static func click(_ id: UInt64, at clickedAt: Timestamp = noon) -> Click {
+        Click(
+            id: ClickID(high: id, low: id),
+            facts: Click.Facts(
+                app: app,
+                destination: DeepLinkURL(stored: "myapp://promo"),
+                journeyID: JourneyID(random: random),
+                clickedAt: clickedAt,
+                recordedAt: clickedAt,
+                window: .standard
+            )
+        )
+    }
+}

@@ -1,0 +1,89 @@
+import Attribution
+import Testing
+
+@Suite("Server key")
+struct ServerKeyTests {
+    private let key: ServerKey
+    private let address = NetworkAddress(high: 5, low: 6)
+
+    init() throws {
+        key = try #require(ServerKey(bytes: Array(0..<32)))
+    }
+
+    @Test("has 32 bytes, no more and no fewer", arguments: [0, 16, 31, 33, 64])
+    func length(_ count: Int) {
+        #expect(ServerKey(bytes: [UInt8](repeating: 1, count: count)) == nil)
+    }
+
+    @Test("makes the same hash of the same thing, and another one under another key")
+    func determinism() throws {
+        let other = try #require(ServerKey(bytes: Array(1...32)))
+        #expect(key.keyed(TestValues.fingerprint) == key.keyed(TestValues.fingerprint))
+        #expect(key.keyed(TestValues.fingerprint) != other.keyed(TestValues.fingerprint))
+        #expect(key.keyed(TestValues.fingerprint) != key.keyed(Fingerprint(of: "another")))
+    }
+
+    // Stored hashes outlive the program: if this fails, every database in the field has lost its clicks.
+    @Test("makes the hash that earlier versions stored")
+    func stability() {
+        #expect(key.keyed(Fingerprint(of: "")) == KeyedHash(index: 0x38c3_788d_8f04_eaab, rest: 0xb50b_b6fe_8f95_c261))
+    }
+
+    @Test("makes another hash whenever one thing differs, and for every purpose")
+    func separation() throws {
+        let one = TestValues.fingerprint
+        let two = Fingerprint(of: "another")
+        let near = NetworkAddress(high: 5, low: 7)
+        let keyID = KeyID(high: 1, low: 2)
+        let install = try #require(InstallID("install-1"))
+        func visit(
+            app: AppID = TestValues.app,
+            isTest: Bool = false,
+            fingerprint: Fingerprint? = TestValues.fingerprint,
+            link: String = "myapp://a",
+            address: NetworkAddress = NetworkAddress(high: 5, low: 6),
+            agent: String = "Safari"
+        ) -> KeyedHash {
+            key.visit(
+                app: app,
+                isTest: isTest,
+                fingerprint: fingerprint,
+                destinationOrLink: link,
+                address: address,
+                userAgent: agent
+            )
+        }
+        let hashes: [KeyedHash] = [
+            key.keyed(one), key.keyed(two),
+            visit(), visit(app: TestValues.otherApp), visit(isTest: true), visit(fingerprint: two),
+            visit(fingerprint: nil), visit(link: "myapp://b"), visit(address: near), visit(agent: "Chrome"),
+            // The border between two texts counts.
+            visit(link: "myapp://aS", agent: "afari"), visit(link: "", agent: "myapp://aSafari"),
+            visit(link: "", agent: ""),
+            key.caller(key: keyID, isTest: false, fingerprint: one, address: address, userAgent: "Safari"),
+            key.caller(key: keyID, isTest: true, fingerprint: one, address: address, userAgent: "Safari"),
+            key.caller(key: KeyID(high: 1, low: 3), isTest: false, fingerprint: one, address: address, userAgent: "Safari"),
+            key.caller(key: keyID, isTest: false, fingerprint: two, address: address, userAgent: "Safari"),
+            key.caller(key: keyID, isTest: false, fingerprint: one, address: near, userAgent: "Safari"),
+            key.caller(key: keyID, isTest: false, fingerprint: one, address: address, userAgent: "Chrome"),
+            key.install(app: TestValues.app, isTest: false, installID: install),
+            key.install(app: TestValues.app, isTest: true, installID: install),
+            key.install(app: TestValues.otherApp, isTest: false, installID: install),
+            key.idempotency(app: TestValues.app, isTest: false, key: "install-1"),
+            key.idempotency(app: TestValues.app, isTest: true, key: "install-1"),
+            key.idempotency(app: TestValues.app, isTest: false, key: "install-2"),
+        ]
+        #expect(Set(hashes).count == hashes.count)
+        #expect(visit() == visit())
+    }
+
+    @Test("never shows its bytes in text")
+    func hidden() {
+        #expect("\(key)" == "ServerKey(hidden)")
+        #expect(String(reflecting: key) == "ServerKey(hidden)")
+        #expect(Mirror(reflecting: key).children.isEmpty)
+        var dumped = ""
+        dump(key, to: &dumped)
+        #expect(!dumped.contains("code") && !dumped.contains("inner"))
+    }
+}
