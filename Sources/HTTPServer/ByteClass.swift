@@ -1,0 +1,57 @@
+/// The byte classes of RFC 9110 §5 and RFC 3986 §2, as bit sets of the 128 ASCII characters.
+enum ByteClass {
+    static let carriageReturn: UInt8 = 0x0D
+    static let lineFeed: UInt8 = 0x0A
+    static let space: UInt8 = 0x20
+    static let tab: UInt8 = 0x09
+    static let colon: UInt8 = 0x3A
+
+    /// `tchar` (RFC 9110 §5.6.2): what names and methods are made of.
+    @inline(__always)
+    static func isToken(_ byte: UInt8) -> Bool {
+        contains(byte, low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
+    }
+
+    /// What a field value may hold (RFC 9110 §5.5): visible characters, blanks and bytes from 0x80 on.
+    @inline(__always)
+    static func isFieldValue(_ byte: UInt8) -> Bool {
+        byte >= 0x20 ? byte != 0x7F : byte == tab
+    }
+
+    /// What a request target may hold: the characters of RFC 3986, and those that browsers send bare in
+    /// queries (`"<>[]\^`{|}`); never a blank, control byte, `#` or a byte from 0x80 on.
+    @inline(__always)
+    static func isTarget(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte < 0x7F && byte != 0x23
+    }
+
+    /// `unreserved` and `sub-delims` of RFC 3986, the characters of a `reg-name` besides `%`.
+    @inline(__always)
+    static func isHostName(_ byte: UInt8) -> Bool {
+        contains(byte, low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
+    }
+
+    @inline(__always)
+    static func isDigit(_ byte: UInt8) -> Bool {
+        byte &- 0x30 < 10
+    }
+
+    /// The value of a hexadecimal digit of either case.
+    @inline(__always)
+    static func hexValue(_ byte: UInt8) -> UInt8? {
+        if isDigit(byte) { return byte &- 0x30 }
+        let letter = lowercased(byte) &- 0x61
+        return letter < 6 ? letter &+ 10 : nil
+    }
+
+    @inline(__always)
+    static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte &- 0x41 < 26 ? byte | 0x20 : byte
+    }
+
+    @inline(__always)
+    private static func contains(_ byte: UInt8, low: UInt64, high: UInt64) -> Bool {
+        guard byte < 0x80 else { return false }
+        return (byte < 0x40 ? low : high) &>> UInt64(byte & 0x3F) & 1 == 1
+    }
+}

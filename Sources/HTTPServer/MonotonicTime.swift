@@ -1,0 +1,57 @@
+internal import Glibc
+
+/// A moment of `CLOCK_MONOTONIC`: for timeouts and durations, never for records.
+public struct MonotonicTime: Sendable, Hashable, Comparable {
+    /// Nanoseconds since some moment before the process started.
+    public let nanoseconds: UInt64
+
+    /// A moment at so many nanoseconds of the clock.
+    public init(nanoseconds: UInt64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// The clock's reading now.
+    public static func now() -> MonotonicTime {
+        var reading = timespec()
+        // The kernel fills the local value and keeps no pointer to it.
+        unsafe clock_gettime(CLOCK_MONOTONIC, &reading)
+        return MonotonicTime(
+            nanoseconds: UInt64(reading.tv_sec) &* 1_000_000_000 &+ UInt64(reading.tv_nsec)
+        )
+    }
+
+    public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    /// Nanoseconds from an earlier moment to this one; 0 if it is not earlier.
+    public func nanoseconds(since earlier: MonotonicTime) -> UInt64 {
+        nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
+    }
+
+    /// This moment moved by a duration; not before the clock's zero, not after its end.
+    public func advanced(by duration: Duration) -> MonotonicTime {
+        advanced(byNanoseconds: duration.wholeNanoseconds)
+    }
+
+    func advanced(byNanoseconds distance: Int64) -> MonotonicTime {
+        let (sum, overflow) =
+            distance >= 0
+            ? nanoseconds.addingReportingOverflow(UInt64(distance))
+            : nanoseconds.subtractingReportingOverflow(distance.magnitude)
+        guard overflow else { return MonotonicTime(nanoseconds: sum) }
+        return MonotonicTime(nanoseconds: distance >= 0 ? .max : 0)
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, clamped to what 63 bits hold (292 years).
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return seconds > 0 ? .max : .min }
+        let (sum, carried) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        guard !carried else { return seconds > 0 ? .max : .min }
+        return sum
+    }
+}

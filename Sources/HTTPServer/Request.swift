@@ -1,0 +1,118 @@
+/// A whole request: its head and its body have arrived and were found well-formed.
+///
+/// It owns its bytes and may outlive the connection.
+public struct Request: Sendable {
+    public let method: Method
+
+    /// The path as sent, percent-encoding and all, without the query.
+    ///
+    /// An absolute-form target is reduced to its path (RFC 9112 §3.2.2), an empty path to `/`; `*` is
+    /// only seen with OPTIONS.
+    public let path: String
+
+    /// What follows the first `?` as sent; `nil` without one.
+    public let query: String?
+
+    public let version: Version
+
+    /// The decoded body; without its chunked framing, if it had one.
+    public let body: [UInt8]
+
+    public let peer: PeerAddress
+
+    /// When the first byte of this request was read.
+    public let firstByteAt: MonotonicTime
+
+    /// Whether it came over TLS that ends here.
+    public let isSecure: Bool
+
+    private let head: RequestHead
+
+    init(
+        method: Method,
+        path: String,
+        query: String?,
+        version: Version,
+        head: RequestHead,
+        body: [UInt8],
+        peer: PeerAddress,
+        firstByteAt: MonotonicTime,
+        isSecure: Bool
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.version = version
+        self.head = head
+        self.body = body
+        self.peer = peer
+        self.firstByteAt = firstByteAt
+        self.isSecure = isSecure
+    }
+
+    /// A request that never was on a wire, for handlers called without a socket.
+    public init(
+        _ method: Method,
+        path: String,
+        query: String? = nil,
+        version: Version = .http11,
+        fields: [FieldLine] = [],
+        body: [UInt8] = [],
+        peer: PeerAddress = PeerAddress(ipv4: 0x7F00_0001, port: 1),
+        firstByteAt: MonotonicTime = .now(),
+        isSecure: Bool = false
+    ) {
+        self.init(
+            method: method,
+            path: path,
+            query: query,
+            version: version,
+            head: RequestHead(fields),
+            body: body,
+            peer: peer,
+            firstByteAt: firstByteAt,
+            isSecure: isSecure
+        )
+    }
+
+    /// The value of the first field line of this name, without white space around it.
+    ///
+    /// Bytes that are no UTF-8 become U+FFFD. The name's letters may be of either case.
+    public func field(_ name: String) -> String? {
+        head.firstLine(named: name).map { head.string(head.lines[$0].value) }
+    }
+
+    /// The values of all field lines of this name, in the order received.
+    public func fields(_ name: String) -> [String] {
+        var values: [String] = []
+        var next = head.firstLine(named: name)
+        while let index = next {
+            values.append(head.string(head.lines[index].value))
+            next = head.firstLine(named: name, from: index + 1)
+        }
+        return values
+    }
+
+    /// Whether there is a field line of this name.
+    public func hasField(_ name: String) -> Bool {
+        head.firstLine(named: name) != nil
+    }
+
+    /// Reads the bytes of the first field line of this name in place, without making a `String`.
+    public func withFieldBytes<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {
+        guard let index = head.firstLine(named: name) else { return nil }
+        return head.withBytes(head.lines[index].value, read)
+    }
+
+    /// All field lines as received, in order.
+    public var fieldLines: [FieldLine] {
+        head.lines.map { FieldLine(name: head.string($0.name), value: head.string($0.value)) }
+    }
+
+    /// Reads all field lines in place, byte for byte as received, in order: name, then value.
+    public func forEachFieldLine(_ read: (Span<UInt8>, Span<UInt8>) -> Void) {
+        for line in head.lines {
+            head.withBytes(line.name) { name in head.withBytes(line.value) { value in read(name, value) } }
+        }
+    }
+}
