@@ -1,15 +1,149 @@
-// What Linux has and Swift's Glibc module does not: epoll and eventfd.
+// What Linux has and Swift's Glibc module does not: epoll and eventfd; and inline functions that take and
+// give plain numbers where the system wants unions, variadic arguments or casts between address types.
 //
 // _GNU_SOURCE is not defined here: with it, fd_set clashes with the one in OpenSSL's module.
 #ifndef AFTERLINK_CLINUX_H
 #define AFTERLINK_CLINUX_H
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 // Declared only under _GNU_SOURCE (see above).
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
+// What epoll says of one descriptor; epoll_event itself holds a union.
+typedef struct {
+    uint64_t token;
+    uint32_t events;
+} linux_event;
+
+static inline int linux_epoll_control(int epoll, int operation, int descriptor, uint32_t events, uint64_t token) {
+    struct epoll_event event = {.events = events, .data = {.u64 = token}};
+    return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+static inline int linux_epoll_wait(int epoll, linux_event *events, int count, int milliseconds) {
+    struct epoll_event ready[256];
+    int most = count < 256 ? count : 256;
+    int found = epoll_wait(epoll, ready, most, milliseconds);
+    for (int index = 0; index < found; index++) {
+        events[index].token = ready[index].data.u64;
+        events[index].events = ready[index].events;
+    }
+    return found;
+}
+
+static inline int linux_open_null(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+// An address and port as numbers; an IPv4 address is mapped into IPv6.
+typedef struct {
+    uint64_t high;
+    uint64_t low;
+    uint16_t port;
+} linux_address;
+
+static inline linux_address linux_address_from(const struct sockaddr_storage *storage) {
+    linux_address result = {0, 0, 0};
+    if (storage->ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)storage;
+        result.low = 0xFFFF00000000u | (uint64_t)ntohl(v4->sin_addr.s_addr);
+        result.port = ntohs(v4->sin_port);
+    } else if (storage->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)storage;
+        for (int index = 0; index < 8; index++) {
+            result.high = result.high << 8 | v6->sin6_addr.s6_addr[index];
+            result.low = result.low << 8 | v6->sin6_addr.s6_addr[index + 8];
+        }
+        result.port = ntohs(v6->sin6_port);
+    }
+    return result;
+}
+
+static inline int linux_bind(int socket, int is_ipv4, linux_address address) {
+    if (is_ipv4) {
+        struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(address.port)};
+        v4.sin_addr.s_addr = htonl((uint32_t)address.low);
+        return bind(socket, (const struct sockaddr *)&v4, sizeof v4);
+    }
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(address.port)};
+    for (int index = 0; index < 8; index++) {
+        v6.sin6_addr.s6_addr[index] = (uint8_t)(address.high >> (56 - 8 * index));
+        v6.sin6_addr.s6_addr[index + 8] = (uint8_t)(address.low >> (56 - 8 * index));
+    }
+    return bind(socket, (const struct sockaddr *)&v6, sizeof v6);
+}
+
+static inline int linux_connect(int socket, int is_ipv4, linux_address address) {
+    if (is_ipv4) {
+        struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(address.port)};
+        v4.sin_addr.s_addr = htonl((uint32_t)address.low);
+        return connect(socket, (const struct sockaddr *)&v4, sizeof v4);
+    }
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(address.port)};
+    for (int index = 0; index < 8; index++) {
+        v6.sin6_addr.s6_addr[index] = (uint8_t)(address.high >> (56 - 8 * index));
+        v6.sin6_addr.s6_addr[index + 8] = (uint8_t)(address.low >> (56 - 8 * index));
+    }
+    return connect(socket, (const struct sockaddr *)&v6, sizeof v6);
+}
+
+static inline linux_address linux_local_address(int socket) {
+    struct sockaddr_storage storage = {0};
+    socklen_t length = sizeof storage;
+    getsockname(socket, (struct sockaddr *)&storage, &length);
+    return linux_address_from(&storage);
+}
+
+// A connection that was accepted; descriptor -1 and the error number, if none was.
+typedef struct {
+    int descriptor;
+    int error;
+    linux_address peer;
+} linux_accepted;
+
+static inline linux_accepted linux_accept(int listener) {
+    struct sockaddr_storage storage = {0};
+    socklen_t length = sizeof storage;
+    linux_accepted result = {-1, 0, {0, 0, 0}};
+    result.descriptor = accept4(listener, (struct sockaddr *)&storage, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (result.descriptor < 0)
+        result.error = errno;
+    else
+        result.peer = linux_address_from(&storage);
+    return result;
+}
+
+static inline int linux_set_option(int socket, int level, int name, int value) {
+    return setsockopt(socket, level, name, &value, sizeof value);
+}
+
+// How far a TCP connection's peer has acknowledged; `known` is 0 where the system does not say.
+typedef struct {
+    int known;
+    int is_closed;
+    uint64_t acknowledged_bytes;
+} linux_tcp_progress;
+
+static inline linux_tcp_progress linux_progress_of(int socket) {
+    // The kernel's struct tcp_info has only ever grown; the C library's copy of it ends too early.
+    // tcpi_state stands at 0, tcpi_bytes_acked (Linux 4.1) at 120.
+    unsigned char info[256];
+    socklen_t length = sizeof info;
+    linux_tcp_progress result = {0, 0, 0};
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, info, &length) != 0 || length < 128) return result;
+    result.known = 1;
+    result.is_closed = info[0] == TCP_CLOSE;
+    memcpy(&result.acknowledged_bytes, info + 120, sizeof result.acknowledged_bytes);
+    return result;
+}
 
 #endif

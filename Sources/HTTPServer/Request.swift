@@ -28,26 +28,31 @@ public struct Request: Sendable {
 
     private let head: RequestHead
 
+    /// Where the authority stands that the request was sent to.
+    private let authority: Range<UInt32>?
+
+    /// A request as parsed: its head's bytes and what stands where in them.
     init(
-        method: Method,
-        path: String,
-        query: String?,
-        version: Version,
-        head: RequestHead,
+        head parsed: HeadParser.Head,
+        bytes: [UInt8],
         body: [UInt8],
         peer: PeerAddress,
         firstByteAt: MonotonicTime,
         isSecure: Bool
     ) {
-        self.method = method
-        self.path = path
-        self.query = query
-        self.version = version
-        self.head = head
+        let head = RequestHead(bytes: bytes, lines: parsed.lines)
+        let target = parsed.target
+        method = parsed.method
+        path = target.isAsterisk ? "*" : target.path.isEmpty ? "/" : head.string(target.path.narrowed)
+        query = target.query.map { head.string($0.narrowed) }
+        version = parsed.version
         self.body = body
         self.peer = peer
         self.firstByteAt = firstByteAt
         self.isSecure = isSecure
+        self.head = head
+        // RFC 9112 §3.2.2: an absolute-form target's own host counts, and the Host field does not.
+        authority = target.authority?.narrowed ?? parsed.framing.hostValue
     }
 
     /// A request that never was on a wire, for handlers called without a socket.
@@ -62,17 +67,23 @@ public struct Request: Sendable {
         firstByteAt: MonotonicTime = .now(),
         isSecure: Bool = false
     ) {
-        self.init(
-            method: method,
-            path: path,
-            query: query,
-            version: version,
-            head: RequestHead(fields),
-            body: body,
-            peer: peer,
-            firstByteAt: firstByteAt,
-            isSecure: isSecure
-        )
+        self.method = method
+        self.path = path
+        self.query = query
+        self.version = version
+        self.body = body
+        self.peer = peer
+        self.firstByteAt = firstByteAt
+        self.isSecure = isSecure
+        head = RequestHead(fields)
+        authority = head.firstLine(named: "host").map { [head] in head.lines[$0].value }
+    }
+
+    /// The host that the request was sent to, with its port if one was named.
+    ///
+    /// An absolute-form target's own, else the Host field's; `nil` for HTTP/1.0 without either.
+    public var host: String? {
+        authority.map(head.string)
     }
 
     /// The value of the first field line of this name, without white space around it.
@@ -114,5 +125,12 @@ public struct Request: Sendable {
         for line in head.lines {
             head.withBytes(line.name) { name in head.withBytes(line.value) { value in read(name, value) } }
         }
+    }
+}
+
+extension Range<Int> {
+    /// The same range of a head, which is far shorter than 4 GiB.
+    var narrowed: Range<UInt32> {
+        UInt32(truncatingIfNeeded: lowerBound)..<UInt32(truncatingIfNeeded: upperBound)
     }
 }

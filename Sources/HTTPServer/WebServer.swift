@@ -1,40 +1,169 @@
-/// An HTTP/1.1 server: one event loop a core, each with its own listener and handler.
+internal import Glibc
+internal import Synchronization
+
+/// An HTTP/1.1 server: event loops, each with a listener and a handler of its own.
 public final class WebServer: Sendable {
+    private enum Phase {
+        case bound
+        case started
+    }
+
     private let configuration: Configuration
     private let makeHandler: @Sendable (Int) throws -> any RequestHandler
+    private let loops: [EventLoop]
+    private let counters = Counters()
+    private let phase = Mutex(Phase.bound)
+    /// Loops that have not ended.
+    private let running = Atomic<Int>(0)
+    /// Raised once all loops have ended, and never cleared.
+    private let ended: WakeSignal
+
+    /// Where the server listens; port 0 is replaced by the port that the system picked.
+    public let listenAddress: ListenAddress
 
     /// Binds the address; nothing is accepted before `start`.
+    ///
+    /// `makeHandler` is called by `start`, once on each loop's thread, with the loop's number from 0 on.
     public init(
         _ configuration: Configuration,
         makeHandler: @escaping @Sendable (_ loop: Int) throws -> any RequestHandler
     ) throws(StartError) {
+        var address = configuration.listenAddress.address
+        try Listener.checkIsFree(address)
+        var loops: [EventLoop] = []
+        for _ in 0..<configuration.loopCount {
+            let listener = try Listener(address, backlog: configuration.backlog)
+            address = PeerAddress(high: address.high, low: address.low, port: listener.port)
+            loops.append(try EventLoop(configuration, listener: listener, counters: counters))
+        }
         self.configuration = configuration
         self.makeHandler = makeHandler
+        self.loops = loops
+        listenAddress = ListenAddress(address)
+        ended = try WakeSignal()
     }
 
-    /// The port that is listened on; the one the system picked, if 0 was asked for.
     public var port: UInt16 {
-        configuration.listenAddress.address.port
+        listenAddress.address.port
     }
 
     /// Address and port as they stand in a URL: `127.0.0.1:8080`, `[::1]:8080`.
     public var addressText: String {
-        configuration.listenAddress.description
+        listenAddress.description
+    }
+
+    public var statistics: Statistics {
+        counters.statistics
     }
 
     /// Starts the loops' threads, makes their handlers on them, and begins to accept.
-    public func start() throws(StartError) {}
-
-    /// Stops gracefully: accepts no more, closes idle connections, finishes requests under way.
     ///
-    /// Returns when all loops have ended, at the latest after the grace; what was not answered then is
-    /// cut off. May be called from any thread; a second call hurries the first.
-    public func stop(within grace: Duration) {}
+    /// Blocks until every handler is made. If one cannot be made, nothing was accepted and the server is
+    /// at its end. The process ignores SIGPIPE from here on.
+    public func start() throws(StartError) {
+        let isFirst = phase.withLock { phase in
+            defer { phase = .started }
+            return phase == .bound
+        }
+        guard isFirst else { throw .state("The server was started before.") }
+        _ = signal(SIGPIPE, SIG_IGN)
+        let assembly = try Assembly(count: loops.count)
+        running.store(loops.count, ordering: .relaxed)
+        for (number, loop) in loops.enumerated() {
+            do {
+                try LoopThread.start { self.run(loop, number: number, assembly) }
+            } catch {
+                assembly.report(error)
+                loopEnded()
+            }
+        }
+        try assembly.wait()
+    }
 
-    /// Waits until the loops have ended.
-    public func waitUntilStopped() {}
+    /// Stops gracefully: accepts no more, closes idle connections, finishes requests that have begun.
+    ///
+    /// Blocks until all loops have ended, at the latest when the grace is over; what was not answered
+    /// then is cut off. May be called from any thread but a loop's; called again, the shorter grace counts.
+    public func stop(within grace: Duration) {
+        let limit = MonotonicTime.now().advanced(by: grace)
+        for loop in loops {
+            loop.orders.stop(until: limit)
+            loop.executor.wake()
+        }
+        guard phase.withLock({ $0 == .started }) else { return }
+        _ = ended.wait(until: limit.advanced(by: .seconds(1)))
+    }
 
-    public var statistics: Statistics {
-        Statistics()
+    /// Blocks until all loops have ended.
+    public func waitUntilStopped() {
+        _ = ended.wait()
+    }
+
+    private func run(_ loop: EventLoop, number: Int, _ assembly: Assembly) {
+        loop.executor.adoptCurrentThread()
+        do {
+            let makeHandler = makeHandler
+            try loop.assumeIsolated { loop in loop.adopt(try makeHandler(number)) }
+            assembly.report(nil)
+        } catch {
+            assembly.report(.handler(error, loop: number))
+        }
+        if assembly.isComplete() { loop.run() }
+        loopEnded()
+    }
+
+    private func loopEnded() {
+        if running.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { ended.raise() }
+    }
+}
+
+/// Where the loops' threads meet before the first of them accepts.
+private final class Assembly: Sendable {
+    private struct State {
+        var missing: Int
+        var error: StartError?
+    }
+
+    private let state: Mutex<State>
+    private let everybodyIsThere: WakeSignal
+
+    init(count: Int) throws(StartError) {
+        state = Mutex(State(missing: count))
+        everybodyIsThere = try WakeSignal()
+    }
+
+    func report(_ error: StartError?) {
+        let isLast = state.withLock { state in
+            state.missing -= 1
+            if state.error == nil { state.error = error }
+            return state.missing == 0
+        }
+        if isLast { everybodyIsThere.raise() }
+    }
+
+    /// Waits for all reports; whether none of them was a failure.
+    func isComplete() -> Bool {
+        _ = everybodyIsThere.wait()
+        return state.withLock { $0.error == nil }
+    }
+
+    func wait() throws(StartError) {
+        _ = everybodyIsThere.wait()
+        if let error = state.withLock({ $0.error }) { throw error }
+    }
+}
+
+extension StartError {
+    fileprivate static func state(_ message: String) -> StartError {
+        StartError(cause: .state, systemError: nil, message: message, underlying: nil)
+    }
+
+    fileprivate static func handler(_ error: any Error, loop: Int) -> StartError {
+        StartError(
+            cause: .handler,
+            systemError: nil,
+            message: "The handler of event loop \(loop) could not be made: \(error)",
+            underlying: error
+        )
     }
 }

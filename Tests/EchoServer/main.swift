@@ -1,1 +1,53 @@
-print("echo")
+import Glibc
+import HTTPServer
+
+// Usage: EchoServer --listen ADDRESS:PORT [--loops N] [--maximum-connections N]
+//                   [--header-timeout SECONDS] [--idle-timeout SECONDS]
+
+/// What follows an option on the command line.
+func option(_ name: String) -> String? {
+    guard let index = CommandLine.arguments.firstIndex(of: name) else { return nil }
+    return CommandLine.arguments.dropFirst(index + 1).first
+}
+
+func fail(_ message: String) -> Never {
+    print("EchoServer: \(message)")
+    exit(2)
+}
+
+guard let address = ListenAddress(option("--listen") ?? "127.0.0.1:8080") else {
+    fail("--listen takes ADDRESS:PORT")
+}
+var configuration = Configuration(
+    listenAddress: address,
+    loopCount: option("--loops").flatMap { Int($0) } ?? 0
+)
+if let count = option("--maximum-connections").flatMap({ Int($0) }) {
+    configuration.maximumConnections = count
+}
+if let seconds = option("--header-timeout").flatMap({ Double($0) }) {
+    configuration.timeouts.header = .seconds(seconds)
+}
+if let seconds = option("--idle-timeout").flatMap({ Double($0) }) {
+    configuration.timeouts.idle = .seconds(seconds)
+}
+
+// Blocked before the first thread starts, so that every thread leaves the signals to this one.
+var signals = sigset_t()
+unsafe sigemptyset(&signals)
+unsafe sigaddset(&signals, SIGTERM)
+unsafe sigaddset(&signals, SIGINT)
+unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+do {
+    let server = try WebServer(configuration) { _ in EchoHandler() }
+    try server.start()
+    print("listening on http://\(server.addressText)")
+    // All streams; naming the one would touch shared mutable state.
+    fflush(nil)
+    var received: Int32 = 0
+    unsafe sigwait(&signals, &received)
+    server.stop(within: .seconds(5))
+} catch {
+    fail(error.message)
+}

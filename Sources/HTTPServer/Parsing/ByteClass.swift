@@ -12,6 +12,12 @@ enum ByteClass {
         contains(byte, low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
     }
 
+    /// The two kinds of white space that may stand around a field value (`OWS`, RFC 9110 §5.6.3).
+    @inline(__always)
+    static func isBlank(_ byte: UInt8) -> Bool {
+        byte == space || byte == tab
+    }
+
     /// What a field value may hold (RFC 9110 §5.5): visible characters, blanks and bytes from 0x80 on.
     @inline(__always)
     static func isFieldValue(_ byte: UInt8) -> Bool {
@@ -53,5 +59,27 @@ enum ByteClass {
     private static func contains(_ byte: UInt8, low: UInt64, high: UInt64) -> Bool {
         guard byte < 0x80 else { return false }
         return (byte < 0x40 ? low : high) &>> UInt64(byte & 0x3F) & 1 == 1
+    }
+}
+
+extension ByteClass {
+    /// Whether bytes are a lower-case text, in letters of either case.
+    static func equals(_ bytes: Span<UInt8>, _ range: Range<Int>, lowercase text: StaticString) -> Bool {
+        guard range.count == text.utf8CodeUnitCount else { return false }
+        for offset in 0..<range.count {
+            // A literal's bytes live as long as the process, and the offset is below their count.
+            guard lowercased(bytes[range.lowerBound + offset]) == (unsafe text.utf8Start[offset]) else {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+extension ByteClass {
+    /// Whether a text is a lower-case name, in letters of either case.
+    static func equals(_ lowercase: String, _ text: String) -> Bool {
+        lowercase.utf8.count == text.utf8.count
+            && zip(lowercase.utf8, text.utf8).allSatisfy { $0 == lowercased($1) }
     }
 }

@@ -1,0 +1,65 @@
+/// One connection of a loop: its socket, its machine, and who waits for it.
+///
+/// Not `Sendable`: it belongs to its loop and is touched on the loop's thread only.
+final class Connection {
+    enum Interest {
+        case reading
+        case writing
+        /// A change of any kind, at the connection's end.
+        case ending
+    }
+
+    let socket: Socket
+    /// Its place in the loop's table.
+    let slot: Int
+    var state: ConnectionState
+    var ledger = DeliveryLedger()
+
+    /// What is written and not sent yet; empty while the connection is idle.
+    var output: [UInt8] = []
+    /// How much of `output` was sent.
+    var sentCount = 0
+    /// Bytes sent before those in `output`.
+    var totalSent: UInt64 = 0
+
+    /// What the last events said; edge-triggered, so that it holds until a call finds otherwise.
+    var canRead = false
+    var canWrite = true
+    var hasEnded = false
+    /// Whether a call has found the connection broken.
+    var isBroken = false
+    var isCutOff = false
+    var hasEndedSending = false
+
+    /// The task that waits, if it does, and for what.
+    var waiter: Waiter?
+    var interest = Interest.reading
+
+    init(socket: consuming Socket, slot: Int, state: ConnectionState) {
+        self.socket = socket
+        self.slot = slot
+        self.state = state
+    }
+
+    /// Where the answer that was just written ends, counted from the connection's first byte.
+    var writtenEnd: UInt64 {
+        totalSent + UInt64(output.count)
+    }
+
+    /// Ends a wait, if there is one.
+    func resume(_ wake: Wake) {
+        guard let waiter = waiter.take() else { return }
+        waiter.resume(wake)
+    }
+
+    /// Takes note of an event, and ends the wait that it answers.
+    func note(_ event: Poller.Event) {
+        if event.isReadable { canRead = true }
+        if event.isWritable { canWrite = true }
+        if event.hasEnded { hasEnded = true }
+        switch interest {
+        case .reading where canRead, .writing where canWrite, .ending: resume(.ready)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,282 @@
+/// The life of a connection as a pure machine: events go in, the next action comes out.
+///
+/// It has no socket and no clock; every time is an argument. Each event function returns what to do
+/// next, and the event that answers that action is the only one expected then. Tests feed it bytes.
+struct ConnectionState {
+    enum Action {
+        /// Send what is written, then wait for bytes until `deadline`.
+        case read
+        /// Send `100 Continue`, then wait for bytes until `deadline`.
+        case sendContinue
+        /// Hand the request over and write its answer.
+        case respond(Request)
+        /// Write the answer to a refusal.
+        case reject(Rejection)
+        /// Send what is written, then stop sending and drop what still comes, until `deadline`.
+        case linger
+        /// Send what is written, then close.
+        case close
+    }
+
+    private enum Phase {
+        /// Between requests: no byte of the next one is there.
+        case idle
+        /// A request line or field lines are being read.
+        case head
+        /// A body of known length is being read.
+        case body(HeadParser.Head, count: Int)
+        /// A chunked body is being read.
+        case chunkedBody(HeadParser.Head, ChunkedDecoder)
+        /// A handler has the request.
+        case responding
+        /// The last answer is out; what comes is dropped.
+        case lingering
+    }
+
+    /// How much is dropped after the last answer before the connection is cut.
+    static let mostLingeringBytes = 1024 * 1024
+
+    /// When `read`, `sendContinue` or `linger` has lasted too long.
+    private(set) var deadline = MonotonicTime(nanoseconds: .max)
+
+    private let limits: Limits
+    private let timeouts: TimeoutTable
+    private let peer: PeerAddress
+    private let isSecure: Bool
+
+    private var phase = Phase.idle
+    private var input = InputBuffer()
+    private var parser = HeadParser()
+    private var body: [UInt8] = []
+    private var firstByteAt: MonotonicTime
+    private var requestCount = 0
+    private var lingeringBytes = 0
+
+    /// Whether the connection ends with the answer being given.
+    private var isLast = false
+    /// Whether the peer announced to send no more than this request.
+    private var peerIsDone = false
+    private var isStopping = false
+
+    /// The version of the request being answered.
+    private(set) var version = Version.http11
+    /// The method of the request being answered; `nil` for a rejection.
+    private(set) var method: Method?
+
+    init(
+        limits: Limits,
+        timeouts: TimeoutTable,
+        peer: PeerAddress,
+        isSecure: Bool = false,
+        acceptedAt: MonotonicTime
+    ) {
+        self.limits = limits
+        self.timeouts = timeouts
+        self.peer = peer
+        self.isSecure = isSecure
+        firstByteAt = acceptedAt
+        deadline = acceptedAt.advanced(byNanoseconds: timeouts.idle)
+    }
+}
+
+// MARK: - Events
+
+extension ConnectionState {
+    /// The connection was accepted.
+    mutating func begin() -> Action {
+        .read
+    }
+
+    /// The connection was accepted although there are too many.
+    mutating func turnAway() -> Action {
+        refuse(.tooManyConnections)
+    }
+
+    /// Bytes came.
+    mutating func received(_ bytes: ArraySlice<UInt8>, at now: MonotonicTime) -> Action {
+        if case .lingering = phase {
+            lingeringBytes += bytes.count
+            return lingeringBytes < Self.mostLingeringBytes ? .linger : .close
+        }
+        if input.isEmpty, case .idle = phase { firstByteAt = now }
+        input.append(bytes)
+        return advance(at: now)
+    }
+
+    /// The peer will send no more.
+    mutating func ended() -> Action {
+        peerIsDone = true
+        switch phase {
+        case .idle, .lingering, .responding: return .close
+        case .head, .body, .chunkedBody: return refuse(.endedEarly)
+        }
+    }
+
+    /// The handler has answered.
+    ///
+    /// - Parameter closing: whether the answer itself wants the connection closed.
+    /// - Returns: whether the connection stays open, which the answer has to say.
+    mutating func answering(closing: Bool) -> Bool {
+        isLast = isLast || closing || isStopping
+        return !isLast
+    }
+
+    /// The answer was written, if not sent yet.
+    mutating func answered(at now: MonotonicTime) -> Action {
+        guard !isLast else { return finish(at: now) }
+        parser = HeadParser()
+        phase = .idle
+        firstByteAt = now
+        guard input.isEmpty else { return advance(at: now) }
+        deadline = now.advanced(byNanoseconds: timeouts.idle)
+        return .read
+    }
+
+    /// The deadline has passed.
+    mutating func timedOut() -> Action {
+        switch phase {
+        case .idle, .lingering, .responding: .close
+        case .head: refuse(.headTooSlow)
+        case .body, .chunkedBody: refuse(.bodyTooSlow)
+        }
+    }
+
+    /// The server stops: what has begun is finished, and an idle connection gets a last moment to send.
+    mutating func stop(at now: MonotonicTime) {
+        isStopping = true
+        if case .idle = phase {
+            deadline = min(deadline, now.advanced(byNanoseconds: timeouts.farewell))
+        }
+    }
+}
+
+// MARK: - Transitions
+
+extension ConnectionState {
+    /// Goes as far as the bytes at hand allow.
+    private mutating func advance(at now: MonotonicTime) -> Action {
+        do {
+            switch phase {
+            case .idle, .head: return try readHead(at: now)
+            case .body(let head, let count): return readBody(head, count: count)
+            case .chunkedBody(let head, var decoder): return try readChunks(head, &decoder)
+            case .responding, .lingering: return .read
+            }
+        } catch {
+            return refuse(error)
+        }
+    }
+
+    private mutating func readHead(at now: MonotonicTime) throws(Refusal) -> Action {
+        let bytes = input.bytes
+        let head = try parser.parse(bytes.span.extracting(droppingFirst: input.readStart), limits: limits)
+        guard let head else {
+            if case .idle = phase {
+                guard parser.hasBegun else {
+                    deadline = now.advanced(byNanoseconds: timeouts.idle)
+                    return .read
+                }
+                phase = .head
+                deadline = now.advanced(byNanoseconds: timeouts.header)
+            }
+            return .read
+        }
+        return try beginBody(head, at: now)
+    }
+
+    private mutating func beginBody(_ head: HeadParser.Head, at now: MonotonicTime) throws(Refusal) -> Action
+    {
+        body = []
+        deadline = now.advanced(byNanoseconds: timeouts.body)
+        let action: Action
+        switch head.body {
+        case .none: return handOver(head)
+        case .length(let count):
+            guard count <= limits.bodyByteCount else { throw .bodyLength }
+            input.beginBody(after: head.length)
+            action = readBody(head, count: count)
+        case .chunked:
+            input.beginBody(after: head.length)
+            var decoder = ChunkedDecoder()
+            action = try readChunks(head, &decoder)
+        }
+        // RFC 9110 §10.1.1: not to HTTP/1.0, and not when the body has begun to come.
+        if case .read = action, head.framing.expectsContinue, head.version == .http11, !input.bodyHasBegun {
+            return .sendContinue
+        }
+        return action
+    }
+
+    private mutating func readBody(_ head: HeadParser.Head, count: Int) -> Action {
+        input.moveBody(into: &body, count: count - body.count)
+        guard body.count < count else { return handOver(head) }
+        phase = .body(head, count: count)
+        return .read
+    }
+
+    private mutating func readChunks(
+        _ head: HeadParser.Head,
+        _ decoder: inout ChunkedDecoder
+    ) throws(Refusal) -> Action {
+        var used = 0
+        let bytes = input.bytes
+        let unread = bytes.span.extracting(droppingFirst: input.readStart)
+        let outcome = try decoder.decode(unread, into: &body, used: &used, limits: limits)
+        input.consumeBody(used)
+        guard outcome == .more else { return handOver(head) }
+        phase = .chunkedBody(head, decoder)
+        return .read
+    }
+
+    private mutating func handOver(_ head: HeadParser.Head) -> Action {
+        requestCount += 1
+        version = head.version
+        method = head.method
+        let stays =
+            head.version == .http11 ? !head.framing.closes : head.framing.keepsAlive && !head.framing.closes
+        peerIsDone = !stays
+        isLast = !stays || requestCount >= limits.requestsPerConnection || isStopping
+        phase = .responding
+        let bytes = input.takeHead(head.length)
+        return .respond(
+            Request(
+                head: head,
+                bytes: bytes,
+                body: body.take(),
+                peer: peer,
+                firstByteAt: firstByteAt,
+                isSecure: isSecure
+            )
+        )
+    }
+
+    private mutating func refuse(_ refusal: Refusal) -> Action {
+        phase = .responding
+        isLast = true
+        // What the peer still sends must be read, or its kernel may throw the answer away (H12).
+        method = nil
+        input = InputBuffer()
+        body = []
+        return .reject(
+            Rejection(kind: refusal.kind, reason: refusal.sentence, peer: peer, firstByteAt: firstByteAt)
+        )
+    }
+
+    private mutating func finish(at now: MonotonicTime) -> Action {
+        // A peer that promised to send no more, and has not, can be closed at once.
+        if method != nil, peerIsDone, input.isEmpty { return .close }
+        input = InputBuffer()
+        phase = .lingering
+        deadline = now.advanced(byNanoseconds: timeouts.linger)
+        return .linger
+    }
+}
+
+extension [UInt8] {
+    /// The array, which is left empty.
+    mutating func take() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &self)
+        return taken
+    }
+}

@@ -1,0 +1,210 @@
+/// A connection's life, as the loop lives it: ask the machine, do what it says, tell it what came of it.
+extension EventLoop {
+    /// Reads after which a connection lets others have a turn.
+    private static let mostReadsInARow = 16
+
+    func serve(_ slot: Int, turnsAway: Bool) async {
+        guard let connection = table.connections[slot] else { return }
+        var action = turnsAway ? connection.state.turnAway() : connection.state.begin()
+        perform: while !connection.isCutOff {
+            switch action {
+            case .read:
+                guard await flush(connection) else { break perform }
+                action = await receive(connection)
+            case .sendContinue:
+                connection.output.append(contentsOf: ResponseWriter.interimContinue)
+                action = .read
+            case .respond(let request):
+                action = await answer(request, on: connection)
+            case .reject(let rejection):
+                action = answer(rejection, on: connection)
+            case .linger:
+                guard await flush(connection) else { break perform }
+                endSending(connection)
+                action = await receive(connection)
+            case .close:
+                _ = await flush(connection)
+                break perform
+            }
+        }
+        await settleDeliveries(connection)
+        close(connection)
+    }
+
+    private func answer(_ request: Request, on connection: Connection) async -> ConnectionState.Action {
+        counters.requests.add(1)
+        if !connection.ledger.isEmpty { acknowledge(connection) }
+        guard let handler else { return .close }
+        let response = await handler.respond(to: request)
+        return write(response, on: connection)
+    }
+
+    private func answer(_ rejection: Rejection, on connection: Connection) -> ConnectionState.Action {
+        counters.countRejection(rejection.status)
+        guard let handler else { return .close }
+        var response = handler.respond(to: rejection)
+        response.status = rejection.status
+        if rejection.kind == .overloaded, !response.hasField("retry-after") {
+            response.fields.append(
+                FieldLine(name: "Retry-After", value: String(configuration.retryAfterSeconds))
+            )
+        }
+        return write(response, on: connection)
+    }
+
+    private func write(_ response: Response, on connection: Connection) -> ConnectionState.Action {
+        let keepsAlive = connection.state.answering(closing: response.closesConnection)
+        if connection.output.capacity == 0, let spare = spareOutputs.popLast() { connection.output = spare }
+        ResponseWriter.write(
+            response,
+            to: &connection.output,
+            date: date.current(),
+            ResponseWriter.Context(
+                method: connection.state.method,
+                version: connection.state.version,
+                keepsAlive: keepsAlive
+            )
+        )
+        if let tell = response.onDelivery { connection.ledger.watch(until: connection.writtenEnd, tell) }
+        return connection.state.answered(at: .now())
+    }
+
+    private func endSending(_ connection: Connection) {
+        guard !connection.hasEndedSending else { return }
+        connection.hasEndedSending = true
+        connection.socket.endSending()
+    }
+}
+
+// MARK: - Reading and writing
+
+extension EventLoop {
+    /// Waits for bytes, for the peer's end or for the deadline, and tells the machine.
+    private func receive(_ connection: Connection) async -> ConnectionState.Action {
+        while true {
+            if connection.canRead {
+                switch connection.socket.receive(into: &readBuffer) {
+                case .bytes(let count):
+                    // Less than asked for was all there was, unless the end came with it.
+                    if count < readBuffer.count, !connection.hasEnded { connection.canRead = false }
+                    counters.receivedBytes.add(count)
+                    return connection.state.received(readBuffer[..<count], at: .now())
+                case .end: return connection.state.ended()
+                case .nothing: connection.canRead = false
+                case .failed:
+                    connection.isBroken = true
+                    return .close
+                }
+            }
+            switch await wait(connection, for: .reading, until: connection.state.deadline) {
+            case .ready: continue
+            case .deadline: return connection.state.timedOut()
+            case .cutOff: return .close
+            }
+        }
+    }
+
+    /// Sends everything that is written.
+    ///
+    /// Returns `false` if the peer is gone, or has taken nothing for too long.
+    private func flush(_ connection: Connection) async -> Bool {
+        guard !connection.output.isEmpty else { return true }
+        guard !connection.isBroken else { return false }
+        var acknowledged: UInt64 = 0
+        while connection.sentCount < connection.output.count {
+            switch connection.socket.send(connection.output, from: connection.sentCount) {
+            case .bytes(let count):
+                connection.sentCount += count
+                counters.sentBytes.add(count)
+            case .failed:
+                connection.isBroken = true
+                return false
+            case .full:
+                connection.canWrite = false
+                guard await waitToSend(connection, since: &acknowledged) else {
+                    connection.isBroken = true
+                    return false
+                }
+            }
+        }
+        connection.totalSent += UInt64(connection.output.count)
+        connection.sentCount = 0
+        recycleOutput(of: connection)
+        return true
+    }
+
+    /// Waits until there is room in the socket, for as long as the peer takes bytes at all.
+    private func waitToSend(_ connection: Connection, since acknowledged: inout UInt64) async -> Bool {
+        while true {
+            let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.write)
+            switch await wait(connection, for: .writing, until: limit) {
+            case .ready: return true
+            case .cutOff: return false
+            case .deadline:
+                // Room is told only when a good part of the buffer is free; a slow peer is alive before.
+                let progress = connection.socket.progress.acknowledgedCount
+                guard progress > acknowledged else { return false }
+                acknowledged = progress
+            }
+        }
+    }
+
+    private func recycleOutput(of connection: Connection) {
+        var output = connection.output.take()
+        guard output.capacity <= 64 * 1024, spareOutputs.count < 64 else { return }
+        output.removeAll(keepingCapacity: true)
+        spareOutputs.append(output)
+    }
+
+    /// Suspends until something happens; the sweep tells the deadline.
+    private func wait(
+        _ connection: Connection,
+        for interest: Connection.Interest,
+        until deadline: MonotonicTime
+    ) async -> Wake {
+        guard !connection.isCutOff else { return .cutOff }
+        table.setDeadline(deadline, of: connection.slot)
+        connection.interest = interest
+        let wake = await Waiter.suspend { (waiter: consuming Waiter) in connection.waiter = consume waiter }
+        table.setDeadline(MonotonicTime(nanoseconds: .max), of: connection.slot)
+        return wake
+    }
+}
+
+// MARK: - Delivery
+
+extension EventLoop {
+    private func acknowledge(_ connection: Connection) {
+        connection.ledger.acknowledge(connection.socket.progress.acknowledgedCount)
+    }
+
+    /// Decides what became of the watched answers of a connection that has ended.
+    ///
+    /// Its socket is still open, so that the kernel can be asked; a little time is given to a peer whose
+    /// acknowledgement or reset is on its way. Without either, nothing speaks against delivery.
+    private func settleDeliveries(_ connection: Connection) async {
+        guard !connection.ledger.isEmpty else { return }
+        let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.deliveryWatch)
+        while true {
+            let progress = connection.socket.progress
+            connection.ledger.acknowledge(progress.acknowledgedCount)
+            if connection.ledger.isEmpty { return }
+            guard !connection.isBroken, !progress.isClosed else {
+                connection.ledger.settle(.failed)
+                return
+            }
+            guard MonotonicTime.now() < limit,
+                await wait(connection, for: .ending, until: limit) != .cutOff
+            else {
+                connection.ledger.settle(.delivered)
+                return
+            }
+        }
+    }
+}
+
+extension Response {
+    func hasField(_ lowercaseName: String) -> Bool {
+        fields.contains { ByteClass.equals(lowercaseName, $0.name) }
+    }
+}

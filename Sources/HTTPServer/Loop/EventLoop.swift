@@ -1,0 +1,206 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// An event loop: a thread, its listener, its connections, its handler.
+///
+/// It is an actor whose executor is the loop's thread, so that the compiler keeps what belongs to the loop
+/// on it. Connections and handler are not `Sendable`; a handler that suspends comes back here.
+actor EventLoop {
+    nonisolated let executor: LoopExecutor
+    nonisolated let orders = LoopOrders()
+    nonisolated let configuration: Configuration
+    nonisolated let counters: Counters
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        // The actor owns its executor, so that the reference lasts as long as it is used.
+        unsafe executor.asUnownedSerialExecutor()
+    }
+
+    private static let listenerToken = UInt64.max
+    private static let wakeToken = UInt64.max - 1
+    private static let mostAcceptsPerTurn = 64
+
+    let timeouts: TimeoutTable
+    private let sweepNanoseconds: Int64
+    private var poller: Poller
+    private var listener: Listener?
+    /// Given up for a moment when descriptors run out, so that a connection can be told so.
+    private var spareDescriptor: Descriptor?
+    private var acceptIsPaused = false
+    private var isStopping = false
+    private var nextSweep: MonotonicTime
+
+    var handler: (any RequestHandler)?
+    var table = ConnectionTable()
+    var date = DateField()
+    /// What every read of the loop is read into; its connections copy from it.
+    var readBuffer = [UInt8](repeating: 0, count: 64 * 1024)
+    /// Output buffers between uses.
+    var spareOutputs: [[UInt8]] = []
+
+    init(_ configuration: Configuration, listener: consuming Listener, counters: Counters) throws(StartError)
+    {
+        executor = try LoopExecutor()
+        poller = try Poller()
+        self.configuration = configuration
+        self.counters = counters
+        timeouts = TimeoutTable(configuration.timeouts)
+        sweepNanoseconds = max(1_000_000, configuration.sweepInterval.wholeNanoseconds)
+        nextSweep = .now()
+        spareDescriptor = Descriptor(linux_open_null())
+        guard poller.watchInput(executor.wakeSignal.number, token: Self.wakeToken),
+            poller.watchInput(listener.number, token: Self.listenerToken)
+        else { throw .resources("epoll registration") }
+        self.listener = consume listener
+    }
+
+    /// Turns the loop on this thread until it was stopped and its connections have ended.
+    nonisolated func run() {
+        var batch: [UnownedJob] = []
+        var goesOn = true
+        while goesOn {
+            executor.runQueuedJobs(&batch)
+            goesOn = assumeIsolated { $0.turn() }
+        }
+        assumeIsolated { $0.handler = nil }
+    }
+
+    func adopt(_ handler: any RequestHandler) {
+        self.handler = handler
+    }
+}
+
+// MARK: - A turn
+
+extension EventLoop {
+    /// Waits for events and hands them out.
+    ///
+    /// Returns whether the loop goes on.
+    private func turn() -> Bool {
+        if executor.isQueueEmpty { handler?.turnEnded() }
+        let sleeps = executor.fallAsleep()
+        let count = poller.wait(milliseconds: sleeps ? millisecondsToSleep : 0)
+        if sleeps { executor.wokeUp() }
+        for index in 0..<count { take(poller.event(index)) }
+        let now = MonotonicTime.now()
+        if orders.isStopping { stop(at: now) }
+        if now >= nextSweep { sweep(at: now) }
+        return !(isStopping && (table.count == 0 || now >= orders.cutOff))
+    }
+
+    private var millisecondsToSleep: Int32 {
+        guard table.count > 0 || acceptIsPaused || isStopping else { return -1 }
+        return Int32(clamping: (nextSweep.nanoseconds(since: .now()) + 999_999) / 1_000_000)
+    }
+
+    private func take(_ event: Poller.Event) {
+        switch event.token {
+        case Self.wakeToken: executor.wakeSignal.clear()
+        case Self.listenerToken: acceptConnections()
+        default: table.connection(event.token)?.note(event)
+        }
+    }
+
+    private func sweep(at now: MonotonicTime) {
+        nextSweep = now.advanced(byNanoseconds: sweepNanoseconds)
+        for slot in table.takeOverdue(at: now) { table.connections[slot]?.resume(.deadline) }
+        for case let connection? in table.connections where !connection.ledger.isEmpty {
+            connection.ledger.acknowledge(connection.socket.progress.acknowledgedCount)
+        }
+        if acceptIsPaused { resumeAccepting() }
+    }
+
+    private func stop(at now: MonotonicTime) {
+        if !isStopping {
+            isStopping = true
+            nextSweep = now
+            // What is in the backlog would be reset with the listener.
+            acceptConnections()
+            if let number = listener?.number { poller.unwatch(number) }
+            listener = nil
+            for case let connection? in table.connections { bid(connection, at: now) }
+        }
+        guard now >= orders.cutOff else { return }
+        for case let connection? in table.connections {
+            connection.isCutOff = true
+            connection.resume(.cutOff)
+        }
+    }
+
+    private func bid(_ connection: Connection, at now: MonotonicTime) {
+        connection.state.stop(at: now)
+        if connection.waiter != nil, connection.interest == .reading {
+            table.setDeadline(connection.state.deadline, of: connection.slot)
+        }
+    }
+}
+
+// MARK: - Accepting
+
+extension EventLoop {
+    private func acceptConnections() {
+        for _ in 0..<Self.mostAcceptsPerTurn {
+            guard let accepted = listener?.accept() else { return }
+            switch consume accepted {
+            case .connection(let descriptor, let peer): open(descriptor, peer: peer)
+            case .vanished: continue
+            case .nothing: return
+            case .exhausted:
+                pauseAccepting()
+                return
+            }
+        }
+    }
+
+    private func open(_ descriptor: consuming Descriptor, peer: PeerAddress) {
+        let slot = table.reserve()
+        guard poller.watchConnection(descriptor.number, token: table.token(slot)) else {
+            table.remove(slot)
+            return
+        }
+        var state = ConnectionState(
+            limits: configuration.limits,
+            timeouts: timeouts,
+            peer: peer,
+            acceptedAt: .now()
+        )
+        if isStopping { state.stop(at: .now()) }
+        let connection = Connection(socket: Socket(descriptor), slot: slot, state: state)
+        table.insert(connection)
+        counters.acceptedConnections.add(1)
+        let openCount = counters.openConnections.wrappingAdd(1, ordering: .relaxed).newValue
+        let isTooMany = openCount > configuration.maximumConnections
+        if isTooMany { counters.turnedAwayConnections.add(1) }
+        Task { await self.serve(slot, turnsAway: isTooMany) }
+    }
+
+    /// Forgets a connection and closes its socket.
+    func close(_ connection: Connection) {
+        table.remove(connection.slot)
+        counters.openConnections.add(-1)
+    }
+
+    /// Lets the backlog wait until the next sweep: descriptors or memory ran out, and trying on would spin.
+    ///
+    /// The spare descriptor lets the first in the queue go, so that it learns of it.
+    private func pauseAccepting() {
+        guard let number = listener?.number else { return }
+        counters.acceptPauses.add(1)
+        acceptIsPaused = true
+        poller.unwatch(number)
+        spareDescriptor = nil
+        if case .connection(let descriptor, _)? = listener?.accept() {
+            counters.turnedAwayConnections.add(1)
+            _ = consume descriptor
+        }
+        spareDescriptor = Descriptor(linux_open_null())
+    }
+
+    private func resumeAccepting() {
+        guard let number = listener?.number else { return }
+        if spareDescriptor == nil { spareDescriptor = Descriptor(linux_open_null()) }
+        guard poller.watchInput(number, token: Self.listenerToken) else { return }
+        acceptIsPaused = false
+    }
+}

@@ -1,0 +1,83 @@
+internal import Glibc
+internal import Synchronization
+
+/// Runs an event loop's jobs, one after the other, on the loop's thread.
+///
+/// Any thread may enqueue. A sleeping loop is woken once, however many jobs come while it wakes up.
+final class LoopExecutor: SerialExecutor, Sendable {
+    private struct Queue {
+        var jobs: [UnownedJob] = []
+        var loopIsAsleep = false
+    }
+
+    private let queue = Mutex(Queue())
+    /// The loop's thread, once it runs.
+    private let thread = Atomic<UInt>(0)
+    let wakeSignal: WakeSignal
+
+    init() throws(StartError) {
+        wakeSignal = try WakeSignal()
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let mustWake = queue.withLock { queue in
+            queue.jobs.append(job)
+            let isAsleep = queue.loopIsAsleep
+            queue.loopIsAsleep = false
+            return isAsleep
+        }
+        if mustWake { wakeSignal.raise() }
+    }
+
+    /// Wakes the loop without a job, so that it looks at what was asked of it.
+    func wake() {
+        queue.withLock { $0.loopIsAsleep = false }
+        wakeSignal.raise()
+    }
+
+    func isIsolatingCurrentContext() -> Bool? {
+        thread.load(ordering: .relaxed) == UInt(pthread_self())
+    }
+
+    func checkIsolated() {
+        precondition(
+            isIsolatingCurrentContext() == true,
+            "an event loop's state is touched on its thread only"
+        )
+    }
+}
+
+// MARK: - On the loop's thread
+
+extension LoopExecutor {
+    func adoptCurrentThread() {
+        thread.store(UInt(pthread_self()), ordering: .relaxed)
+    }
+
+    /// Runs the jobs that are queued now, but not those that they queue.
+    func runQueuedJobs(_ batch: inout [UnownedJob]) {
+        queue.withLock { swap(&$0.jobs, &batch) }
+        for job in batch {
+            // Each job is taken off the queue and run exactly once, on the thread it was queued for.
+            unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        }
+        batch.removeAll(keepingCapacity: true)
+    }
+
+    var isQueueEmpty: Bool {
+        queue.withLock { $0.jobs.isEmpty }
+    }
+
+    /// Declares that the loop goes to sleep, which every job from now on ends; `false` if one is there.
+    func fallAsleep() -> Bool {
+        queue.withLock { queue in
+            queue.loopIsAsleep = queue.jobs.isEmpty
+            return queue.loopIsAsleep
+        }
+    }
+
+    func wokeUp() {
+        queue.withLock { $0.loopIsAsleep = false }
+    }
+}

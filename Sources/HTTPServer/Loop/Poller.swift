@@ -1,0 +1,65 @@
+internal import CLinux
+internal import Glibc
+
+/// An epoll instance.
+struct Poller: ~Copyable {
+    /// What happened to a connection's socket, or to one of the loop's own descriptors.
+    struct Event {
+        let token: UInt64
+        private let events: UInt32
+
+        fileprivate init(_ event: linux_event) {
+            token = event.token
+            events = event.events
+        }
+
+        var isReadable: Bool {
+            events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
+        }
+
+        var isWritable: Bool {
+            events & (EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
+        }
+
+        /// Whether the peer has ended its side or reset the connection.
+        var hasEnded: Bool {
+            events & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
+        }
+    }
+
+    private let descriptor: Descriptor
+    private var events = [linux_event](repeating: linux_event(), count: 256)
+
+    init() throws(StartError) {
+        guard let descriptor = Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC))) else {
+            throw .resources("epoll")
+        }
+        self.descriptor = descriptor
+    }
+
+    /// Watches a connection: each change is told once (edge-triggered), so that no call is needed later.
+    func watchConnection(_ number: Int32, token: UInt64) -> Bool {
+        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        return linux_epoll_control(descriptor.number, EPOLL_CTL_ADD, number, events, token) == 0
+    }
+
+    /// Watches for input for as long as there is some (level-triggered).
+    func watchInput(_ number: Int32, token: UInt64) -> Bool {
+        linux_epoll_control(descriptor.number, EPOLL_CTL_ADD, number, EPOLLIN.rawValue, token) == 0
+    }
+
+    func unwatch(_ number: Int32) {
+        _ = linux_epoll_control(descriptor.number, EPOLL_CTL_DEL, number, 0, 0)
+    }
+
+    /// Waits at most so long, or without end for -1, and gives what happened to the closure.
+    mutating func wait(milliseconds: Int32) -> Int {
+        // The array's memory has room for the count that is passed, and the call keeps no pointer.
+        Int(max(0, unsafe linux_epoll_wait(descriptor.number, &events, Int32(events.count), milliseconds)))
+    }
+
+    /// An event of the last wait.
+    func event(_ index: Int) -> Event {
+        Event(events[index])
+    }
+}

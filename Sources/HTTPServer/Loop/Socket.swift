@@ -1,0 +1,76 @@
+internal import CLinux
+internal import Glibc
+
+/// A connected TCP socket that does not block.
+struct Socket: ~Copyable {
+    enum Received: Equatable {
+        case bytes(Int)
+        case end
+        case nothing
+        case failed
+    }
+
+    enum Sent: Equatable {
+        case bytes(Int)
+        case full
+        case failed
+    }
+
+    /// What the kernel knows of a connection, which it still tells when it was reset.
+    struct Progress: Equatable {
+        /// Bytes acknowledged since the connection's beginning; 0 where the system does not say.
+        var acknowledgedCount: UInt64
+        var isClosed: Bool
+    }
+
+    private static let noSignal = Int32(MSG_NOSIGNAL)
+
+    private let descriptor: Descriptor
+
+    init(_ descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+
+    var number: Int32 {
+        descriptor.number
+    }
+
+    /// Reads what is there, at most the buffer's length.
+    func receive(into buffer: inout [UInt8]) -> Received {
+        while true {
+            // recv writes into the array's own memory, at most its length, and keeps no pointer.
+            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+                unsafe recv(descriptor.number, bytes.baseAddress, bytes.count, 0)
+            }
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .end }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .nothing : .failed
+        }
+    }
+
+    /// Sends bytes from an index on; never raises SIGPIPE.
+    func send(_ bytes: [UInt8], from start: Int) -> Sent {
+        while true {
+            // send reads within the array's own memory and keeps no pointer.
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[start...])
+                return unsafe Glibc.send(descriptor.number, rest.baseAddress, rest.count, Self.noSignal)
+            }
+            if count >= 0 { return .bytes(count) }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .full : .failed
+        }
+    }
+
+    /// Tells the peer that nothing more comes.
+    func endSending() {
+        _ = shutdown(descriptor.number, Int32(SHUT_WR))
+    }
+
+    /// How far the peer's kernel has acknowledged what was sent.
+    var progress: Progress {
+        let progress = linux_progress_of(descriptor.number)
+        return Progress(acknowledgedCount: progress.acknowledged_bytes, isClosed: progress.is_closed != 0)
+    }
+}

@@ -1,0 +1,149 @@
+/// Takes the chunked coding off a body (RFC 9112 §7.1).
+///
+/// It is given each byte once, except for a trailer section that has begun: that is given again, longer,
+/// until it has ended.
+struct ChunkedDecoder {
+    enum Outcome: Equatable {
+        /// Everything that could be used was used; more bytes are needed.
+        case more
+        /// The body and its trailers have ended.
+        case end
+    }
+
+    private enum State: Equatable {
+        case sizeStart
+        case size
+        case chunkExtension
+        case sizeLineFeed
+        case data
+        case dataCarriageReturn
+        case dataLineFeed
+        case trailers
+    }
+
+    private static let mostSizeDigits = 8
+
+    private var state = State.sizeStart
+    private var sizeDigits = 0
+    /// The chunk's size while it is read, then what is left of its data.
+    private var remaining = 0
+    private var extensionParser = ChunkExtensionParser()
+    private var trailers = FieldSectionParser(at: 0)
+    private var trailerCount = 0
+
+    init() {}
+
+    /// Decodes bytes and appends the data to the body.
+    ///
+    /// The first `used` bytes need not be given again.
+    mutating func decode(
+        _ bytes: Span<UInt8>,
+        into body: inout [UInt8],
+        used: inout Int,
+        limits: borrowing Limits
+    ) throws(Refusal) -> Outcome {
+        used = 0
+        while used < bytes.count {
+            switch state {
+            case .sizeStart, .size:
+                try readSize(bytes[used], room: limits.bodyByteCount - body.count)
+                used += 1
+            case .chunkExtension:
+                try readExtension(bytes[used], longest: limits.chunkExtensionByteCount)
+                used += 1
+            case .sizeLineFeed:
+                try endSizeLine(bytes[used])
+                used += 1
+            case .data: copyData(bytes, &used, into: &body)
+            case .dataCarriageReturn, .dataLineFeed:
+                try endData(bytes[used])
+                used += 1
+            case .trailers:
+                let end = try readTrailers(bytes.extracting(used..<bytes.count), limits)
+                guard let end else { return .more }
+                used += end
+                return .end
+            }
+        }
+        return .more
+    }
+
+    private mutating func readSize(_ byte: UInt8, room: Int) throws(Refusal) {
+        if let digit = ByteClass.hexValue(byte) {
+            guard sizeDigits < Self.mostSizeDigits else { throw .chunkSizeLength }
+            sizeDigits += 1
+            remaining = remaining << 4 | Int(digit)
+            state = .size
+            guard remaining <= room else { throw .bodyLength }
+            return
+        }
+        guard state == .size else { throw .chunkSizeSyntax }
+        switch byte {
+        case ByteClass.carriageReturn: state = .sizeLineFeed
+        case UInt8(ascii: ";"):
+            extensionParser = ChunkExtensionParser()
+            state = .chunkExtension
+        default: throw .chunkSizeSyntax
+        }
+    }
+
+    private mutating func readExtension(_ byte: UInt8, longest: Int) throws(Refusal) {
+        if try extensionParser.take(byte, longest: longest) { state = .sizeLineFeed }
+    }
+
+    private mutating func endSizeLine(_ byte: UInt8) throws(Refusal) {
+        guard byte == ByteClass.lineFeed else { throw .bareCarriageReturn }
+        sizeDigits = 0
+        if remaining > 0 {
+            state = .data
+        } else {
+            trailers = FieldSectionParser(at: 0)
+            state = .trailers
+        }
+    }
+
+    private mutating func copyData(_ bytes: Span<UInt8>, _ used: inout Int, into body: inout [UInt8]) {
+        let count = min(remaining, bytes.count - used)
+        body.append(copying: bytes.extracting(used..<used + count))
+        used += count
+        remaining -= count
+        if remaining == 0 { state = .dataCarriageReturn }
+    }
+
+    private mutating func endData(_ byte: UInt8) throws(Refusal) {
+        let expected = state == .dataCarriageReturn ? ByteClass.carriageReturn : ByteClass.lineFeed
+        guard byte == expected else { throw .chunkDataEnd }
+        state = state == .dataCarriageReturn ? .dataLineFeed : .sizeStart
+    }
+
+    /// Reads trailers and drops them: nothing here needs one (RFC 9110 §6.5.1 allows that).
+    ///
+    /// - Returns: the index behind their end.
+    private mutating func readTrailers(
+        _ bytes: Span<UInt8>,
+        _ limits: borrowing Limits
+    ) throws(Refusal) -> Int? {
+        while true {
+            switch try trailers.next(bytes, limit: limits.fieldsByteCount) {
+            case .more: return nil
+            case .end: return trailers.position
+            case .line(let line):
+                trailerCount += 1
+                guard trailerCount <= limits.trailerCount else { throw .trailerCount }
+                let name = Int(line.name.lowerBound)..<Int(line.name.upperBound)
+                for forbidden in ["host", "content-length", "transfer-encoding"] as [StaticString]
+                where ByteClass.equals(bytes, name, lowercase: forbidden) {
+                    throw .trailerForbidden
+                }
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Appends bytes by copying them as a block.
+    mutating func append(copying bytes: Span<UInt8>) {
+        // The buffer is the span's own memory, and append keeps no pointer to it.
+        unsafe bytes.withUnsafeBufferPointer { buffer in unsafe append(contentsOf: buffer) }
+    }
+}

@@ -1,0 +1,133 @@
+/// Reads field lines up to the empty line that ends them (RFC 9112 §5), for heads and trailers alike.
+///
+/// It is given the same bytes again each time, with more of them, and goes on where it stopped: each
+/// byte is looked at once, and refused as soon as it is seen.
+struct FieldSectionParser {
+    enum Outcome: Equatable {
+        /// All bytes are read and more are needed.
+        case more
+        /// A field line has ended.
+        case line(RequestHead.Line)
+        /// The empty line has ended; `position` is behind it.
+        case end
+    }
+
+    private enum State {
+        case firstLineStart
+        case lineStart
+        case name
+        case beforeValue
+        case value
+        case lineFeed
+        case lastLineFeed
+    }
+
+    /// The next byte to look at.
+    private(set) var position: Int
+    private let start: Int
+    private var state = State.firstLineStart
+    private var nameStart = 0
+    private var nameEnd = 0
+    private var valueStart = 0
+    private var valueEnd = 0
+
+    /// A parser of the section that starts at an index of the bytes to come.
+    init(at start: Int) {
+        self.start = start
+        position = start
+    }
+
+    /// Reads to the end of the next line; the section may have `limit` bytes before its last line end.
+    mutating func next(_ bytes: Span<UInt8>, limit: Int) throws(Refusal) -> Outcome {
+        while position < bytes.count {
+            guard position - start < limit + 2 else { throw .fieldsLength }
+            switch state {
+            case .firstLineStart, .lineStart: try beginLine(bytes[position])
+            case .name: try readName(bytes)
+            case .beforeValue: skipBlanks(bytes)
+            case .value: try readValue(bytes)
+            case .lineFeed:
+                try expectLineFeed(bytes[position])
+                state = .lineStart
+                return .line(line)
+            case .lastLineFeed:
+                try expectLineFeed(bytes[position])
+                return .end
+            }
+        }
+        guard position - start <= limit + 2 else { throw .fieldsLength }
+        return .more
+    }
+
+    private var line: RequestHead.Line {
+        RequestHead.Line(
+            name: UInt32(nameStart)..<UInt32(nameEnd),
+            value: UInt32(valueStart)..<UInt32(valueEnd)
+        )
+    }
+
+    private mutating func beginLine(_ byte: UInt8) throws(Refusal) {
+        if ByteClass.isToken(byte) {
+            nameStart = position
+            state = .name
+            return
+        }
+        switch byte {
+        case ByteClass.carriageReturn:
+            position += 1
+            state = .lastLineFeed
+        case ByteClass.space, ByteClass.tab:
+            throw state == .firstLineStart ? .whiteSpaceBeforeFields : .foldedLine
+        case ByteClass.colon: throw .fieldNameEmpty
+        case ByteClass.lineFeed: throw .bareLineFeed
+        default: throw .fieldNameSyntax
+        }
+    }
+
+    private mutating func readName(_ bytes: Span<UInt8>) throws(Refusal) {
+        var index = position
+        while index < bytes.count, ByteClass.isToken(bytes[index]) { index += 1 }
+        position = index
+        guard index < bytes.count else { return }
+        switch bytes[index] {
+        case ByteClass.colon:
+            nameEnd = index
+            position += 1
+            valueStart = position
+            state = .beforeValue
+        case ByteClass.space, ByteClass.tab: throw .whiteSpaceBeforeColon
+        case ByteClass.carriageReturn, ByteClass.lineFeed: throw .missingColon
+        default: throw .fieldNameSyntax
+        }
+    }
+
+    private mutating func skipBlanks(_ bytes: Span<UInt8>) {
+        var index = position
+        while index < bytes.count, ByteClass.isBlank(bytes[index]) { index += 1 }
+        position = index
+        valueStart = index
+        if index < bytes.count { state = .value }
+    }
+
+    private mutating func readValue(_ bytes: Span<UInt8>) throws(Refusal) {
+        var index = position
+        while index < bytes.count, ByteClass.isFieldValue(bytes[index]) { index += 1 }
+        position = index
+        guard index < bytes.count else { return }
+        switch bytes[index] {
+        case ByteClass.carriageReturn:
+            var end = index
+            while end > valueStart, ByteClass.isBlank(bytes[end - 1]) { end -= 1 }
+            valueEnd = end
+            position += 1
+            state = .lineFeed
+        case ByteClass.lineFeed: throw .bareLineFeed
+        default: throw .fieldValueSyntax
+        }
+    }
+
+    private mutating func expectLineFeed(_ byte: UInt8) throws(Refusal) {
+        guard byte == ByteClass.lineFeed else { throw .bareCarriageReturn }
+        position += 1
+    }
+}

@@ -1,0 +1,124 @@
+/// What the field lines say about host, body and connection, gathered line by line (RFC 9112 §3.2, §6, §9).
+struct Framing: Equatable {
+    enum Body: Equatable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    private enum Coding {
+        case chunked
+        case other
+    }
+
+    private var host: Range<UInt32>?
+    private var contentLength: Int?
+    private var lastCoding: Coding?
+    private var hasUnknownCoding = false
+    private(set) var closes = false
+    private(set) var keepsAlive = false
+    private(set) var expectsContinue = false
+
+    /// Where the Host field's value stands.
+    var hostValue: Range<UInt32>? { host }
+
+    /// Takes a line into account; most names mean nothing here, which their length alone tells.
+    mutating func note(_ line: RequestHead.Line, in bytes: Span<UInt8>) throws(Refusal) {
+        let name = Int(line.name.lowerBound)..<Int(line.name.upperBound)
+        let value = Int(line.value.lowerBound)..<Int(line.value.upperBound)
+        switch name.count {
+        case 4 where ByteClass.equals(bytes, name, lowercase: "host"):
+            guard host == nil else { throw .hostRepeated }
+            guard Authority.isValid(bytes, value) else { throw .hostSyntax }
+            host = line.value
+        case 6 where ByteClass.equals(bytes, name, lowercase: "expect"):
+            guard ByteClass.equals(bytes, value, lowercase: "100-continue") else { throw .expectationUnknown }
+            expectsContinue = true
+        case 10 where ByteClass.equals(bytes, name, lowercase: "connection"):
+            noteConnection(bytes, value)
+        case 14 where ByteClass.equals(bytes, name, lowercase: "content-length"):
+            try noteContentLength(bytes, value)
+        case 17 where ByteClass.equals(bytes, name, lowercase: "transfer-encoding"):
+            try noteTransferEncoding(bytes, value)
+        default: break
+        }
+    }
+
+    /// Judges the section as a whole, once it has ended.
+    ///
+    /// - Returns: how the body is framed.
+    func conclude(_ version: Version) throws(Refusal) -> Body {
+        guard host != nil || version == .http10 else { throw .hostMissing }
+        if lastCoding != nil {
+            // RFC 9112 §6.1: a client of HTTP/1.0 cannot mean it; the framing is faulty.
+            guard version == .http11 else { throw .transferEncodingInHTTP10 }
+            guard !hasUnknownCoding else { throw .transferEncodingUnknown }
+            return .chunked
+        }
+        guard let contentLength, contentLength > 0 else { return .none }
+        return .length(contentLength)
+    }
+
+    private mutating func noteConnection(_ bytes: Span<UInt8>, _ value: Range<Int>) {
+        var rest = value
+        while let element = FieldList.next(bytes, &rest) {
+            if ByteClass.equals(bytes, element, lowercase: "close") { closes = true }
+            if ByteClass.equals(bytes, element, lowercase: "keep-alive") { keepsAlive = true }
+        }
+    }
+
+    private mutating func noteContentLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(Refusal) {
+        guard contentLength == nil else { throw .contentLengthRepeated }
+        guard lastCoding == nil else { throw .contentLengthWithTransferEncoding }
+        guard (1...19).contains(value.count) else { throw .contentLengthSyntax }
+        var length = 0
+        for index in value {
+            guard ByteClass.isDigit(bytes[index]) else { throw .contentLengthSyntax }
+            let (product, overflow) = length.multipliedReportingOverflow(by: 10)
+            let (sum, carried) = product.addingReportingOverflow(Int(bytes[index] - 0x30))
+            guard !overflow, !carried else { throw .contentLengthSyntax }
+            length = sum
+        }
+        contentLength = length
+    }
+
+    /// The codings of all lines are one list, in the order received (RFC 9110 §5.3).
+    private mutating func noteTransferEncoding(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(Refusal) {
+        guard contentLength == nil else { throw .contentLengthWithTransferEncoding }
+        guard !value.isEmpty else { throw .transferEncodingSyntax }
+        var rest = value
+        while let element = FieldList.next(bytes, &rest) {
+            // An empty element is allowed by RFC 9110 §5.6.1, and is what smugglers send.
+            guard !element.isEmpty else { throw .transferEncodingSyntax }
+            for index in element where !ByteClass.isToken(bytes[index]) { throw .transferEncodingSyntax }
+            guard lastCoding != .chunked else { throw .transferEncodingOrder }
+            if ByteClass.equals(bytes, element, lowercase: "chunked") {
+                lastCoding = .chunked
+            } else {
+                lastCoding = .other
+                hasUnknownCoding = true
+            }
+        }
+    }
+}
+
+/// The elements of a comma-separated list (RFC 9110 §5.6.1).
+enum FieldList {
+    /// Takes the next element off the front of `rest`, without the blanks around it; it may be empty.
+    ///
+    /// - Returns: `nil` when nothing is left; a comma at the end is followed by one empty element.
+    static func next(_ bytes: Span<UInt8>, _ rest: inout Range<Int>) -> Range<Int>? {
+        guard rest.lowerBound <= rest.upperBound, rest != Self.nothing else { return nil }
+        var comma = rest.lowerBound
+        while comma < rest.upperBound, bytes[comma] != UInt8(ascii: ",") { comma += 1 }
+        var start = rest.lowerBound
+        var end = comma
+        while start < end, ByteClass.isBlank(bytes[start]) { start += 1 }
+        while end > start, ByteClass.isBlank(bytes[end - 1]) { end -= 1 }
+        rest = comma < rest.upperBound ? comma + 1..<rest.upperBound : Self.nothing
+        return start..<end
+    }
+
+    /// What `rest` becomes behind the last element: no range of a message starts so far out.
+    private static let nothing = Int.max..<Int.max
+}

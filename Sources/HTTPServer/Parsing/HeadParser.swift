@@ -1,0 +1,182 @@
+/// Reads a request's head: request line and field lines (RFC 9112 §2 to §6).
+///
+/// Like `FieldSectionParser`, it is given the head's bytes from their beginning each time, goes on where
+/// it stopped, and throws at the offending byte.
+struct HeadParser {
+    private enum State {
+        /// Before the request line, where one empty line is tolerated (RFC 9112 §2.2).
+        case start
+        case emptyLineFeed
+        case method
+        case target
+        case version
+        case versionEnd
+        case requestLineFeed
+        case fields
+    }
+
+    /// What a head says, once it has ended.
+    struct Head: Equatable {
+        var method: Method
+        var target: RequestTarget
+        var version: Version
+        var lines: [RequestHead.Line]
+        var framing: Framing
+        var body: Framing.Body
+
+        /// Bytes from the beginning to the end of the empty line.
+        var length: Int
+    }
+
+    /// Longer method names are taken for garbage: 400 and not 501.
+    private static let longestMethod = 32
+
+    private var state = State.start
+    private var position = 0
+    private var sawEmptyLine = false
+    private var method = 0..<0
+    private var target = 0..<0
+    private var versionStart = 0
+    private var methodName = MethodName.other
+    private var requestTarget: RequestTarget?
+    private var version = Version.http11
+    private var section = FieldSectionParser(at: 0)
+    private var lines: [RequestHead.Line] = []
+    private var framing = Framing()
+
+    init() {}
+
+    /// Whether a byte of the request line was seen; an empty line before it does not count.
+    var hasBegun: Bool {
+        state != .start && state != .emptyLineFeed
+    }
+
+    /// Reads on in the head's bytes, which are given from their beginning; `nil` while more are needed.
+    mutating func parse(_ bytes: Span<UInt8>, limits: borrowing Limits) throws(Refusal) -> Head? {
+        while position < bytes.count, state != .fields {
+            switch state {
+            case .start: try begin(bytes[position])
+            case .emptyLineFeed: try endEmptyLine(bytes[position])
+            case .method: try readMethod(bytes)
+            case .target: try readTarget(bytes, longest: limits.targetByteCount)
+            case .version: try readVersion(bytes)
+            case .versionEnd: try endVersion(bytes)
+            case .requestLineFeed, .fields: try endRequestLine(bytes)
+            }
+        }
+        return state == .fields ? try readFields(bytes, limits) : nil
+    }
+
+    private mutating func begin(_ byte: UInt8) throws(Refusal) {
+        if byte == ByteClass.carriageReturn {
+            guard !sawEmptyLine else { throw .emptyLines }
+            state = .emptyLineFeed
+            position += 1
+        } else {
+            guard ByteClass.isToken(byte) else {
+                throw byte == ByteClass.lineFeed ? .bareLineFeed : .methodSyntax
+            }
+            method = position..<position
+            state = .method
+        }
+    }
+
+    private mutating func endEmptyLine(_ byte: UInt8) throws(Refusal) {
+        guard byte == ByteClass.lineFeed else { throw .bareCarriageReturn }
+        sawEmptyLine = true
+        state = .start
+        position += 1
+    }
+
+    private mutating func readMethod(_ bytes: Span<UInt8>) throws(Refusal) {
+        var index = position
+        while index < bytes.count, ByteClass.isToken(bytes[index]) { index += 1 }
+        position = index
+        guard index - method.lowerBound <= Self.longestMethod else { throw .methodLength }
+        guard index < bytes.count else { return }
+        guard bytes[index] == ByteClass.space else { throw .methodSyntax }
+        method = method.lowerBound..<index
+        methodName = MethodName(bytes, method)
+        position += 1
+        target = position..<position
+        state = .target
+    }
+
+    private mutating func readTarget(_ bytes: Span<UInt8>, longest: Int) throws(Refusal) {
+        var index = position
+        while index < bytes.count, ByteClass.isTarget(bytes[index]) { index += 1 }
+        position = index
+        guard index - target.lowerBound <= longest else { throw .targetLength }
+        guard index < bytes.count else { return }
+        guard bytes[index] == ByteClass.space, index > target.lowerBound else {
+            throw bytes[index] == UInt8(ascii: "#") ? .targetFragment : .targetSyntax
+        }
+        target = target.lowerBound..<index
+        position += 1
+        versionStart = position
+        state = .version
+    }
+
+    /// `HTTP/` DIGIT `.` DIGIT, in capitals, and nothing else (RFC 9112 §2.3).
+    private mutating func readVersion(_ bytes: Span<UInt8>) throws(Refusal) {
+        let offset = position - versionStart
+        let byte = bytes[position]
+        switch offset {
+        case 0..<5: guard byte == Self.protocolName[offset] else { throw .versionSyntax }
+        case 6: guard byte == UInt8(ascii: ".") else { throw .versionSyntax }
+        default: guard ByteClass.isDigit(byte) else { throw .versionSyntax }
+        }
+        position += 1
+        if offset == 7 { state = .versionEnd }
+    }
+
+    private static let protocolName: [5 of UInt8] = [0x48, 0x54, 0x54, 0x50, 0x2F]
+
+    private mutating func endVersion(_ bytes: Span<UInt8>) throws(Refusal) {
+        guard bytes[position] == ByteClass.carriageReturn else { throw .requestLineEnd }
+        guard bytes[versionStart + 5] == UInt8(ascii: "1") else { throw .versionUnsupported }
+        version = bytes[versionStart + 7] == UInt8(ascii: "0") ? .http10 : .http11
+        requestTarget = try RequestTarget.read(bytes, target, method: methodName)
+        position += 1
+        state = .requestLineFeed
+    }
+
+    private mutating func endRequestLine(_ bytes: Span<UInt8>) throws(Refusal) {
+        guard bytes[position] == ByteClass.lineFeed else { throw .bareCarriageReturn }
+        position += 1
+        section = FieldSectionParser(at: position)
+        lines.reserveCapacity(12)
+        state = .fields
+    }
+
+    private mutating func readFields(
+        _ bytes: Span<UInt8>,
+        _ limits: borrowing Limits
+    ) throws(Refusal) -> Head? {
+        while true {
+            switch try section.next(bytes, limit: limits.fieldsByteCount) {
+            case .more: return nil
+            case .end: return try conclude()
+            case .line(let line):
+                guard lines.count < limits.fieldCount else { throw .fieldsCount }
+                try framing.note(line, in: bytes)
+                lines.append(line)
+            }
+        }
+    }
+
+    private func conclude() throws(Refusal) -> Head? {
+        let body = try framing.conclude(version)
+        // Last of all: a request that is malformed besides is answered 400.
+        guard case .known(let method) = methodName, let requestTarget else { throw .methodUnknown }
+        return Head(
+            method: method,
+            target: requestTarget,
+            version: version,
+            lines: lines,
+            framing: framing,
+            body: body,
+            length: section.position
+        )
+    }
+}

@@ -1,0 +1,148 @@
+/// Why bytes are no request, or none that is taken; each case is one rule that was broken.
+enum Refusal: Error, Hashable, Sendable, CaseIterable {
+    // The request line (RFC 9112 §2, §3).
+    case emptyLines
+    case methodSyntax
+    case methodLength
+    case methodUnknown
+    case targetSyntax
+    case targetForm
+    case targetFragment
+    case targetLength
+    case versionSyntax
+    case versionUnsupported
+    case requestLineEnd
+
+    // Field lines (RFC 9112 §5, RFC 9110 §5).
+    case whiteSpaceBeforeFields
+    case foldedLine
+    case fieldNameEmpty
+    case fieldNameSyntax
+    case whiteSpaceBeforeColon
+    case missingColon
+    case fieldValueSyntax
+    case bareCarriageReturn
+    case bareLineFeed
+    case fieldsLength
+    case fieldsCount
+
+    // What the fields say (RFC 9112 §3.2, §6, RFC 9110 §10.1.1).
+    case hostMissing
+    case hostRepeated
+    case hostSyntax
+    case contentLengthSyntax
+    case contentLengthRepeated
+    case contentLengthWithTransferEncoding
+    case transferEncodingSyntax
+    case transferEncodingOrder
+    case transferEncodingUnknown
+    case transferEncodingInHTTP10
+    case expectationUnknown
+
+    // The body (RFC 9112 §6, §7).
+    case bodyLength
+    case chunkSizeSyntax
+    case chunkSizeLength
+    case chunkExtensionSyntax
+    case chunkExtensionLength
+    case chunkDataEnd
+    case trailerCount
+    case trailerForbidden
+
+    // The connection.
+    case endedEarly
+    case headTooSlow
+    case bodyTooSlow
+    case tooManyConnections
+}
+
+extension Refusal {
+    var kind: Rejection.Kind {
+        switch self {
+        case .methodUnknown, .transferEncodingUnknown: .notImplemented
+        case .targetLength: .targetTooLong
+        case .versionUnsupported: .versionNotSupported
+        case .fieldsLength, .fieldsCount: .fieldsTooLarge
+        case .expectationUnknown: .expectationUnknown
+        case .bodyLength: .bodyTooLarge
+        case .headTooSlow, .bodyTooSlow: .tooSlow
+        case .tooManyConnections: .overloaded
+        default: .malformed
+        }
+    }
+
+    /// What to tell the client: one sentence, without a byte of its request.
+    var sentence: String {
+        requestLineSentence ?? fieldSentence ?? framingSentence ?? connectionSentence
+    }
+
+    private var requestLineSentence: String? {
+        switch self {
+        case .emptyLines: "More than one empty line before the request line."
+        case .methodSyntax: "The method is not a token followed by one space."
+        case .methodLength: "The method is too long."
+        case .methodUnknown: "The method is not implemented here."
+        case .targetSyntax: "The request target holds a character that must be percent-encoded."
+        case .targetForm:
+            "The request target is neither a path nor an http or https URL that fits the method."
+        case .targetFragment: "The request target has a fragment."
+        case .targetLength: "The request target is too long."
+        case .versionSyntax: "The HTTP version is malformed."
+        case .versionUnsupported: "This server speaks HTTP/1.1 and HTTP/1.0."
+        case .requestLineEnd: "The request line does not end in CR LF right after the version."
+        default: nil
+        }
+    }
+
+    private var fieldSentence: String? {
+        switch self {
+        case .whiteSpaceBeforeFields: "There is white space before the first field line."
+        case .foldedLine: "A field line is folded."
+        case .fieldNameEmpty: "A field line has no name."
+        case .fieldNameSyntax: "A field name is not a token."
+        case .whiteSpaceBeforeColon: "There is white space between a field name and its colon."
+        case .missingColon: "A field line has no colon."
+        case .fieldValueSyntax: "A field value holds a control character."
+        case .bareCarriageReturn: "A CR is not followed by LF."
+        case .bareLineFeed: "An LF is not preceded by CR."
+        case .fieldsLength: "The field lines are too long."
+        case .fieldsCount: "There are too many field lines."
+        case .hostMissing: "The Host field is missing."
+        case .hostRepeated: "The Host field is repeated."
+        case .hostSyntax: "The host is malformed."
+        default: nil
+        }
+    }
+
+    private var framingSentence: String? {
+        switch self {
+        case .contentLengthSyntax: "The Content-Length is not a number of 1 to 19 digits."
+        case .contentLengthRepeated: "The Content-Length is repeated."
+        case .contentLengthWithTransferEncoding: "Content-Length and Transfer-Encoding exclude each other."
+        case .transferEncodingSyntax: "The Transfer-Encoding is malformed."
+        case .transferEncodingOrder: "The chunked coding must come once, and last."
+        case .transferEncodingUnknown: "The only transfer coding implemented here is chunked."
+        case .transferEncodingInHTTP10: "HTTP/1.0 has no Transfer-Encoding."
+        case .expectationUnknown: "The only expectation known here is 100-continue."
+        case .bodyLength: "The body is too large."
+        case .chunkSizeSyntax: "A chunk size is not hexadecimal digits ended by CR LF."
+        case .chunkSizeLength: "A chunk size has more than 8 digits."
+        case .chunkExtensionSyntax: "A chunk extension is malformed."
+        case .chunkExtensionLength: "A chunk extension is too long."
+        case .chunkDataEnd: "A chunk's data is not followed by CR LF."
+        case .trailerCount: "There are too many trailer fields."
+        case .trailerForbidden: "A trailer field must not set host, length or coding."
+        default: nil
+        }
+    }
+
+    private var connectionSentence: String {
+        switch self {
+        case .endedEarly: "The request ended before it was whole."
+        case .headTooSlow: "The request line and fields took too long."
+        case .bodyTooSlow: "The body took too long."
+        case .tooManyConnections: "Too many connections are open."
+        default: "The request is malformed."
+        }
+    }
+}

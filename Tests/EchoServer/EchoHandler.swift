@@ -1,0 +1,65 @@
+import HTTPServer
+
+/// Answers what outside suites ask: a page, an echo of the body, of the field lines and of the cookies.
+final class EchoHandler: RequestHandler {
+    private static let rootMethods = "GET, HEAD, POST, PUT, OPTIONS"
+    private static let echoMethods = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"
+
+    func respond(to request: Request) async -> Response {
+        switch request.path {
+        case "/": root(request)
+        case "/echo": echo(request, Self.fieldLines)
+        case "/cookie": echo(request, Self.cookies)
+        case "*": options(Self.echoMethods)
+        default: Response(.notFound, text: "There is nothing here.\n")
+        }
+    }
+
+    private func root(_ request: Request) -> Response {
+        switch request.method {
+        case .get, .head: Response(.ok, text: "OK")
+        case .post, .put: Response(.ok, contentType: .octets, body: request.body)
+        case .options: options(Self.rootMethods)
+        case .delete, .patch:
+            Response(
+                .methodNotAllowed,
+                fields: [FieldLine(name: "Allow", value: Self.rootMethods)],
+                text: "Only \(Self.rootMethods) are allowed here.\n"
+            )
+        }
+    }
+
+    private func echo(_ request: Request, _ body: (Request) -> [UInt8]) -> Response {
+        guard request.method != .options else { return options(Self.echoMethods) }
+        return Response(.ok, contentType: .plainText, body: body(request))
+    }
+
+    private func options(_ methods: String) -> Response {
+        Response(.noContent, fields: [FieldLine(name: "Allow", value: methods)])
+    }
+
+    /// The field lines byte for byte as they came.
+    private static func fieldLines(_ request: Request) -> [UInt8] {
+        var text: [UInt8] = []
+        request.forEachFieldLine { name, value in
+            for index in name.indices { text.append(name[index]) }
+            text += [UInt8(ascii: ":"), UInt8(ascii: " ")]
+            for index in value.indices { text.append(value[index]) }
+            text.append(UInt8(ascii: "\n"))
+        }
+        return text
+    }
+
+    /// A line `name=value` for each cookie (RFC 6265 §4.2.1).
+    private static func cookies(_ request: Request) -> [UInt8] {
+        var text = ""
+        for field in request.fields("cookie") {
+            for pair in field.split(separator: ";") {
+                let trimmed = pair.drop { $0 == " " || $0 == "\t" }
+                guard trimmed.contains("=") else { continue }
+                text += trimmed + "\n"
+            }
+        }
+        return Array(text.utf8)
+    }
+}
