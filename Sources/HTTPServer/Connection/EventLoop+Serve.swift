@@ -165,7 +165,10 @@ extension EventLoop {
         guard !connection.isCutOff else { return .cutOff }
         table.setDeadline(deadline, of: connection.slot)
         connection.interest = interest
-        let wake = await Waiter.suspend { (waiter: consuming Waiter) in connection.waiter = consume waiter }
+        // The waiter made of the continuation is its only owner.
+        let wake = await unsafe withUnsafeContinuation(isolation: self) {
+            connection.waiter = unsafe Waiter($0)
+        }
         table.setDeadline(MonotonicTime(nanoseconds: .max), of: connection.slot)
         return wake
     }

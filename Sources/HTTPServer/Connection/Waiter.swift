@@ -14,14 +14,8 @@ enum Wake {
 @safe struct Waiter: ~Copyable {
     private let continuation: UnsafeContinuation<Wake, Never>
 
-    private init(_ continuation: UnsafeContinuation<Wake, Never>) {
+    init(_ continuation: UnsafeContinuation<Wake, Never>) {
         unsafe self.continuation = continuation
-    }
-
-    /// Suspends the task and hands its waiter out.
-    static func suspend(_ handOut: (consuming Waiter) -> Void) async -> Wake {
-        // The waiter made of it is the continuation's only owner.
-        await unsafe withUnsafeContinuation { handOut(unsafe Waiter($0)) }
     }
 
     consuming func resume(_ wake: Wake) {

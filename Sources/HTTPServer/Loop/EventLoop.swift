@@ -172,7 +172,7 @@ extension EventLoop {
         let openCount = counters.openConnections.wrappingAdd(1, ordering: .relaxed).newValue
         let isTooMany = openCount > configuration.maximumConnections
         if isTooMany { counters.turnedAwayConnections.add(1) }
-        Task { await self.serve(slot, turnsAway: isTooMany) }
+        Task(executorPreference: executor) { await self.serve(slot, turnsAway: isTooMany) }
     }
 
     /// Forgets a connection and closes its socket.

@@ -3,8 +3,10 @@ internal import Synchronization
 
 /// Runs an event loop's jobs, one after the other, on the loop's thread.
 ///
-/// Any thread may enqueue. A sleeping loop is woken once, however many jobs come while it wakes up.
-final class LoopExecutor: SerialExecutor, Sendable {
+/// It is the serial executor of the loop's actor, which isolates, and the task executor that its
+/// connections' tasks prefer: a continuation resumes on the latter, and would go round by the global pool
+/// without it. Any thread may enqueue. A sleeping loop is woken once, however many jobs come while it wakes up.
+final class LoopExecutor: SerialExecutor, TaskExecutor {
     private struct Queue {
         var jobs: [UnownedJob] = []
         var loopIsAsleep = false
@@ -60,7 +62,10 @@ extension LoopExecutor {
         queue.withLock { swap(&$0.jobs, &batch) }
         for job in batch {
             // Each job is taken off the queue and run exactly once, on the thread it was queued for.
-            unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+            unsafe job.runSynchronously(
+                isolatedTo: asUnownedSerialExecutor(),
+                taskExecutor: asUnownedTaskExecutor()
+            )
         }
         batch.removeAll(keepingCapacity: true)
     }
