@@ -23,7 +23,7 @@ public struct Response {
 
     public var body: [UInt8]
 
-    /// The body's media type, or `nil` for none; not written when there is no content to describe.
+    /// The body's media type, or `nil` for none; not written with 204 and 304.
     public var contentType: ContentType?
 
     /// Says `Connection: close` and closes once the answer is out.

@@ -31,6 +31,9 @@ final class Connection {
     var isCutOff = false
     var hasEndedSending = false
 
+    /// Reads since the connection last let others have a turn.
+    var readsInARow = 0
+
     /// The task that waits, if it does, and for what.
     var waiter: Waiter?
     var interest = Interest.reading

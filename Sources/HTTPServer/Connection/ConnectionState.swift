@@ -98,7 +98,7 @@ extension ConnectionState {
             lingeringBytes += bytes.count
             return lingeringBytes < Self.mostLingeringBytes ? .linger : .close
         }
-        if input.isEmpty, case .idle = phase { firstByteAt = now }
+        if case .idle = phase { firstByteAt = now }
         input.append(bytes)
         return advance(at: now)
     }

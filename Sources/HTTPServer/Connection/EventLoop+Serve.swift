@@ -3,6 +3,9 @@ extension EventLoop {
     /// Reads after which a connection lets others have a turn.
     private static let mostReadsInARow = 16
 
+    /// Bytes of pipelined answers that are gathered before they are sent.
+    private static let mostGatheredBytes = 64 * 1024
+
     func serve(_ slot: Int, turnsAway: Bool) async {
         guard let connection = table.connections[slot] else { return }
         var action = turnsAway ? connection.state.turnAway() : connection.state.begin()
@@ -15,6 +18,9 @@ extension EventLoop {
                 connection.output.append(contentsOf: ResponseWriter.interimContinue)
                 action = .read
             case .respond(let request):
+                if connection.output.count >= Self.mostGatheredBytes {
+                    guard await flush(connection) else { break perform }
+                }
                 action = await answer(request, on: connection)
             case .reject(let rejection):
                 action = answer(rejection, on: connection)
@@ -35,13 +41,20 @@ extension EventLoop {
         counters.requests.add(1)
         if !connection.ledger.isEmpty { acknowledge(connection) }
         guard let handler else { return .close }
+        if !connection.output.isEmpty { unsent.append(connection) }
         let response = await handler.respond(to: request)
         return write(response, on: connection)
     }
 
     private func answer(_ rejection: Rejection, on connection: Connection) -> ConnectionState.Action {
+        guard let response = rendered(rejection) else { return .close }
+        return write(response, on: connection)
+    }
+
+    /// The handler's answer to a rejection, with what the protocol demands of it.
+    func rendered(_ rejection: Rejection) -> Response? {
         counters.countRejection(rejection.status)
-        guard let handler else { return .close }
+        guard let handler else { return nil }
         var response = handler.respond(to: rejection)
         response.status = rejection.status
         if rejection.kind == .overloaded, !response.hasField("retry-after") {
@@ -49,7 +62,7 @@ extension EventLoop {
                 FieldLine(name: "Retry-After", value: String(configuration.retryAfterSeconds))
             )
         }
-        return write(response, on: connection)
+        return response
     }
 
     private func write(_ response: Response, on connection: Connection) -> ConnectionState.Action {
@@ -65,7 +78,10 @@ extension EventLoop {
                 keepsAlive: keepsAlive
             )
         )
-        if let tell = response.onDelivery { connection.ledger.watch(until: connection.writtenEnd, tell) }
+        if let tell = response.onDelivery {
+            if connection.ledger.isEmpty { watched.append(connection) }
+            connection.ledger.watch(until: connection.writtenEnd, tell)
+        }
         return connection.state.answered(at: .now())
     }
 
@@ -83,6 +99,11 @@ extension EventLoop {
     private func receive(_ connection: Connection) async -> ConnectionState.Action {
         while true {
             if connection.canRead {
+                connection.readsInARow += 1
+                if connection.readsInARow > Self.mostReadsInARow {
+                    connection.readsInARow = 0
+                    await Task.yield()
+                }
                 switch connection.socket.receive(into: &readBuffer) {
                 case .bytes(let count):
                     // Less than asked for was all there was, unless the end came with it.
@@ -96,6 +117,7 @@ extension EventLoop {
                     return .close
                 }
             }
+            connection.readsInARow = 0
             switch await wait(connection, for: .reading, until: connection.state.deadline) {
             case .ready: continue
             case .deadline: return connection.state.timedOut()
@@ -156,6 +178,15 @@ extension EventLoop {
         spareOutputs.append(output)
     }
 
+    /// Sends what an earlier, pipelined request's answer wrote, while a later one's handler is suspended.
+    func sendGathered(_ connection: Connection) {
+        guard connection.sentCount < connection.output.count, connection.waiter == nil, connection.canWrite,
+            case .bytes(let count) = connection.socket.send(connection.output, from: connection.sentCount)
+        else { return }
+        connection.sentCount += count
+        counters.sentBytes.add(count)
+    }
+
     /// Suspends until something happens; the sweep tells the deadline.
     private func wait(
         _ connection: Connection,
@@ -187,6 +218,7 @@ extension EventLoop {
     /// acknowledgement or reset is on its way. Without either, nothing speaks against delivery.
     private func settleDeliveries(_ connection: Connection) async {
         guard !connection.ledger.isEmpty else { return }
+        endSending(connection)
         let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.deliveryWatch)
         while true {
             let progress = connection.socket.progress

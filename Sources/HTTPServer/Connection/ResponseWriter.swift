@@ -22,7 +22,7 @@ struct ResponseWriter {
             output.append("Content-Length: ")
             output.append(decimal: response.body.count)
             output.append("\r\n")
-            if let contentType = response.contentType, !response.body.isEmpty {
+            if let contentType = response.contentType {
                 output.append(fieldLine: "Content-Type", contentType.text)
             }
         }

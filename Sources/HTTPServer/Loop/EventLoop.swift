@@ -19,7 +19,8 @@ actor EventLoop {
 
     private static let listenerToken = UInt64.max
     private static let wakeToken = UInt64.max - 1
-    private static let mostAcceptsPerTurn = 64
+    /// Connections above the limit that are answered in full form; more are answered in passing.
+    private static let mostTurnedAway = 1_024
 
     let timeouts: TimeoutTable
     private let sweepNanoseconds: Int64
@@ -36,6 +37,10 @@ actor EventLoop {
     var date = DateField()
     /// What every read of the loop is read into; its connections copy from it.
     var readBuffer = [UInt8](repeating: 0, count: 64 * 1024)
+    /// Connections with answers written while a handler has their next request; looked at once a turn.
+    var unsent: [Connection] = []
+    /// Connections with answers whose delivery is to be told.
+    var watched: [Connection] = []
     /// Output buffers between uses.
     var spareOutputs: [[UInt8]] = []
 
@@ -63,6 +68,8 @@ actor EventLoop {
             executor.runQueuedJobs(&batch)
             goesOn = assumeIsolated { $0.turn() }
         }
+        // What was cut off still has to let go of its socket.
+        while !executor.isQueueEmpty { executor.runQueuedJobs(&batch) }
         assumeIsolated { $0.handler = nil }
     }
 
@@ -78,6 +85,8 @@ extension EventLoop {
     ///
     /// Returns whether the loop goes on.
     private func turn() -> Bool {
+        for connection in unsent { sendGathered(connection) }
+        unsent.removeAll(keepingCapacity: true)
         if executor.isQueueEmpty { handler?.turnEnded() }
         let sleeps = executor.fallAsleep()
         let count = poller.wait(milliseconds: sleeps ? millisecondsToSleep : 0)
@@ -105,9 +114,11 @@ extension EventLoop {
     private func sweep(at now: MonotonicTime) {
         nextSweep = now.advanced(byNanoseconds: sweepNanoseconds)
         for slot in table.takeOverdue(at: now) { table.connections[slot]?.resume(.deadline) }
-        for case let connection? in table.connections where !connection.ledger.isEmpty {
+        for connection in watched where !connection.ledger.isEmpty {
             connection.ledger.acknowledge(connection.socket.progress.acknowledgedCount)
+            if connection.ledger.isEmpty, connection.interest == .ending { connection.resume(.ready) }
         }
+        watched.removeAll { $0.ledger.isEmpty }
         if acceptIsPaused { resumeAccepting() }
     }
 
@@ -116,7 +127,7 @@ extension EventLoop {
             isStopping = true
             nextSweep = now
             // What is in the backlog would be reset with the listener.
-            acceptConnections()
+            acceptConnections(atMost: Int(configuration.backlog))
             if let number = listener?.number { poller.unwatch(number) }
             listener = nil
             for case let connection? in table.connections { bid(connection, at: now) }
@@ -139,8 +150,8 @@ extension EventLoop {
 // MARK: - Accepting
 
 extension EventLoop {
-    private func acceptConnections() {
-        for _ in 0..<Self.mostAcceptsPerTurn {
+    private func acceptConnections(atMost count: Int = 64) {
+        for _ in 0..<count {
             guard let accepted = listener?.accept() else { return }
             switch consume accepted {
             case .connection(let descriptor, let peer): open(descriptor, peer: peer)
@@ -154,6 +165,13 @@ extension EventLoop {
     }
 
     private func open(_ descriptor: consuming Descriptor, peer: PeerAddress) {
+        let openCount = counters.openConnections.load(ordering: .relaxed) + 1
+        let isTooMany = openCount > configuration.maximumConnections
+        if isTooMany { counters.turnedAwayConnections.add(1) }
+        guard openCount <= configuration.maximumConnections + Self.mostTurnedAway else {
+            turnAway(Socket(descriptor), peer: peer)
+            return
+        }
         let slot = table.reserve()
         guard poller.watchConnection(descriptor.number, token: table.token(slot)) else {
             table.remove(slot)
@@ -169,9 +187,7 @@ extension EventLoop {
         let connection = Connection(socket: Socket(descriptor), slot: slot, state: state)
         table.insert(connection)
         counters.acceptedConnections.add(1)
-        let openCount = counters.openConnections.wrappingAdd(1, ordering: .relaxed).newValue
-        let isTooMany = openCount > configuration.maximumConnections
-        if isTooMany { counters.turnedAwayConnections.add(1) }
+        counters.openConnections.add(1)
         Task(executorPreference: executor) { await self.serve(slot, turnsAway: isTooMany) }
     }
 
@@ -190,11 +206,31 @@ extension EventLoop {
         acceptIsPaused = true
         poller.unwatch(number)
         spareDescriptor = nil
-        if case .connection(let descriptor, _)? = listener?.accept() {
+        if case .connection(let descriptor, let peer)? = listener?.accept() {
             counters.turnedAwayConnections.add(1)
-            _ = consume descriptor
+            turnAway(Socket(descriptor), peer: peer)
         }
         spareDescriptor = Descriptor(linux_open_null())
+    }
+
+    /// Answers 503 and closes, without waiting for anything.
+    private func turnAway(_ socket: consuming Socket, peer: PeerAddress) {
+        var state = ConnectionState(
+            limits: configuration.limits,
+            timeouts: timeouts,
+            peer: peer,
+            acceptedAt: .now()
+        )
+        guard case .reject(let rejection) = state.turnAway(), let response = rendered(rejection) else {
+            return
+        }
+        var output: [UInt8] = []
+        let context = ResponseWriter.Context(method: nil, version: .http11, keepsAlive: false)
+        ResponseWriter.write(response, to: &output, date: date.current(), context)
+        // A request that has come is read, or its bytes would turn the close into a reset.
+        _ = socket.receive(into: &readBuffer)
+        _ = socket.send(output, from: 0)
+        socket.endSending()
     }
 
     private func resumeAccepting() {
