@@ -3,5 +3,45 @@
 #define AFTERLINK_CSQLITE_H
 
 #include <sqlite3.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Macros that Swift cannot read: SQLITE_CONSTRAINT with a detail.
+static const int32_t afterlink_constraint_primary_key = SQLITE_CONSTRAINT_PRIMARYKEY;
+static const int32_t afterlink_constraint_rowid = SQLITE_CONSTRAINT_ROWID;
+static const int32_t afterlink_constraint_unique = SQLITE_CONSTRAINT_UNIQUE;
+
+// SQLITE_TRANSIENT is a cast macro: SQLite copies the bytes before the call returns.
+static inline int afterlink_bind_text(sqlite3_stmt *statement, int index, const char *text, size_t length) {
+    return sqlite3_bind_text64(statement, index, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static inline int afterlink_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, size_t length) {
+    return sqlite3_bind_blob64(statement, index, bytes, length, SQLITE_TRANSIENT);
+}
+
+// sqlite3_db_config is variadic. Off: the last connection to close leaves the database file as it is.
+static inline int afterlink_set_checkpoint_on_close(sqlite3 *connection, int isOn) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isOn, NULL);
+}
+
+// Sets what protects against a database made by an enemy: SQL functions and shadow tables of foreign schemas.
+static inline int afterlink_set_defensive(sqlite3 *connection) {
+    int status = sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (status != SQLITE_OK) return status;
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+}
+
+// Keeps the number of pages in the write-ahead log after each commit, instead of checkpointing in the commit.
+static inline int afterlink_note_wal_pages(void *count, sqlite3 *connection, const char *schema, int pages) {
+    (void)connection;
+    (void)schema;
+    *(int32_t *)count = pages;
+    return SQLITE_OK;
+}
+
+static inline void afterlink_watch_wal(sqlite3 *connection, int32_t *count) {
+    sqlite3_wal_hook(connection, afterlink_note_wal_pages, count);
+}
 
 #endif

@@ -6,9 +6,53 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
     /// Number of delays in each bin that has any.
     public private(set) var counts: [Int: Int64] = [:]
 
+    /// 2 to the power of 0/8, 1/8, … 8/8: where the bins of a doubling begin, and its end.
+    private static let steps = [
+        1, 1.0905077326652577, 1.189207115002721, 1.2968395546510096, 1.4142135623730951, 1.5422108254079407,
+        1.681792830507429, 1.8340080864093424, 2,
+    ]
+
     public init() {}
 
     public mutating func add(_ count: Int64, inBin bin: Int) {
         counts[bin, default: 0] += count
+    }
+
+    /// Number of delays.
+    public var total: Int64 { counts.values.reduce(0, +) }
+
+    /// The bin of a delay. A launch before its click, which a clock set back makes, took no time.
+    public static func bin(forMilliseconds milliseconds: Int64) -> Int {
+        guard milliseconds >= 1000 else { return 0 }
+        let seconds = Double(milliseconds) / 1000
+        let fraction = seconds.significand
+        let step = steps.lastIndex { $0 <= fraction } ?? 0
+        return 1 + Int(seconds.exponent) * 8 + min(step, 7)
+    }
+
+    /// The delays of a bin, in milliseconds.
+    public static func bounds(ofBin bin: Int) -> Range<Double> {
+        guard bin > 0 else { return 0..<1000 }
+        let (doublings, step) = (bin - 1).quotientAndRemainder(dividingBy: 8)
+        let start = Double(sign: .plus, exponent: doublings, significand: 1000)
+        return start * steps[step]..<start * steps[step + 1]
+    }
+
+    /// The delay in milliseconds that the share `share` (0…1) of all delays does not exceed; nil without any.
+    ///
+    /// Delays are taken to lie evenly within their bin.
+    public func quantile(_ share: Double) -> Double? {
+        let rank = min(max(share, 0), 1) * Double(total)
+        var before: Double = 0
+        for (bin, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
+            let after = before + Double(count)
+            if rank <= after {
+                let bounds = Self.bounds(ofBin: bin)
+                let position = (rank - before) / Double(count)
+                return bounds.lowerBound + position * (bounds.upperBound - bounds.lowerBound)
+            }
+            before = after
+        }
+        return nil
     }
 }

@@ -1,0 +1,164 @@
+internal import CSQLite
+
+/// A prepared statement: compiled once, run many times. Belongs to its connection's thread.
+///
+/// Safe to use, because the pointer is live from `init` to `deinit`, and a connection that is closed before its
+/// statements lives on in SQLite until the last of them is gone (`sqlite3_close_v2`).
+@safe public final class Statement {
+    private let pointer: OpaquePointer
+    private let confinement: ThreadConfinement
+
+    /// Compiles `sql`, which holds one statement.
+    init(
+        _ sql: UnsafeBufferPointer<UInt8>,
+        on connection: OpaquePointer,
+        confinement: ThreadConfinement
+    ) throws(SQLiteError) {
+        confinement.check()
+        var pointer: OpaquePointer?
+        // The text is valid for the length of the call and SQLite reads `count` bytes of it at most.
+        let status = unsafe sql.withMemoryRebound(to: CChar.self) { text in
+            unsafe sqlite3_prepare_v3(
+                connection,
+                text.baseAddress,
+                Int32(text.count),
+                UInt32(SQLITE_PREPARE_PERSISTENT),
+                &pointer,
+                nil
+            )
+        }
+        guard status == SQLITE_OK, let pointer = unsafe pointer else {
+            throw unsafe SQLiteError(status, on: connection, context: "preparing a statement")
+        }
+        unsafe self.pointer = pointer
+        self.confinement = confinement
+    }
+
+    deinit {
+        // The statement was made in `init` and is used no more.
+        unsafe sqlite3_finalize(pointer)
+    }
+
+    /// Moves to the next row; false when there is none.
+    public func step() throws(SQLiteError) -> Bool {
+        confinement.check()
+        // The statement is live.
+        let status = unsafe sqlite3_step(pointer)
+        switch status {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            // Reads the error before the reset, which would keep the code but not the details.
+            let error = unsafe SQLiteError(status, on: sqlite3_db_handle(pointer), context: "running a statement")
+            reset()
+            throw error
+        }
+    }
+
+    /// Makes the statement ready to run again, and gives up its rows. Bound values stay until bound anew.
+    public func reset() {
+        confinement.check()
+        // The statement is live; the status repeats that of the last step, which was dealt with there.
+        _ = unsafe sqlite3_reset(pointer)
+    }
+
+    func check(_ status: Int32) throws(SQLiteError) {
+        guard status != SQLITE_OK else { return }
+        // The statement is live, and so is the connection that it belongs to.
+        throw unsafe SQLiteError(status, on: sqlite3_db_handle(pointer), context: "binding a value")
+    }
+}
+
+/// Binding: the first parameter is 1.
+extension Statement {
+    public func bindInteger(_ value: Int64, at index: Int32) throws(SQLiteError) {
+        // The statement is live; a wrong index is answered with an error.
+        try check(unsafe sqlite3_bind_int64(pointer, index, value))
+    }
+
+    public func bindReal(_ value: Double, at index: Int32) throws(SQLiteError) {
+        // The statement is live; a wrong index is answered with an error.
+        try check(unsafe sqlite3_bind_double(pointer, index, value))
+    }
+
+    public func bindNull(at index: Int32) throws(SQLiteError) {
+        // The statement is live; a wrong index is answered with an error.
+        try check(unsafe sqlite3_bind_null(pointer, index))
+    }
+
+    public func bindText(_ value: String, at index: Int32) throws(SQLiteError) {
+        var value = value
+        // SQLite copies the bytes before the call returns.
+        let status = value.withUTF8 { bytes in
+            unsafe bytes.withMemoryRebound(to: CChar.self) { text in
+                unsafe afterlink_bind_text(pointer, index, text.baseAddress, text.count)
+            }
+        }
+        try check(status)
+    }
+
+    public func bindBlob(_ value: [UInt8], at index: Int32) throws(SQLiteError) {
+        // SQLite copies the bytes before the call returns. An empty array has an address too: not NULL.
+        let status = unsafe value.withUnsafeBufferPointer { bytes in
+            unsafe afterlink_bind_blob(pointer, index, bytes.baseAddress, bytes.count)
+        }
+        try check(status)
+    }
+
+    /// Number of parameters.
+    @usableFromInline
+    var parameterCount: Int32 {
+        // The statement is live.
+        unsafe sqlite3_bind_parameter_count(pointer)
+    }
+}
+
+/// Reading the row that ``step()`` moved to: the first column is 0.
+extension Statement {
+    public func integer(_ column: Int32) -> Int64 {
+        // The statement is live; a wrong column reads as NULL, which is 0.
+        unsafe sqlite3_column_int64(pointer, column)
+    }
+
+    public func real(_ column: Int32) -> Double {
+        // The statement is live; a wrong column reads as NULL, which is 0.
+        unsafe sqlite3_column_double(pointer, column)
+    }
+
+    public func isNull(_ column: Int32) -> Bool {
+        // The statement is live.
+        unsafe sqlite3_column_type(pointer, column) == SQLITE_NULL
+    }
+
+    /// Text of the column; empty for NULL. Bytes that are not UTF-8 are replaced.
+    public func text(_ column: Int32) -> String {
+        // The text is valid until the next step or reset, and its length is asked for after its address.
+        guard let start = unsafe sqlite3_column_text(pointer, column) else { return "" }
+        let count = unsafe Int(sqlite3_column_bytes(pointer, column))
+        // SQLite gave `count` bytes from `start` on.
+        return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    public func bytes(_ column: Int32) -> [UInt8] {
+        // The bytes are valid until the next step or reset, and their number is asked for after their address.
+        guard let start = unsafe sqlite3_column_blob(pointer, column) else { return [] }
+        let count = unsafe Int(sqlite3_column_bytes(pointer, column))
+        // SQLite gave `count` bytes from `start` on.
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    @inlinable
+    public func optionalInteger(_ column: Int32) -> Int64? {
+        isNull(column) ? nil : integer(column)
+    }
+
+    @inlinable
+    public func optionalText(_ column: Int32) -> String? {
+        isNull(column) ? nil : text(column)
+    }
+
+    @inlinable
+    public func optionalReal(_ column: Int32) -> Double? {
+        isNull(column) ? nil : real(column)
+    }
+}
