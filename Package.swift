@@ -47,7 +47,7 @@ let package = Package(
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: house),
         .target(
             name: "SQLiteStorage",
-            dependencies: ["Attribution", "SQLite"],
+            dependencies: ["Attribution", "Crypto", "SQLite"],
             swiftSettings: house,
             plugins: ["EmbedPlugin"]
         ),

@@ -100,6 +100,12 @@ internal import CSQLite
         unsafe sqlite3_changes64(pointer)
     }
 
+    /// Rows inserted, changed or deleted since the connection was opened.
+    public var totalChangeCount: Int64 {
+        // The connection is open.
+        unsafe sqlite3_total_changes64(pointer)
+    }
+
     /// Pages in the write-ahead log after this connection's last commit.
     public var logPageCount: Int {
         // SQLite writes the cell only within calls on this connection, which belongs to this thread.

@@ -44,3 +44,14 @@ extension SQLiteError {
         self.init(extendedCode: status, systemError: systemError, message: text, context: context)
     }
 }
+
+extension SQLiteError {
+    /// What is stored cannot have been written by this program.
+    public static func damaged(_ context: String) -> SQLiteError {
+        SQLiteError(
+            extendedCode: SQLITE_CORRUPT,
+            message: "a stored value is none that this program writes",
+            context: context
+        )
+    }
+}

@@ -32,8 +32,8 @@ extension Dimension {
     }
 }
 
-/// Under which names a click is counted.
-public struct CountedTraits: Equatable, Sendable {
+/// What a click is counted by.
+public struct CountedTraits: Hashable, Sendable {
     public let campaign: String?
     /// The token, or what the caller called the source where no token fits.
     public let source: String
@@ -41,30 +41,36 @@ public struct CountedTraits: Equatable, Sendable {
     public let platform: Platform
     public let osVersion: String?
 
-    /// - Parameter admit: gives a value back, or the overflow value when the day has had too many others.
-    public init(_ facts: Click.Facts, admit: (Dimension, String) -> String) {
-        campaign = facts.campaignKey.map { admit(.campaign, $0.text) }
+    public init(_ facts: Click.Facts) {
+        campaign = facts.campaignKey?.text
         sourceToken = facts.source
         if facts.source == .unknown, let raw = facts.rawSource, !raw.isEmpty {
-            source = admit(.source, raw.lowercased())
+            source = raw.lowercased()
         } else {
             source = facts.source.rawValue
         }
         platform = facts.platform
-        osVersion = facts.osVersion.map { admit(.osVersion, $0) }
+        osVersion = facts.osVersion
     }
 
-    /// Everything that an event of this click is counted under.
+    /// Everything that an event of the click is counted under.
     ///
     /// Within a campaign, sources are told apart by their token alone: seven values, whatever strangers invent.
-    public var labels: [CounterLabel] {
+    ///
+    /// - Parameter admit: gives a value back, or ``Dimension/overflowValue`` when the app has had
+    ///   ``Dimension/dailyLimit`` others on that day.
+    public func labels<Failure: Error>(
+        admit: (Dimension, String) throws(Failure) -> String
+    ) throws(Failure) -> [CounterLabel] {
+        let isToken = source == sourceToken.rawValue
         var labels = [
             CounterLabel(.total),
-            CounterLabel(.source, source),
+            CounterLabel(.source, isToken ? source : try admit(.source, source)),
             CounterLabel(.platform, platform.rawValue),
         ]
-        if let osVersion { labels.append(CounterLabel(.osVersion, osVersion)) }
+        if let osVersion { labels.append(CounterLabel(.osVersion, try admit(.osVersion, osVersion))) }
         if let campaign {
+            let campaign = try admit(.campaign, campaign)
             labels.append(CounterLabel(campaign: campaign, .total))
             labels.append(CounterLabel(campaign: campaign, .source, sourceToken.rawValue))
             labels.append(CounterLabel(campaign: campaign, .platform, platform.rawValue))
@@ -73,9 +79,9 @@ public struct CountedTraits: Equatable, Sendable {
     }
 }
 
-extension Check {
-    /// Everything that this check is counted under: it belongs to no campaign before it matches.
-    public var labels: [CounterLabel] {
-        [CounterLabel(.total), CounterLabel(.platform, platform.rawValue)]
+extension Platform {
+    /// Everything that a check from this platform is counted under: it belongs to no campaign before it matches.
+    public var checkLabels: [CounterLabel] {
+        [CounterLabel(.total), CounterLabel(.platform, rawValue)]
     }
 }

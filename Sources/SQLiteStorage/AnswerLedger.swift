@@ -1,0 +1,63 @@
+internal import Attribution
+internal import Synchronization
+
+/// Which of this process's claims have been answered, and when. Shared by the writer and all loops.
+///
+/// A check may get a lost answer again only if it began after the answer was written: one that overlaps with the
+/// first is another launch that came at the same time. A claim that the ledger does not know was made by an
+/// earlier process, whose answers are all written or lost.
+final class AnswerLedger: Sendable {
+    private enum Entry: Sendable {
+        case pending
+        /// Nanoseconds of the monotonic clock.
+        case answered(at: UInt64)
+    }
+    private struct State: Sendable {
+        /// By the first half of the click's identifier. Two generations: the older one is dropped as a whole.
+        var current: [UInt64: Entry] = [:]
+        var previous: [UInt64: Entry] = [:]
+        var startOfCurrent: UInt64 = 0
+    }
+
+    /// Longer than any request lives: who asks later, began after whatever is forgotten.
+    private static let generationNanoseconds: UInt64 = 60_000_000_000
+
+    private let state = Mutex(State())
+    private let now: @Sendable () -> UInt64
+
+    init(now: @escaping @Sendable () -> UInt64) {
+        self.now = now
+    }
+
+    /// A claim is about to become visible, and its answer is still to be written.
+    func expect(_ click: ClickID) {
+        set(.pending, click)
+    }
+
+    func answering(_ click: ClickID) {
+        set(.answered(at: now()), click)
+    }
+
+    /// Whether the answer for the click was being written when the check's first byte was read.
+    func wasAnswered(_ click: ClickID, before firstByteAt: UInt64) -> Bool {
+        state.withLock { state in
+            switch state.current[click.high] ?? state.previous[click.high] {
+            case .none: true
+            case .pending: false
+            case .answered(let moment): moment <= firstByteAt
+            }
+        }
+    }
+
+    private func set(_ entry: Entry, _ click: ClickID) {
+        let now = now()
+        state.withLock { state in
+            if now &- state.startOfCurrent > Self.generationNanoseconds {
+                state.previous = state.current
+                state.current = [:]
+                state.startOfCurrent = now
+            }
+            state.current[click.high] = entry
+        }
+    }
+}

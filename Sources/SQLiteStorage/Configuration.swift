@@ -1,0 +1,38 @@
+public import Attribution
+
+/// How a database on SQLite is to be kept.
+public struct SQLiteConfiguration: Sendable {
+    /// What an acknowledged write survives.
+    public enum Durability: String, CaseIterable, Sendable {
+        /// A power cut: each commit is synced to disk before anybody is told.
+        case full
+        /// The death of the process, not that of the machine: commits of the last seconds may be lost with it.
+        case relaxed
+    }
+
+    public var path: String
+    public var durability = Durability.full
+    /// How long clicks are kept after their window has ended, in seconds.
+    public var retentionSeconds: Int64 = 604_800
+    /// What takes longer is answered `timedOut`, and withdrawn.
+    public var timeLimitMilliseconds: UInt64 = 1000
+    /// What waits beyond it is refused at once.
+    public var queueLimit = 8192
+    /// Requests in one transaction, at most.
+    public var batchLimit = 512
+    /// Off for commands beside a server, which do their one thing and end.
+    public var hasBackgroundWork = true
+    /// Pages that the database may have; nil: as many as the disk holds.
+    public var pageLimit: Int64?
+    public var clock: WallClock
+    /// Nanoseconds of the clock that ``Check/firstByteAt`` is read from.
+    public var monotonicNow: @Sendable () -> UInt64 = { MonotonicClock.now() }
+    /// 64 unpredictable bits.
+    public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+    public var log = StoreLog.none
+
+    public init(path: String, clock: WallClock) {
+        self.path = path
+        self.clock = clock
+    }
+}

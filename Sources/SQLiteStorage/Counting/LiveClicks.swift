@@ -1,0 +1,79 @@
+internal import Attribution
+internal import SQLite
+
+/// How many clicks could still be matched: counted by the second and the hour in which they expire.
+///
+/// The hours after the present one and the seconds that are left of it add up to the figure. It costs at most
+/// 3,600 rows and one for each hour of the longest window, however many clicks there are, and needs no job that
+/// takes expired clicks off, so that it cannot drift.
+enum LiveClicks {
+    static func second(of moment: Timestamp) -> Int64 {
+        floorDivide(moment.milliseconds, by: 1000)
+    }
+
+    static func hour(ofSecond second: Int64) -> Int64 {
+        floorDivide(second, by: 3600)
+    }
+
+    /// Adds the changes.
+    static func write(_ changes: [CounterBatch.ExpirySlot: Int64], to connection: Connection) throws(SQLiteError) {
+        let statement = try connection.statement(add)
+        var hours: [CounterBatch.ExpirySlot: Int64] = [:]
+        for (slot, change) in changes where change != 0 {
+            try statement.run(slot.scope.number, "second", slot.second, change)
+            let hour = CounterBatch.ExpirySlot(scope: slot.scope, second: hour(ofSecond: slot.second))
+            hours[hour, default: 0] += change
+        }
+        for (slot, change) in hours where change != 0 {
+            try statement.run(slot.scope.number, "hour", slot.second, change)
+        }
+    }
+
+    /// Clicks of a scope whose window's last second is this one or later.
+    static func count(of scope: Scope, at now: Timestamp, on connection: Connection) throws(SQLiteError) -> Int64 {
+        let second = second(of: now)
+        let hour = hour(ofSecond: second)
+        let (scope, endOfHour) = (scope.number, (hour + 1) * 3600)
+        let seconds = try connection.statement(sumOfSeconds).first(scope, second, endOfHour) { $0.integer(0) }
+        let hours = try connection.statement(sumOfHours).first(scope, hour) { $0.integer(0) }
+        return (seconds ?? 0) + (hours ?? 0)
+    }
+
+    /// Deletes rows of the past, some at a time. A little past is kept, for a clock that is set back.
+    ///
+    /// - Returns: whether there may be more.
+    static func purge(_ scope: Scope, at now: Timestamp, atMost limit: Int, on connection: Connection)
+        throws(SQLiteError) -> Bool
+    {
+        let second = second(of: now) - keptSeconds
+        try connection.statement(purge).run(scope.number, "second", second, limit)
+        let seconds = connection.changeCount
+        try connection.statement(purge).run(scope.number, "hour", hour(ofSecond: second), limit)
+        return seconds >= Int64(limit) || connection.changeCount >= Int64(limit)
+    }
+
+    private static let keptSeconds: Int64 = 7200
+
+    private static func floorDivide(_ value: Int64, by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+
+    private static let add: StaticString = """
+        INSERT INTO live_clicks VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT DO UPDATE SET count = count + excluded.count
+        """
+    static let sumOfSeconds: StaticString = """
+        SELECT sum(count) FROM live_clicks
+        WHERE scope = ?1 AND span = 'second' AND expires_in >= ?2 AND expires_in < ?3
+        """
+    static let sumOfHours: StaticString = """
+        SELECT sum(count) FROM live_clicks WHERE scope = ?1 AND span = 'hour' AND expires_in > ?2
+        """
+    static let purge: StaticString = """
+        DELETE FROM live_clicks
+        WHERE scope = ?1 AND span = ?2 AND expires_in IN
+            (SELECT expires_in FROM live_clicks
+             WHERE scope = ?1 AND span = ?2 AND expires_in < ?3 ORDER BY expires_in LIMIT ?4)
+        """
+}

@@ -1,0 +1,129 @@
+internal import Attribution
+internal import SQLite
+
+/// Making and changing apps and keys.
+extension WriteContext {
+    func create(_ app: App) throws(SQLiteError) -> Result<Void, StoreError> {
+        let settings = app.settings
+        let isDone = try unlessTaken { () throws(SQLiteError) in
+            try connection.statement(DirectorySQL.insertApp).run(
+                app.id.high,
+                app.id.low,
+                settings.name,
+                settings.openClicks,
+                settings.window?.seconds,
+                app.createdAt.milliseconds
+            )
+        }
+        guard isDone else { return .failure(StoreError(.conflict, "another app has this name")) }
+        try replaceLists(of: app.id, by: settings)
+        changesDirectory = true
+        return .success(())
+    }
+
+    func update(_ app: AppID, to settings: App.Settings) throws(SQLiteError) -> Result<Void, StoreError> {
+        guard try scope(of: app, isTest: false) != nil else {
+            return .failure(StoreError(.notFound, "this app does not exist"))
+        }
+        let isDone = try unlessTaken { () throws(SQLiteError) in
+            try connection.statement(DirectorySQL.updateApp).run(
+                app.high,
+                app.low,
+                settings.name,
+                settings.openClicks,
+                settings.window?.seconds
+            )
+        }
+        guard isDone else { return .failure(StoreError(.conflict, "another app has this name")) }
+        try replaceLists(of: app, by: settings)
+        changesDirectory = true
+        return .success(())
+    }
+
+    func create(_ key: APIKey) throws(SQLiteError) -> Result<Void, StoreError> {
+        var number: Int64?
+        if let app = key.app {
+            number = try connection.statement(AppNumbers.find).first(app.high, app.low) { $0.integer(0) }
+            guard number != nil else { return .failure(StoreError(.notFound, "the key's app does not exist")) }
+        }
+        let isDone = try unlessTaken { () throws(SQLiteError) in
+            try connection.statement(DirectorySQL.insertKey).run(
+                key.id.high,
+                key.id.low,
+                key.kind.rawValue,
+                number,
+                key.label,
+                key.digest.bytes,
+                key.createdAt.milliseconds,
+                key.expiresAt?.milliseconds,
+                key.revokedAt?.milliseconds,
+                key.lastUsedAt?.milliseconds
+            )
+        }
+        guard isDone else { return .failure(StoreError(.conflict, "this key exists already")) }
+        changesDirectory = true
+        return .success(())
+    }
+
+    func revoke(_ key: KeyID, at now: Timestamp) throws(SQLiteError) -> Result<Void, StoreError> {
+        try connection.statement(DirectorySQL.revokeKey).run(key.high, key.low, now.milliseconds)
+        guard connection.changeCount > 0 else {
+            return .failure(StoreError(.notFound, "this key does not exist"))
+        }
+        changesDirectory = true
+        return .success(())
+    }
+
+    private func replaceLists(of app: AppID, by settings: App.Settings) throws(SQLiteError) {
+        for (delete, insert, values) in [
+            (DirectorySQL.deleteOrigins, DirectorySQL.insertOrigin, settings.allowedOrigins),
+            (DirectorySQL.deleteDestinations, DirectorySQL.insertDestination, settings.destinations),
+        ] {
+            try connection.statement(delete).run(app.high, app.low)
+            for (position, value) in values.enumerated() {
+                try connection.statement(insert).run(app.high, app.low, position, value)
+            }
+        }
+    }
+
+    /// False when a row with such a name, identifier or digest exists: SQLite has then undone the statement.
+    private func unlessTaken(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) -> Bool {
+        do throws(SQLiteError) {
+            try body()
+            return true
+        } catch {
+            if error.isUniqueViolation { return false }
+            throw error
+        }
+    }
+}
+
+private enum DirectorySQL {
+    static let insertApp: StaticString = """
+        INSERT INTO apps (id_high, id_low, name, open_clicks, window_seconds, created_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        """
+    static let updateApp: StaticString = """
+        UPDATE apps SET name = ?3, open_clicks = ?4, window_seconds = ?5 WHERE id_high = ?1 AND id_low = ?2
+        """
+    static let deleteOrigins: StaticString = """
+        DELETE FROM app_origins WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
+        """
+    static let insertOrigin: StaticString = """
+        INSERT INTO app_origins SELECT number, ?3, ?4 FROM apps WHERE id_high = ?1 AND id_low = ?2
+        """
+    static let deleteDestinations: StaticString = """
+        DELETE FROM app_destinations WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
+        """
+    static let insertDestination: StaticString = """
+        INSERT INTO app_destinations SELECT number, ?3, ?4 FROM apps WHERE id_high = ?1 AND id_low = ?2
+        """
+    static let insertKey: StaticString = """
+        INSERT INTO keys (
+            id_high, id_low, kind, app, label, digest, created_at, expires_at, revoked_at, last_used_at
+        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        """
+    static let revokeKey: StaticString = """
+        UPDATE keys SET revoked_at = ifnull(revoked_at, ?3) WHERE id_high = ?1 AND id_low = ?2
+        """
+}

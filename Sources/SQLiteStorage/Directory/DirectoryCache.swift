@@ -1,0 +1,31 @@
+internal import Attribution
+internal import SQLite
+internal import Synchronization
+
+/// The apps and keys as last read, shared by all loops.
+final class DirectoryCache: Sendable {
+    struct Snapshot: Sendable {
+        /// What the database counted when they were read.
+        let version: Int64
+        let directory: Directory
+    }
+
+    private let latest: Mutex<Snapshot>
+
+    init(reading connection: Connection) throws(SQLiteError) {
+        latest = Mutex(try DirectoryRows.snapshot(on: connection))
+    }
+
+    var snapshot: Snapshot { latest.withLock { $0 } }
+
+    /// What the database holds, read only if it is another version than the one at hand.
+    func current(on connection: Connection) throws(SQLiteError) -> Snapshot {
+        let version = try DirectoryRows.version(on: connection)
+        let known = snapshot
+        if known.version == version { return known }
+        let fresh = try DirectoryRows.snapshot(on: connection)
+        // Another loop may have read a later one meanwhile.
+        latest.withLock { if $0.version < fresh.version { $0 = fresh } }
+        return fresh
+    }
+}

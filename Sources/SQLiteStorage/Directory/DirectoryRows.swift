@@ -1,0 +1,65 @@
+internal import Attribution
+internal import SQLite
+
+/// Apps and keys as they stand in their tables.
+enum DirectoryRows {
+    static func version(on connection: Connection) throws(SQLiteError) -> Int64 {
+        try connection.integer("SELECT version FROM directory")
+    }
+
+    /// Everything, as of one moment where the caller has opened a transaction.
+    static func snapshot(on connection: Connection) throws(SQLiteError) -> DirectoryCache.Snapshot {
+        let version = try version(on: connection)
+        let origins = try lists("SELECT app, origin FROM app_origins ORDER BY app, position", connection)
+        let destinations = try lists("SELECT app, prefix FROM app_destinations ORDER BY app, position", connection)
+        var ids: [Int64: AppID] = [:]
+        let apps = try connection.statement(selectApps).all { row in
+            let number = row.integer(0)
+            let id = AppID(high: UInt64(bitPattern: row.integer(1)), low: UInt64(bitPattern: row.integer(2)))
+            ids[number] = id
+            let settings = App.Settings(
+                name: row.text(3),
+                openClicks: row.integer(4) != 0,
+                allowedOrigins: origins[number] ?? [],
+                destinations: destinations[number] ?? [],
+                window: row.optionalInteger(5).flatMap { AttributionWindow(seconds: $0) }
+            )
+            return App(id: id, settings: settings, createdAt: Timestamp(milliseconds: row.integer(6)))
+        }
+        let keys = try connection.statement(selectKeys).all { row throws(SQLiteError) in
+            try key(row, app: row.optionalInteger(3).flatMap { ids[$0] })
+        }
+        return DirectoryCache.Snapshot(version: version, directory: Directory(apps: apps, keys: keys))
+    }
+
+    private static func key(_ row: Statement, app: AppID?) throws(SQLiteError) -> APIKey {
+        guard let kind = KeyKind(rawValue: row.text(2)), let digest = KeyDigest(bytes: row.bytes(5)) else {
+            throw .damaged("reading an API key")
+        }
+        return APIKey(
+            id: KeyID(high: UInt64(bitPattern: row.integer(0)), low: UInt64(bitPattern: row.integer(1))),
+            kind: kind,
+            app: app,
+            label: row.text(4),
+            digest: digest,
+            createdAt: Timestamp(milliseconds: row.integer(6)),
+            expiresAt: row.optionalInteger(7).map { Timestamp(milliseconds: $0) },
+            revokedAt: row.optionalInteger(8).map { Timestamp(milliseconds: $0) },
+            lastUsedAt: row.optionalInteger(9).map { Timestamp(milliseconds: $0) }
+        )
+    }
+
+    private static func lists(_ sql: StaticString, _ connection: Connection) throws(SQLiteError) -> [Int64: [String]] {
+        var lists: [Int64: [String]] = [:]
+        try connection.statement(sql).forEach { row in lists[row.integer(0), default: []].append(row.text(1)) }
+        return lists
+    }
+
+    private static let selectApps: StaticString = """
+        SELECT number, id_high, id_low, name, open_clicks, window_seconds, created_at FROM apps ORDER BY number
+        """
+    private static let selectKeys: StaticString = """
+        SELECT id_high, id_low, kind, app, label, digest, created_at, expires_at, revoked_at, last_used_at
+        FROM keys ORDER BY number
+        """
+}

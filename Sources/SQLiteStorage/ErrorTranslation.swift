@@ -1,0 +1,70 @@
+internal import Attribution
+internal import SQLite
+
+extension StoreError {
+    /// The domain's word for what SQLite reported.
+    init(_ error: SQLiteError) {
+        let detail = "\(error.context): \(error.message) (SQLite \(error.extendedCode)"
+        let cause = error.systemError == 0 ? "\(detail))" : "\(detail), system \(error.systemError))"
+        switch error.code {
+        case .full:
+            self.init(.full, "the disk is full, or the database may not grow; make room. \(cause)")
+        case .readOnly:
+            self.init(.readOnly, "the database cannot be written to; check file modes and the mount. \(cause)")
+        case .inputOutput, .cannotOpen:
+            self.init(.inputOutput, "the database's disk does not answer as it should; check it. \(cause)")
+        case .busy, .locked:
+            self.init(.locked, "another process holds the database; end what writes to it for long. \(cause)")
+        case .corrupt, .notADatabase:
+            self.init(.corrupted, "the database is damaged; restore it from a backup. \(cause)")
+        case .outOfMemory:
+            self.init(.overloaded, "SQLite had no memory left. \(cause)")
+        default:
+            self.init(.defect, "a statement failed. \(cause)")
+        }
+    }
+}
+
+extension SQLiteError {
+    /// Whether nothing that the connection holds in memory may be relied on any more. After a failed sync in
+    /// particular, a later one can succeed without the lost pages (PostgreSQL's fsync finding of 2018).
+    var endsConnection: Bool {
+        switch code {
+        case .inputOutput, .corrupt, .notADatabase, .cannotOpen, .outOfMemory: true
+        default: false
+        }
+    }
+
+    /// Whether it is the database that failed, not the one request: nobody in the transaction can go on.
+    var endsBatch: Bool {
+        switch code {
+        case .constraint, .error: false
+        default: true
+        }
+    }
+}
+
+/// Says each kind of trouble once, then at most every ten seconds for as long as it lasts.
+struct TroubleLog {
+    private let log: StoreLog
+    private var saidAt: [StoreError.Code: UInt64] = [:]
+    private(set) var counts: [StoreError.Code: Int64] = [:]
+
+    init(_ log: StoreLog) {
+        self.log = log
+    }
+
+    mutating func note(_ error: StoreError, requests: Int, at now: UInt64) {
+        counts[error.code, default: 0] += Int64(max(requests, 1))
+        if let last = saidAt[error.code], now < last + 10_000_000_000 { return }
+        saidAt[error.code] = now
+        log.write(.error, "database: \(error.explanation) Requests are answered 503 meanwhile.")
+    }
+
+    /// Says that what was noted before is over.
+    mutating func noteSuccess() {
+        guard !saidAt.isEmpty else { return }
+        saidAt = [:]
+        log.write(.information, "database: writes succeed again.")
+    }
+}

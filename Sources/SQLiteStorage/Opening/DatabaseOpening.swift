@@ -1,0 +1,142 @@
+internal import Attribution
+internal import SQLite
+
+/// From a path to a connection whose database is this program's, whole, writable and up to date.
+struct DatabaseOpening: Sendable {
+    /// "AFLK": tells our databases from those of other programs.
+    static let applicationID: Int64 = 0x4146_4C4B
+
+    let file: DatabaseFile
+    let configuration: SQLiteConfiguration
+    let migrations: [Migration]
+
+    init(_ configuration: SQLiteConfiguration, migrations: [Migration]) throws(StoreError) {
+        self.configuration = configuration
+        self.migrations = migrations
+        file = try DatabaseFile(path: configuration.path)
+    }
+
+    /// What a start would do; changes nothing.
+    func plan() throws(StoreError) -> MigrationPlan {
+        let isThere = DatabaseFile.byteCount(file.path) > 0
+        guard isThere else { return plan(applied: [], pending: migrations, backupPath: nil) }
+        let connection = try connect(.readOnly, busyMilliseconds: 2000)
+        let schema = try inspect(connection)
+        let needsBackup = schema.version > 0 && !schema.pending.isEmpty
+        let backupPath = file.backupPath(version: schema.version, at: configuration.clock.now())
+        return plan(
+            applied: schema.applied,
+            pending: schema.pending,
+            backupPath: needsBackup ? backupPath : nil
+        )
+    }
+
+    /// Opens the database for writing, makes it where there is none, and brings it up to date.
+    ///
+    /// - Returns: the connection, and whether the database is new.
+    func open() throws(StoreError) -> (connection: Connection, isNew: Bool) {
+        try file.createIfMissing()
+        let connection = try connect(.readWrite, busyMilliseconds: 5000)
+        // Until it is accepted, the file stays as it is, byte for byte, even when this connection closes.
+        try translated { () throws(SQLiteError) in try connection.setCheckpointOnClose(false) }
+        let schema = try inspect(connection)
+        guard !connection.isReadOnly else {
+            throw StoreError(.readOnly, "\(file.path) cannot be written to; check its mode and its owner")
+        }
+        try translated { () throws(SQLiteError) in
+            try setUp(connection)
+            // Takes and gives up the write lock: a folder that cannot be written to shows here.
+            try connection.begin(.immediate)
+            try connection.rollback()
+        }
+        if !schema.pending.isEmpty {
+            if schema.version > 0 { try backUp(connection, version: schema.version) }
+            try translated { () throws(SQLiteError) in
+                try schema.applyPending(on: connection, at: configuration.clock.now())
+            }
+        }
+        try translated { () throws(SQLiteError) in try connection.setCheckpointOnClose(true) }
+        return (connection, schema.version == 0)
+    }
+
+    /// Opens the database again after its connection was given up. It was accepted before.
+    func reopen() throws(StoreError) -> Connection {
+        let connection = try connect(.readWrite, busyMilliseconds: Self.writerBusyMilliseconds)
+        try translated { () throws(SQLiteError) in try setUp(connection) }
+        return connection
+    }
+
+    func openReader() throws(SQLiteError) -> Connection {
+        let connection = try Connection(path: file.path, access: .readOnly, busyMilliseconds: 250)
+        // The pages that every look passes, and no more: the operating system keeps the rest.
+        try connection.execute("PRAGMA cache_size = -16384")
+        try connection.execute("PRAGMA query_only = ON")
+        return connection
+    }
+
+    /// Short: the writer asks again, and who waits too long is answered by the watchdog meanwhile.
+    static let writerBusyMilliseconds: Int32 = 100
+
+    private func setUp(_ connection: Connection) throws(SQLiteError) {
+        let mode = try connection.prepare("PRAGMA journal_mode = WAL").first { $0.text(0) }
+        guard mode == "wal" else { throw .damaged("switching to a write-ahead log") }
+        switch configuration.durability {
+        case .full: try connection.execute("PRAGMA synchronous = FULL")
+        case .relaxed: try connection.execute("PRAGMA synchronous = NORMAL")
+        }
+        try connection.execute("PRAGMA foreign_keys = ON")
+        // Checkpoints are for the background thread: never in somebody's commit.
+        try connection.execute("PRAGMA journal_size_limit = \(WriteAheadLog.limitBytes)")
+        // Deleted content is overwritten wherever that costs no additional write.
+        try connection.execute("PRAGMA secure_delete = FAST")
+        try connection.execute("PRAGMA cache_size = -65536")
+        try connection.execute("PRAGMA temp_store = MEMORY")
+        if let pages = configuration.pageLimit { try connection.execute("PRAGMA max_page_count = \(pages)") }
+        try connection.execute("PRAGMA busy_timeout = \(Self.writerBusyMilliseconds)")
+    }
+
+    /// Checks that the database is ours, and reads its schema.
+    private func inspect(_ connection: Connection) throws(StoreError) -> SchemaState {
+        let (application, tables) = try translated { () throws(SQLiteError) in
+            (
+                try connection.integer("PRAGMA application_id"),
+                try connection.integer("SELECT count(*) FROM sqlite_schema")
+            )
+        }
+        guard application == Self.applicationID || (application == 0 && tables == 0) else {
+            throw StoreError(.incompatible, "\(file.path) is the database of another program; give another path")
+        }
+        return try SchemaState(of: connection, path: file.path, migrations: migrations)
+    }
+
+    private func backUp(_ connection: Connection, version: Int64) throws(StoreError) {
+        let path = try file.createBackupFile(version: version, at: configuration.clock.now())
+        try translated { () throws(SQLiteError) in try connection.copy(into: path) }
+        try file.sync(path)
+        configuration.log.write(.information, "database: copied to \(path) before it is brought up to date")
+    }
+
+    private func connect(_ access: Connection.Access, busyMilliseconds: Int32) throws(StoreError) -> Connection {
+        try translated { () throws(SQLiteError) in
+            try Connection(path: file.path, access: access, busyMilliseconds: busyMilliseconds)
+        }
+    }
+
+    /// Names the file in what an operator reads at start.
+    func translated<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+        do throws(SQLiteError) {
+            return try body()
+        } catch {
+            let cause = StoreError(error)
+            throw StoreError(cause.code, "\(file.path): \(cause.explanation)")
+        }
+    }
+
+    private func plan(applied: [Migration], pending: [Migration], backupPath: String?) -> MigrationPlan {
+        MigrationPlan(
+            applied: applied.map { MigrationPlan.Step(number: $0.number, name: $0.name) },
+            pending: pending.map { MigrationPlan.Step(number: $0.number, name: $0.name) },
+            backupPath: backupPath
+        )
+    }
+}

@@ -1,0 +1,109 @@
+internal import Attribution
+internal import Crypto
+internal import SQLite
+
+/// One numbered step of the schema, as it was built in.
+struct Migration: Sendable {
+    let number: Int64
+    let name: String
+    let text: String
+    /// SHA-256 of the text: an applied migration must not be changed afterwards.
+    let digest: [UInt8]
+
+    init(number: Int64, name: String, text: String) {
+        self.number = number
+        self.name = name
+        self.text = text
+        digest = SHA256.digest(of: Array(text.utf8)).bytes
+    }
+
+    /// Those of this program, ascending.
+    static let embedded: [Migration] = EmbeddedMigrations.files
+        .compactMap { file in
+            let digits = file.name.prefix { $0 != "_" }
+            return Int64(digits).map { Migration(number: $0, name: file.name, text: file.text) }
+        }
+        .sorted { $0.number < $1.number }
+}
+
+/// What a start would change in a database's schema.
+public struct MigrationPlan: Equatable, Sendable {
+    public struct Step: Equatable, Sendable {
+        public let number: Int64
+        /// The file's name.
+        public let name: String
+    }
+    public let applied: [Step]
+    public let pending: [Step]
+    /// Where the database would be copied to first; nil when there is nothing to copy, or nothing pends.
+    public let backupPath: String?
+}
+
+/// The schema of one open database.
+struct SchemaState {
+    /// Number of the last migration; 0 for a new database.
+    let version: Int64
+    let pending: [Migration]
+    let applied: [Migration]
+
+    /// Reads what is there, and refuses what this program does not know.
+    init(of connection: Connection, path: String, migrations: [Migration]) throws(StoreError) {
+        let (version, digests) = try Self.read(connection)
+        self.version = version
+        let known = migrations.last?.number ?? 0
+        guard version <= known else {
+            throw StoreError(
+                .incompatible,
+                "\(path) has schema \(version), this program knows \(known): start a newer program"
+            )
+        }
+        applied = migrations.filter { $0.number <= version }
+        pending = migrations.filter { $0.number > version }
+        for migration in applied where digests[migration.number] != migration.digest {
+            throw StoreError(
+                .incompatible,
+                "migration \(migration.name) is not the one that was applied to \(path); start the program that made it"
+            )
+        }
+    }
+
+    private static func read(_ connection: Connection) throws(StoreError) -> (Int64, [Int64: [UInt8]]) {
+        do throws(SQLiteError) {
+            let version = try connection.integer("PRAGMA user_version")
+            guard version > 0 else { return (version, [:]) }
+            let rows = try connection.statement("SELECT number, digest FROM migrations").all {
+                (number: $0.integer(0), digest: $0.bytes(1))
+            }
+            return (version, Dictionary(rows.map { ($0.number, $0.digest) }) { first, _ in first })
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Applies what pends, each migration in a transaction of its own.
+    func applyPending(on connection: Connection, at now: Timestamp) throws(SQLiteError) {
+        for migration in pending {
+            try connection.transaction(.immediate) { () throws(SQLiteError) in
+                if migration.number == pending.first?.number, version == 0 {
+                    try connection.execute(Self.bookkeeping)
+                    try connection.execute("PRAGMA application_id = \(DatabaseOpening.applicationID)")
+                }
+                try connection.execute(migration.text)
+                let (number, name) = (migration.number, migration.name)
+                try connection.prepare("INSERT INTO migrations VALUES (?1, ?2, ?3, ?4)")
+                    .run(number, name, migration.digest, now.milliseconds)
+                try connection.execute("PRAGMA user_version = \(number)")
+            }
+        }
+    }
+
+    private static let bookkeeping = """
+        -- Which migrations made this schema, so that none is changed afterwards.
+        CREATE TABLE migrations (
+            number INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            digest BLOB NOT NULL,
+            applied_at INTEGER NOT NULL
+        ) STRICT
+        """
+}

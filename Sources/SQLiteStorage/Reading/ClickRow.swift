@@ -1,0 +1,125 @@
+internal import Attribution
+internal import SQLite
+
+/// Clicks and claims as they stand in their tables.
+enum ClickRow {
+    /// The click with this row id; nil when there is none.
+    static func find(_ id: Int64, app: AppID, isTest: Bool, on connection: Connection) throws(SQLiteError) -> Click? {
+        try connection.statement(select).first(id) { row throws(SQLiteError) in
+            try read(row, app: app, isTest: isTest)
+        }
+    }
+
+    private static func read(_ row: Statement, app: AppID, isTest: Bool) throws(SQLiteError) -> Click {
+        guard
+            let journeyID = JourneyID(row.text(5)),
+            let window = AttributionWindow(seconds: row.integer(4)),
+            let source = SourceToken(rawValue: row.text(7)),
+            let platform = Platform(rawValue: row.text(9))
+        else { throw .damaged("reading a click") }
+        let facts = Click.Facts(
+            app: app,
+            isTest: isTest,
+            destination: DeepLinkURL(stored: row.text(6)),
+            campaignKey: row.optionalText(12).flatMap { CampaignKey($0) },
+            journeyID: journeyID,
+            clickedAt: Timestamp(milliseconds: row.integer(2)),
+            recordedAt: Timestamp(milliseconds: row.integer(3)),
+            window: window,
+            source: source,
+            rawSource: row.optionalText(8),
+            platform: platform,
+            osVersion: row.optionalText(10),
+            metadata: row.optionalText(11),
+            isRobot: row.integer(13) != 0,
+            isContradictory: row.integer(14) != 0
+        )
+        let id = ClickID(high: UInt64(bitPattern: row.integer(0)), low: UInt64(bitPattern: row.integer(1)))
+        return Click(id: id, facts: facts)
+    }
+
+    static let select: StaticString = """
+        SELECT id, id_low, clicked_at, recorded_at, window_seconds, journey_id, destination, source, raw_source,
+            platform, os_version, metadata, campaign_key, is_robot, is_contradictory
+        FROM clicks WHERE id = ?1
+        """
+}
+
+/// What a claim's row says besides its click.
+struct ClaimRow {
+    let click: Int64
+    let claimedAt: Timestamp
+    let method: AttributionMethod
+    let confidence: Double?
+    let isUndelivered: Bool
+
+    /// Reads columns `click, claimed_at, method, confidence, is_undelivered`.
+    init(_ row: Statement) throws(SQLiteError) {
+        guard let method = AttributionMethod(rawValue: row.text(2)) else { throw .damaged("reading a claim") }
+        click = row.integer(0)
+        claimedAt = Timestamp(milliseconds: row.integer(1))
+        self.method = method
+        confidence = row.optionalReal(3)
+        isUndelivered = row.integer(4) != 0
+    }
+
+    func claim(for check: Check, on connection: Connection) throws(SQLiteError) -> Claim? {
+        let click = try ClickRow.find(click, app: check.app, isTest: check.isTest, on: connection)
+        return click.map { Claim(click: $0, claimedAt: claimedAt, method: method, confidence: confidence) }
+    }
+
+    /// The claim of the check's installation whose click's window has not ended.
+    static func ofInstall(_ install: KeyedHash, _ scope: Scope, at now: Timestamp, on connection: Connection)
+        throws(SQLiteError) -> ClaimRow?
+    {
+        try connection.statement(byInstall).first(
+            scope.number,
+            install.index,
+            install.rest,
+            now.milliseconds
+        ) { row throws(SQLiteError) in try ClaimRow(row) }
+    }
+
+    /// An answer to this fingerprint that was seen to fail, of a click whose window has not ended.
+    static func undelivered(_ scope: Scope, _ check: Check, on connection: Connection) throws(SQLiteError) -> ClaimRow? {
+        try connection.statement(undelivered).first(
+            scope.number,
+            check.fingerprint.index,
+            check.fingerprint.rest,
+            check.at.milliseconds
+        ) { row throws(SQLiteError) in try ClaimRow(row) }
+    }
+
+    /// The newest claim of the check's caller, made within the grace before or after it.
+    ///
+    /// After: a clock that was set back. Not without end, or a leap of the clock would repeat answers for years.
+    static func ofCaller(_ scope: Scope, _ check: Check, on connection: Connection) throws(SQLiteError) -> ClaimRow? {
+        try connection.statement(byCaller).first(
+            scope.number,
+            check.caller.index,
+            check.caller.rest,
+            check.at.advanced(byMilliseconds: -check.replayGrace).milliseconds,
+            check.at.advanced(byMilliseconds: check.replayGrace).milliseconds
+        ) { row throws(SQLiteError) in try ClaimRow(row) }
+    }
+
+    static let byInstall: StaticString = """
+        SELECT claims.click, claimed_at, method, confidence, is_undelivered
+        FROM claims CROSS JOIN clicks ON clicks.id = claims.click
+        WHERE claims.scope = ?1 AND install = ?2 AND install_rest = ?3 AND expires_at >= ?4
+        ORDER BY claimed_at DESC LIMIT 1
+        """
+    static let byCaller: StaticString = """
+        SELECT click, claimed_at, method, confidence, is_undelivered
+        FROM claims
+        WHERE scope = ?1 AND caller = ?2 AND caller_rest = ?3 AND claimed_at BETWEEN ?4 AND ?5
+        ORDER BY claimed_at DESC LIMIT 1
+        """
+    static let undelivered: StaticString = """
+        SELECT claims.click, claimed_at, method, confidence, is_undelivered
+        FROM claims CROSS JOIN clicks ON clicks.id = claims.click
+        WHERE is_undelivered = 1 AND claims.scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
+            AND expires_at >= ?4
+        ORDER BY claimed_at DESC LIMIT 1
+        """
+}

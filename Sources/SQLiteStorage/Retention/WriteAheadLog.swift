@@ -1,0 +1,13 @@
+internal import Attribution
+internal import SQLite
+
+/// Copies the write-ahead log into the database, on the background thread, and keeps it bounded.
+enum WriteAheadLog {
+    /// What the log's file is cut down to when SQLite begins it anew.
+    static let limitBytes: Int64 = 67_108_864
+    /// Pages after which copying begins.
+    static let copyingPages = 1000
+    /// Pages after which the writer lets the copying catch up: with writes going on without a pause, SQLite could
+    /// never begin the log anew, because its end moves on.
+    static let pausePages = 8192
+}

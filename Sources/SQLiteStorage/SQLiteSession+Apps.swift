@@ -1,0 +1,28 @@
+public import Attribution
+internal import SQLite
+
+extension SQLiteSession: AppStore {
+    public func directory() throws(StoreError) -> Directory {
+        try currentDirectory()
+    }
+
+    public func create(_ app: App) async throws(StoreError) {
+        try await write { context throws(SQLiteError) in try context.create(app) }
+    }
+
+    public func update(_ app: AppID, to settings: App.Settings) async throws(StoreError) {
+        try await write { context throws(SQLiteError) in try context.update(app, to: settings) }
+    }
+
+    public func create(_ key: APIKey) async throws(StoreError) {
+        try await write { context throws(SQLiteError) in try context.create(key) }
+    }
+
+    public func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError) {
+        try await write { context throws(SQLiteError) in try context.revoke(key, at: now) }
+    }
+
+    public func noteUse(of key: KeyID, at now: Timestamp) {
+        notes.update { $0.keyUses[key] = max(now, $0.keyUses[key] ?? now) }
+    }
+}

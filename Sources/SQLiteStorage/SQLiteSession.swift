@@ -1,0 +1,118 @@
+internal import Attribution
+internal import SQLite
+
+/// The store as one event loop sees it. It is used on that loop's thread alone.
+///
+/// Reads happen in place, on a connection of the loop's own; writes go to the writer and come back.
+public final class SQLiteSession {
+    let shared: SharedState
+    private let opening: DatabaseOpening
+    private let cache: DirectoryCache
+    let notes: Notes
+
+    private var connection: Connection?
+    /// The commit that the open read transaction came after; nil when none is open.
+    private var snapshotCommit: UInt64?
+    private var apps = AppNumbers()
+    private var directorySnapshot: DirectoryCache.Snapshot
+    private var seenDirectoryChanges: UInt64
+    private var directoryIsDueAt: UInt64 = 0
+
+    /// How long a change by another process may go unseen, in nanoseconds.
+    private static let directoryNanoseconds: UInt64 = 200_000_000
+
+    init(shared: SharedState, opening: DatabaseOpening, directory: DirectoryCache) {
+        self.shared = shared
+        self.opening = opening
+        cache = directory
+        notes = shared.makeNotes()
+        seenDirectoryChanges = shared.directoryChangeCount
+        directorySnapshot = directory.snapshot
+    }
+
+    /// Ends the read transaction that is kept open over a turn of the loop. Called before the loop sleeps, so that
+    /// an idle loop keeps no old pages of the log alive.
+    public func endSnapshot() {
+        guard snapshotCommit != nil else { return }
+        snapshotCommit = nil
+        // A read transaction has nothing to lose; where it cannot be ended, the connection is done for.
+        do throws(SQLiteError) {
+            try connection?.rollback()
+        } catch {
+            connection = nil
+        }
+    }
+
+    /// Reads in a snapshot that holds every commit that anybody was told of.
+    func read<Result>(_ body: (Connection) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+        do throws(SQLiteError) {
+            let connection = try openConnection()
+            // Asked before the snapshot is taken: a commit between the two is in the snapshot as well.
+            let commit = shared.commitCount
+            if snapshotCommit != commit {
+                endSnapshot()
+                try connection.begin(.deferred)
+                snapshotCommit = commit
+            }
+            return try body(connection)
+        } catch {
+            endSnapshot()
+            if error.endsConnection { connection = nil }
+            throw StoreError(error)
+        }
+    }
+
+    private func openConnection() throws(SQLiteError) -> Connection {
+        if let connection { return connection }
+        let opened = try opening.openReader()
+        connection = opened
+        return opened
+    }
+
+    /// Hands a write to the writer and waits for it to be on disk.
+    func write<Outcome: Sendable>(
+        _ body: @escaping PendingWrite<Outcome>.Body,
+        compensation: (@Sendable (Outcome) -> (any QueuedWrite)?)? = nil
+    ) async throws(StoreError) -> Outcome {
+        let shared = shared
+        // Resumed exactly once: `PendingWrite` completes once, whoever answers it, and every write that is queued
+        // is answered, withdrawn or refused.
+        let result = await unsafe withUnsafeContinuation {
+            (continuation: UnsafeContinuation<Result<Outcome, StoreError>, Never>) in
+            let write = PendingWrite<Outcome>(
+                deadline: shared.deadline(),
+                body: body,
+                compensation: compensation,
+                completion: { unsafe continuation.resume(returning: $0) }
+            )
+            shared.queue.append(write)
+        }
+        return try result.get()
+    }
+
+    func scope(of app: AppID, isTest: Bool) throws(StoreError) -> Scope? {
+        if let scope = apps.known(app, isTest: isTest) { return scope }
+        return try read { connection throws(SQLiteError) in
+            try apps.scope(of: app, isTest: isTest, on: connection)
+        }
+    }
+
+    /// The scope of an app that was asked for before.
+    func knownScope(of app: AppID, isTest: Bool) -> Scope? {
+        apps.known(app, isTest: isTest)
+    }
+
+    var logByteCount: Int64 { DatabaseFile.byteCount(opening.file.logPath) }
+
+    func currentDirectory() throws(StoreError) -> Directory {
+        let changes = shared.directoryChangeCount
+        let now = shared.configuration.monotonicNow()
+        guard changes != seenDirectoryChanges || now >= directoryIsDueAt else { return directorySnapshot.directory }
+        // Another process's commit moves no counter of ours: only a new snapshot shows it.
+        endSnapshot()
+        directorySnapshot = try read { connection throws(SQLiteError) in try cache.current(on: connection) }
+        seenDirectoryChanges = changes
+        directoryIsDueAt = now + Self.directoryNanoseconds
+        return directorySnapshot.directory
+    }
+}

@@ -1,0 +1,122 @@
+public import Attribution
+internal import SQLite
+internal import Synchronization
+
+/// A database on SQLite: one writer, any number of readers.
+///
+/// Each event loop has a ``SQLiteSession`` of its own, which reads in place and hands its writes to the writer.
+public final class SQLiteStore: Sendable {
+    /// Whether the database was made by this opening.
+    public let isNew: Bool
+
+    private let shared: SharedState
+    private let opening: DatabaseOpening
+    private let directory: DirectoryCache
+    private let hasEnded = Monitor(false)
+    private let threads = Mutex<[ServiceThread]>([])
+
+    /// What ``open(_:)`` would change in the schema; changes nothing.
+    public static func migrationPlan(_ configuration: SQLiteConfiguration) throws(StoreError) -> MigrationPlan {
+        try DatabaseOpening(configuration, migrations: Migration.embedded).plan()
+    }
+
+    /// Opens the database, makes it where there is none, brings it up to date, and starts the writer.
+    ///
+    /// - Throws: an error that names the file and says what to do; the file is as it was.
+    public static func open(_ configuration: SQLiteConfiguration) throws(StoreError) -> SQLiteStore {
+        try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.embedded))
+    }
+
+    private init(_ opening: DatabaseOpening) throws(StoreError) {
+        let shared = SharedState(opening.configuration)
+        let (connection, isNew) = try opening.open()
+        let (context, directory) = try opening.translated { () throws(SQLiteError) in
+            (
+                try WriteContext(connection: connection, ledger: shared.ledger, random: opening.configuration.random),
+                try DirectoryCache(reading: connection)
+            )
+        }
+        self.isNew = isNew
+        self.shared = shared
+        self.opening = opening
+        self.directory = directory
+        try startThreads(context)
+    }
+
+    /// A view of the store for one event loop, which alone may use it.
+    public func makeSession() -> SQLiteSession {
+        SQLiteSession(shared: shared, opening: opening, directory: directory)
+    }
+
+    /// How the store is doing. Cheap enough to be asked often.
+    public var health: StoreHealth {
+        var health = shared.healthSnapshot
+        health.databaseBytes = DatabaseFile.byteCount(opening.file.path)
+        health.writeAheadLogBytes = DatabaseFile.byteCount(opening.file.logPath)
+        return health
+    }
+
+    /// Closes and deletes what is due, until nothing is left; for commands and tests. Blocks.
+    ///
+    /// - Returns: how many clicks were closed and deleted.
+    @discardableResult
+    public func runRetention() throws(StoreError) -> RetentionProgress {
+        try Retention(shared: shared).runToEnd()
+    }
+
+    /// Finishes what waits, copies the log into the database, and closes. Blocks.
+    ///
+    /// - Parameter milliseconds: after this time, what still waits is refused.
+    public func stop(within milliseconds: UInt64) {
+        let deadline = MonotonicClock.now() + milliseconds * 1_000_000
+        shared.noteStopping()
+        shared.queueNotes()
+        shared.queue.stop()
+        let isDone = hasEnded.wait(until: deadline) { $0 ? true : nil } ?? false
+        if !isDone {
+            // The disk does not answer: whoever waits for it is told so, and its thread is left behind.
+            _ = shared.queue.refuseAll(StoreError(.stopping, "the server is stopping"))
+            shared.queue.expire(at: .max - 1)
+        }
+        shared.background.withLock { $0.isStopping = true }
+        shared.background.broadcast()
+        let threads = threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        if isDone { for thread in threads { thread.join() } }
+    }
+
+    private func startThreads(_ context: WriteContext) throws(StoreError) {
+        let (shared, opening, hasEnded) = (shared, opening, hasEnded)
+        context.connection.handOver()
+        let context = Handover(context)
+        var started = [
+            try ServiceThread {
+                Writer(context.take(), shared: shared, open: opening.reopen).run()
+                hasEnded.withLock { $0 = true }
+                hasEnded.broadcast()
+            },
+            try ServiceThread { Watchdog(shared: shared).run() },
+        ]
+        if opening.configuration.hasBackgroundWork {
+            started.append(
+                try ServiceThread { Housekeeper(shared: shared, opening: opening).run() }
+            )
+        }
+        threads.withLock { $0 = started }
+    }
+}
+
+/// Carries a value from the thread that made it to the one that will own it.
+///
+/// Sendable, because the value is given away once and the giver keeps no other way to it.
+private final class Handover<Value>: @unchecked Sendable {
+    private var value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+
+    func take() -> Value { value }
+}

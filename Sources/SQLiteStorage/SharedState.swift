@@ -1,0 +1,125 @@
+internal import Attribution
+internal import Synchronization
+
+/// What the writer, the loops and the background threads of one store share.
+final class SharedState: Sendable {
+    let configuration: SQLiteConfiguration
+    let queue: WriteQueue
+    let ledger: AnswerLedger
+
+    /// What the background threads wait for.
+    struct Background: Sendable {
+        var wantsCheckpoint = false
+        var isStopping = false
+    }
+    let background = Monitor(Background())
+
+    /// Moves after each commit, before anybody is told: whoever sees it unmoved has missed nothing.
+    private let commits = Atomic<UInt64>(0)
+    /// Answers that were seen to fail and are not marked on disk yet.
+    private let unmarkedDeliveries = Atomic(0)
+    /// Moves when this process has changed apps or keys.
+    private let directoryChanges = Atomic<UInt64>(0)
+    private let isStoppingFlag = Atomic(false)
+    private let health = Mutex(StoreHealth())
+    private let notes = Mutex<[Notes]>([])
+    /// Pages in the write-ahead log after the last commit.
+    private let logPages = Atomic(0)
+
+    init(_ configuration: SQLiteConfiguration) {
+        self.configuration = configuration
+        queue = WriteQueue(limit: configuration.queueLimit)
+        ledger = AnswerLedger(now: configuration.monotonicNow)
+    }
+
+    var commitCount: UInt64 { commits.load(ordering: .acquiring) }
+    var directoryChangeCount: UInt64 { directoryChanges.load(ordering: .acquiring) }
+    var logPageCount: Int { logPages.load(ordering: .relaxed) }
+    var isStopping: Bool { isStoppingFlag.load(ordering: .relaxed) }
+
+    func noteStopping() {
+        isStoppingFlag.store(true, ordering: .relaxed)
+    }
+
+    func noteCommit(batchSize: Int, seconds: Double, logPages pages: Int) {
+        commits.wrappingAdd(1, ordering: .releasing)
+        logPages.store(pages, ordering: .relaxed)
+        health.withLock { health in
+            health.lastFailure = nil
+            health.batchSizes.observe(Double(batchSize))
+            health.commitSeconds.observe(seconds)
+        }
+    }
+
+    /// Asks the background thread to copy the log into the database.
+    func requestCheckpoint() {
+        let isNew = background.withLock { state in
+            defer { state.wantsCheckpoint = true }
+            return !state.wantsCheckpoint
+        }
+        if isNew { background.broadcast() }
+    }
+
+    var hasUnmarkedDeliveries: Bool { unmarkedDeliveries.load(ordering: .acquiring) > 0 }
+
+    func noteDeliveryFailed() {
+        unmarkedDeliveries.wrappingAdd(1, ordering: .releasing)
+    }
+
+    func noteDeliveriesMarked(_ count: Int) {
+        unmarkedDeliveries.wrappingSubtract(count, ordering: .releasing)
+    }
+
+    func noteDirectoryChange() {
+        directoryChanges.wrappingAdd(1, ordering: .releasing)
+    }
+
+    func noteRefusals(_ count: Int, _ error: StoreError) {
+        health.withLock { health in
+            health.lastFailure = error
+            health.refusals[error.code, default: 0] += Int64(count)
+        }
+    }
+
+    func noteRetentionLag(_ seconds: Int64) {
+        health.withLock { $0.retentionLagSeconds = seconds }
+    }
+
+    var healthSnapshot: StoreHealth {
+        var snapshot = health.withLock { $0 }
+        snapshot.queueLength = queue.count
+        snapshot.isStopping = isStopping
+        return snapshot
+    }
+
+    /// Notes of a new loop.
+    func makeNotes() -> Notes {
+        let notes = Notes()
+        self.notes.withLock { $0.append(notes) }
+        return notes
+    }
+
+    /// Whether any loop has noted something that is not written yet.
+    var hasNotes: Bool {
+        notes.withLock { $0 }.contains { !$0.isEmpty }
+    }
+
+    func drainNotes() -> Notes.Content {
+        var content = Notes.Content()
+        for notes in notes.withLock({ $0 }) { content.merge(notes.drain()) }
+        return content
+    }
+
+    /// Puts back what could not be written.
+    func restore(_ content: Notes.Content) {
+        guard !content.isEmpty else { return }
+        notes.withLock { $0 }.first?.update { $0.merge(content) }
+    }
+
+    /// When a write that is queued now must have been answered.
+    func deadline() -> UInt64 {
+        // The watchdog looks every 50 ms; its answer still has to travel.
+        let limit = max(configuration.timeLimitMilliseconds, 100) - 75
+        return MonotonicClock.now() + limit * 1_000_000
+    }
+}

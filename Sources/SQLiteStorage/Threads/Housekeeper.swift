@@ -1,0 +1,75 @@
+internal import Attribution
+internal import SQLite
+
+/// Work beside requests, on a thread of its own: copying the log into the database, and retention.
+final class Housekeeper {
+    private static let interval: UInt64 = 1_000_000_000
+
+    private let shared: SharedState
+    private let opening: DatabaseOpening
+    private let retention: Retention
+    private var connection: Connection?
+    private var troubles: TroubleLog
+
+    init(shared: SharedState, opening: DatabaseOpening) {
+        self.shared = shared
+        self.opening = opening
+        retention = Retention(shared: shared)
+        troubles = TroubleLog(shared.configuration.log)
+    }
+
+    func run() {
+        var retentionIsDueAt = MonotonicClock.now() + Self.interval
+        while true {
+            let wake = shared.background.wait(until: retentionIsDueAt) { state -> Wake? in
+                if state.isStopping { return .stop }
+                guard state.wantsCheckpoint else { return nil }
+                state.wantsCheckpoint = false
+                return .checkpoint
+            }
+            switch wake {
+            case .stop: return
+            case .checkpoint: checkpoint()
+            case nil:
+                checkpoint()
+                noting { () throws(StoreError) in try retention.runSlices(for: Self.interval) }
+                retentionIsDueAt = MonotonicClock.now() + Self.interval
+            }
+        }
+    }
+
+    private enum Wake: Sendable {
+        case stop
+        case checkpoint
+    }
+
+    /// Copies what it can, without waiting for anybody.
+    private func checkpoint() {
+        noting { () throws(StoreError) in
+            let connection = try openConnection()
+            do throws(SQLiteError) {
+                _ = try connection.checkpoint(.passive)
+            } catch {
+                if error.endsConnection { self.connection = nil }
+                throw StoreError(error)
+            }
+        }
+    }
+
+    private func openConnection() throws(StoreError) -> Connection {
+        if let connection { return connection }
+        let opened = try opening.reopen()
+        connection = opened
+        return opened
+    }
+
+    private func noting(_ body: () throws(StoreError) -> Void) {
+        do throws(StoreError) {
+            try body()
+            troubles.noteSuccess()
+        } catch {
+            guard error.code != .stopping else { return }
+            troubles.note(error, requests: 0, at: MonotonicClock.now())
+        }
+    }
+}

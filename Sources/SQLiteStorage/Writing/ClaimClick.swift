@@ -1,0 +1,154 @@
+internal import Attribution
+internal import SQLite
+
+/// What a claim came to, and whether its answer is the only one there will be.
+struct ClaimWrite: Sendable {
+    let outcome: ClaimOutcome
+    /// Without its answer, nobody would get the click any more.
+    let mustBeDelivered: Bool
+
+    init(_ outcome: ClaimOutcome, mustBeDelivered: Bool = false) {
+        self.outcome = outcome
+        self.mustBeDelivered = mustBeDelivered
+    }
+}
+
+/// Consuming a click for a check.
+extension WriteContext {
+    func claim(_ click: Click, by method: AttributionMethod, for check: Check) throws(SQLiteError) -> ClaimWrite {
+        guard
+            click.facts.app == check.app, click.facts.isTest == check.isTest,
+            let scope = try scope(of: check.app, isTest: check.isTest)
+        else { return ClaimWrite(.lost) }
+
+        if let install = check.install,
+            let earlier = try ClaimRow.ofInstall(install, scope, at: check.at, on: connection),
+            let claim = try earlier.claim(for: check, on: connection)
+        {
+            // Overlapping checks of one installation share the answer, and with it the right to have it again.
+            let wasUndelivered = try markDelivered(earlier.click)
+            return ClaimWrite(.replayed(claim), mustBeDelivered: wasUndelivered)
+        }
+        guard try consume(click, scope, at: check.at) else {
+            return try redeliver(click, scope, to: check)
+        }
+        let claim = Claim(click: click, claimedAt: check.at, method: method)
+        try insert(claim, check, scope)
+        let retired = try retireDuplicates(of: click, check, scope)
+        try count(claim, check, scope)
+
+        for expiry in retired + [click.facts.expiresAt] { counters.addLive(-1, of: scope, expiringAt: expiry) }
+        ledger.expect(click.id)
+        return ClaimWrite(.claimed(claim), mustBeDelivered: true)
+    }
+
+    /// Makes an answer that failed on its way available to the next check.
+    func markUndelivered(_ click: ClickID) throws(SQLiteError) {
+        try connection.statement(ClaimSQL.markUndelivered).run(click.high)
+    }
+
+    private func markDelivered(_ click: Int64) throws(SQLiteError) -> Bool {
+        try connection.statement(ClaimSQL.markDelivered).run(click)
+        return connection.changeCount > 0
+    }
+
+    /// Closes the click; false when it was closed already or has expired.
+    private func consume(_ click: Click, _ scope: Scope, at now: Timestamp) throws(SQLiteError) -> Bool {
+        try connection.statement(ClaimSQL.consume).run(click.id.high, scope.number, now.milliseconds)
+        return connection.changeCount > 0
+    }
+
+    /// Gives an answer that failed on its way to this check, if it is still there to give.
+    private func redeliver(_ click: Click, _ scope: Scope, to check: Check) throws(SQLiteError) -> ClaimWrite {
+        guard
+            let row = try ClaimRow.undelivered(scope, check, on: connection),
+            row.click == Int64(bitPattern: click.id.high),
+            let claim = try row.claim(for: check, on: connection),
+            try markDelivered(row.click)
+        else { return ClaimWrite(.lost) }
+        return ClaimWrite(.replayed(claim), mustBeDelivered: true)
+    }
+
+    private func insert(_ claim: Claim, _ check: Check, _ scope: Scope) throws(SQLiteError) {
+        try connection.statement(ClaimSQL.insert).run(
+            claim.click.id.high,
+            scope.number,
+            claim.claimedAt.milliseconds,
+            claim.method.rawValue,
+            claim.confidence,
+            check.fingerprint.index,
+            check.fingerprint.rest,
+            check.caller.index,
+            check.caller.rest,
+            check.install?.index,
+            check.install?.rest
+        )
+    }
+
+    /// Closes the same visitor's other clicks of the same minutes, so that a reinstall does not match them.
+    ///
+    /// - Returns: when they would have expired.
+    private func retireDuplicates(of click: Click, _ check: Check, _ scope: Scope) throws(SQLiteError) -> [Timestamp] {
+        let visit = try connection.statement(ClaimSQL.visit).first(click.id.high) { row in
+            KeyedHash(index: UInt64(bitPattern: row.integer(0)), rest: UInt64(bitPattern: row.integer(1)))
+        }
+        guard let visit else { return [] }
+        let clickedAt = click.facts.clickedAt
+        let duplicates = try connection.statement(ClaimSQL.duplicates).all(
+            scope.number,
+            check.fingerprint.index,
+            clickedAt.advanced(byMilliseconds: -Self.retiredMilliseconds).milliseconds,
+            clickedAt.advanced(byMilliseconds: Self.retiredMilliseconds).milliseconds,
+            visit.index,
+            visit.rest
+        ) { row in (id: row.integer(0), expiresAt: Timestamp(milliseconds: row.integer(1))) }
+        for duplicate in duplicates {
+            try connection.statement(ClaimSQL.consume).run(duplicate.id, scope.number, Int64.min)
+        }
+        return duplicates.map(\.expiresAt)
+    }
+
+    private static let retiredMilliseconds: Int64 = 600_000
+
+    private func count(_ claim: Claim, _ check: Check, _ scope: Scope) throws(SQLiteError) {
+        let traits = CountedTraits(claim.click.facts)
+        let campaign = try count(.matches, of: traits, scope, at: check.at)
+        countCheck(.checks, from: check.platform, scope, in: Granularity.hour.start(of: check.at))
+        counters.addDelay(
+            check.at.milliseconds(since: claim.click.facts.clickedAt),
+            of: scope,
+            campaign: campaign,
+            on: Granularity.day.start(of: check.at)
+        )
+    }
+}
+
+enum ClaimSQL {
+    static let consume: StaticString = """
+        UPDATE click_fingerprints SET closed_as = 'already_claimed'
+        WHERE click = ?1 AND scope = ?2 AND closed_as IS NULL AND expires_at >= ?3
+        """
+    static let insert: StaticString = """
+        INSERT INTO claims (
+            click, scope, claimed_at, method, confidence, fingerprint, fingerprint_rest, caller, caller_rest,
+            install, install_rest
+        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+        """
+    static let markUndelivered: StaticString = "UPDATE claims SET is_undelivered = 1 WHERE click = ?1"
+    static let markDelivered: StaticString = """
+        UPDATE claims SET is_undelivered = 0 WHERE click = ?1 AND is_undelivered = 1
+        """
+    static let visit: StaticString = "SELECT visit, visit_rest FROM clicks WHERE id = ?1"
+    /// Looks at 4,096 clicks of the fingerprint at most, the later ones: a flood of clicks with one fingerprint
+    /// must not hold the writer.
+    static let duplicates: StaticString = """
+        SELECT DISTINCT near.click, clicks.expires_at
+        FROM (
+            SELECT click, visit FROM click_fingerprints
+            WHERE scope = ?1 AND fingerprint = ?2 AND closed_as IS NULL AND clicked_at BETWEEN ?3 AND ?4
+            ORDER BY clicked_at DESC LIMIT 4096
+        ) AS near
+        CROSS JOIN clicks ON clicks.id = near.click
+        WHERE near.visit = ?5 AND clicks.visit_rest = ?6
+        """
+}

@@ -1,0 +1,87 @@
+internal import Attribution
+internal import SQLite
+
+/// The visits of the last seconds, which a repeated post is recognised by. Writer's thread only.
+///
+/// In memory, because an index over a random hash would make each click touch a page more, and only ten seconds
+/// of it would ever be asked for. After a start it is read back from the end of the clicks.
+struct RecentVisits {
+    private struct Visit: Hashable {
+        let scope: Scope
+        let hash: KeyedHash
+    }
+    private struct Entry {
+        let click: Int64
+        let recordedAt: Timestamp
+    }
+
+    /// Posts of one visit within this time are one click.
+    static let spanMilliseconds: Int64 = 10_000
+
+    /// Two generations, each of one span: the older one is dropped as a whole.
+    private var current: [Visit: Entry] = [:]
+    private var previous: [Visit: Entry] = [:]
+    private var startOfCurrent = Timestamp(milliseconds: .min)
+    /// What the open transaction has added.
+    private var added: [Visit] = []
+
+    /// The click that a post repeats.
+    func click(of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) -> Int64? {
+        let visit = Visit(scope: scope, hash: hash)
+        guard let entry = current[visit] ?? previous[visit] else { return nil }
+        return Self.isClose(entry.recordedAt, recordedAt) ? entry.click : nil
+    }
+
+    mutating func add(_ click: Int64, of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) {
+        // Either way: a clock that was set back begins a generation too.
+        if !Self.isClose(startOfCurrent, recordedAt) {
+            previous = current
+            current = [:]
+            startOfCurrent = recordedAt
+        }
+        let visit = Visit(scope: scope, hash: hash)
+        current[visit] = Entry(click: click, recordedAt: recordedAt)
+        added.append(visit)
+    }
+
+    mutating func commit() {
+        added.removeAll(keepingCapacity: true)
+    }
+
+    /// Forgets what was added since the last commit.
+    mutating func rollback() {
+        for visit in added {
+            current[visit] = nil
+            previous[visit] = nil
+        }
+        added.removeAll(keepingCapacity: true)
+    }
+
+    /// Reads the visits of the last seconds before the newest click.
+    mutating func load(from connection: Connection) throws(SQLiteError) {
+        let newest = try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
+        let first = newest - Self.spanMilliseconds << 16
+        try connection.statement(Self.recent).forEach(first, Self.loadLimit) { row throws(SQLiteError) in
+            let hash = KeyedHash(index: UInt64(bitPattern: row.integer(2)), rest: UInt64(bitPattern: row.integer(3)))
+            let recordedAt = Timestamp(milliseconds: row.integer(4))
+            let visit = Visit(scope: Scope(number: row.integer(1)), hash: hash)
+            // Newest first: the first one seen of a visit is the one that counts.
+            if current[visit] == nil {
+                current[visit] = Entry(click: row.integer(0), recordedAt: recordedAt)
+            }
+            startOfCurrent = recordedAt
+        }
+    }
+
+    private static func isClose(_ one: Timestamp, _ other: Timestamp) -> Bool {
+        let difference = one.milliseconds(since: other)
+        return difference >= -spanMilliseconds && difference <= spanMilliseconds
+    }
+
+    /// More were recorded in ten seconds only under a load that makes a start slow enough already.
+    private static let loadLimit: Int64 = 200_000
+
+    static let recent: StaticString = """
+        SELECT id, scope, visit, visit_rest, recorded_at FROM clicks WHERE id >= ?1 ORDER BY id DESC LIMIT ?2
+        """
+}

@@ -1,0 +1,109 @@
+internal import Attribution
+internal import SQLite
+
+/// Recording a click, or finding the one that it repeats.
+extension WriteContext {
+    func record(_ click: NewClick) throws(SQLiteError) -> Result<RecordOutcome, StoreError> {
+        let facts = click.facts
+        guard let scope = try scope(of: facts.app, isTest: facts.isTest) else {
+            return .failure(StoreError(.notFound, "the click's app does not exist"))
+        }
+        if let first = try repeated(by: click, scope) {
+            try count(.duplicates, of: CountedTraits(first.facts), scope, at: facts.recordedAt)
+            return .success(.duplicate(first))
+        }
+        let id = makeClickID(at: facts.recordedAt)
+        try insert(click, id, scope)
+        try insertFingerprints(of: click, id, scope)
+        let traits = CountedTraits(facts)
+        try count(facts.isRobot ? .robots : .clicks, of: traits, scope, at: facts.recordedAt)
+
+        visits.add(Int64(bitPattern: id.high), of: scope, click.visit, recordedAt: facts.recordedAt)
+        if !facts.isRobot {
+            counters.addLive(1, of: scope, expiringAt: facts.expiresAt)
+            noteExpiry(facts.expiresAt)
+        }
+        return .success(.recorded(Click(id: id, facts: facts)))
+    }
+
+    private func repeated(by click: NewClick, _ scope: Scope) throws(SQLiteError) -> Click? {
+        let facts = click.facts
+        var id = visits.click(of: scope, click.visit, recordedAt: facts.recordedAt)
+        if let idempotency = click.idempotency {
+            let statement = try connection.statement(RecordSQL.findIdempotent)
+            let found = try statement.first(scope.number, idempotency.index, idempotency.rest) { $0.integer(0) }
+            id = found ?? id
+        }
+        guard let id else { return nil }
+        // Nil when retention has deleted it meanwhile: then this is the first one.
+        return try ClickRow.find(id, app: facts.app, isTest: facts.isTest, on: connection)
+    }
+
+    private func insert(_ click: NewClick, _ id: ClickID, _ scope: Scope) throws(SQLiteError) {
+        let facts = click.facts
+        try connection.statement(RecordSQL.insertClick).run(
+            id.high,
+            id.low,
+            scope.number,
+            facts.clickedAt.milliseconds,
+            facts.recordedAt.milliseconds,
+            facts.window.seconds,
+            facts.expiresAt.milliseconds,
+            facts.destination.text,
+            facts.campaignKey?.text,
+            facts.journeyID.text,
+            facts.source.rawValue,
+            facts.rawSource,
+            facts.platform.rawValue,
+            facts.osVersion,
+            facts.metadata,
+            facts.isRobot,
+            facts.isContradictory,
+            click.visit.index,
+            click.visit.rest,
+            click.idempotency?.index,
+            click.idempotency?.rest
+        )
+    }
+
+    private func insertFingerprints(of click: NewClick, _ id: ClickID, _ scope: Scope) throws(SQLiteError) {
+        let facts = click.facts
+        let statement = try connection.statement(RecordSQL.insertFingerprint)
+        for (position, entry) in click.fingerprints.enumerated() {
+            try statement.run(
+                id.high,
+                position,
+                scope.number,
+                entry.key.index,
+                entry.key.rest,
+                entry.form?.rawValue,
+                entry.weight,
+                facts.clickedAt.milliseconds,
+                facts.expiresAt.milliseconds,
+                click.visit.index,
+                facts.isRobot ? NoMatchReason.robotClick.rawValue : nil
+            )
+        }
+    }
+}
+
+enum RecordSQL {
+    static let insertClick: StaticString = """
+        INSERT INTO clicks (
+            id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
+            journey_id, source, raw_source, platform, os_version, metadata, is_robot, is_contradictory,
+            visit, visit_rest, idempotency, idempotency_rest
+        ) VALUES (
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
+        )
+        """
+    static let insertFingerprint: StaticString = """
+        INSERT INTO click_fingerprints (
+            click, position, scope, fingerprint, fingerprint_rest, form, weight, clicked_at, expires_at, visit,
+            closed_as
+        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+        """
+    static let findIdempotent: StaticString = """
+        SELECT id FROM clicks WHERE scope = ?1 AND idempotency = ?2 AND idempotency_rest = ?3 LIMIT 1
+        """
+}

@@ -1,0 +1,104 @@
+internal import Attribution
+internal import SQLite
+
+/// What the writer works with: its connection, and what the open transaction has gathered. Writer's thread only.
+///
+/// Effects in memory come after the last statement of a request that can fail, so that a request that is undone
+/// leaves none behind; a transaction that is undone drops them all.
+final class WriteContext {
+    let connection: Connection
+    let ledger: AnswerLedger
+    private let random: @Sendable () -> UInt64
+
+    var apps = AppNumbers()
+    var visits = RecentVisits()
+    var counters = CounterBatch()
+    /// Whether apps or keys were changed.
+    var changesDirectory = false
+    private var register = ValueRegister()
+    private var lastClick: Int64 = 0
+    private(set) var closedBefore = ClosedBefore()
+
+    init(connection: Connection, ledger: AnswerLedger, random: @escaping @Sendable () -> UInt64) throws(SQLiteError) {
+        self.connection = connection
+        self.ledger = ledger
+        self.random = random
+        try visits.load(from: connection)
+        try closedBefore.load(from: connection)
+    }
+
+    /// Begins the transaction that the next requests share.
+    func begin() throws(SQLiteError) {
+        try connection.begin(.immediate)
+        do throws(SQLiteError) {
+            // Asked anew each time: another process may have written.
+            lastClick = max(lastClick, try connection.integer("SELECT ifnull(max(id), 0) FROM clicks"))
+        } catch {
+            try? connection.rollback()
+            throw error
+        }
+    }
+
+    /// Writes what was gathered, and commits.
+    func commit() throws(SQLiteError) {
+        if !counters.isEmpty { try counters.write(to: connection) }
+        try closedBefore.write(to: connection)
+        try connection.commit()
+        visits.commit()
+        closedBefore.commit()
+        counters.removeAll()
+    }
+
+    /// Drops what was gathered, and undoes the transaction if there still is one.
+    func rollback() {
+        visits.rollback()
+        closedBefore.rollback()
+        counters.removeAll()
+        register.forgetAll()
+        changesDirectory = false
+        // Where SQLite cannot undo any more, it has undone already, or the connection is given up.
+        try? connection.rollback()
+    }
+
+    /// The next identifier: later than all before, so that those of one millisecond order by arrival.
+    func makeClickID(at moment: Timestamp) -> ClickID {
+        // 46 bits reach to the year 4199; what a wrong clock says beyond leaves room to count on.
+        let milliseconds = min(max(moment.milliseconds, 0), 1 << 46)
+        lastClick = max(lastClick + 1, milliseconds << 16)
+        return ClickID(high: UInt64(bitPattern: lastClick), low: random())
+    }
+
+    func scope(of app: AppID, isTest: Bool) throws(SQLiteError) -> Scope? {
+        try apps.scope(of: app, isTest: isTest, on: connection)
+    }
+
+    /// Counts an event of a click, under the names that the day admits.
+    ///
+    /// - Returns: the name that the click's campaign is counted under.
+    @discardableResult
+    func count(_ metric: Metric, times: Int64 = 1, of traits: CountedTraits, _ scope: Scope, at moment: Timestamp)
+        throws(SQLiteError) -> String?
+    {
+        let day = Granularity.day.start(of: moment)
+        var campaign: String?
+        let labels = try traits.labels { (dimension, value) throws(SQLiteError) in
+            let admitted = try register.admit(value, dimension, of: scope, on: day, connection: connection)
+            if dimension == .campaign { campaign = admitted }
+            return admitted
+        }
+        counters.add(times, metric, to: labels, of: scope, in: Granularity.hour.start(of: moment))
+        return campaign
+    }
+
+    func countCheck(_ metric: Metric, times: Int64 = 1, from platform: Platform, _ scope: Scope, in hour: Timestamp) {
+        counters.add(times, metric, to: platform.checkLabels, of: scope, in: hour)
+    }
+
+    func noteExpiry(_ moment: Timestamp) {
+        closedBefore.lower(to: moment)
+    }
+
+    func noteClosed(before moment: Timestamp) {
+        closedBefore.raise(to: moment)
+    }
+}

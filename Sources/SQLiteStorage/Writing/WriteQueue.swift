@@ -1,0 +1,104 @@
+internal import Attribution
+
+/// What waits for the writer, and what it is working on. Shared by all threads.
+final class WriteQueue: Sendable {
+    private struct State: Sendable {
+        var waiting: [any QueuedWrite] = []
+        /// Taken, not answered yet.
+        var running: [any QueuedWrite] = []
+        var isWriterAsleep = false
+        var isStopping = false
+        /// Why the writer cannot take anything at present.
+        var obstacle: StoreError?
+    }
+
+    private let state = Monitor(State())
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Queues a write, or refuses it at once.
+    ///
+    /// - Parameter isOurs: the store's own writes are few, and wait whatever else does.
+    func append(_ write: any QueuedWrite, isOurs: Bool = false) {
+        let refusal: StoreError? = state.withLock { state in
+            if state.isStopping { return StoreError(.stopping, "the server is stopping") }
+            if !isOurs, state.waiting.count >= limit {
+                return StoreError(.overloaded, "\(limit) writes are waiting already")
+            }
+            state.waiting.append(write)
+            if state.isWriterAsleep {
+                state.isWriterAsleep = false
+                self.state.signal()
+            }
+            return nil
+        }
+        if let refusal { write.refuse(refusal) }
+    }
+
+    /// Waits for something to write. False when the queue is empty for good.
+    func waitForWork() -> Bool {
+        state.wait(until: nil) { state in
+            if !state.waiting.isEmpty { return true }
+            if state.isStopping { return false }
+            state.isWriterAsleep = true
+            return nil
+        } ?? false
+    }
+
+    /// The oldest writes that wait; from now on the writer answers them.
+    func take(atMost count: Int) -> [any QueuedWrite] {
+        state.withLock { state in
+            let taken = Array(state.waiting.prefix(count))
+            state.waiting.removeFirst(taken.count)
+            state.running.append(contentsOf: taken)
+            state.obstacle = nil
+            return taken
+        }
+    }
+
+    /// All that was taken is answered.
+    func finish() {
+        state.withLock { $0.running.removeAll(keepingCapacity: true) }
+    }
+
+    /// Nothing can be taken now: who waits too long is told why.
+    func note(obstacle: StoreError) {
+        state.withLock { $0.obstacle = obstacle }
+    }
+
+    /// Answers everybody whose time is up. What still waits is withdrawn: it will never be done.
+    func expire(at now: UInt64) {
+        let (late, obstacle) = state.withLock { state in
+            let late = state.waiting.filter { $0.deadline <= now }
+            if !late.isEmpty { state.waiting.removeAll { $0.deadline <= now } }
+            return (late + state.running.filter { $0.deadline <= now }, state.obstacle)
+        }
+        guard !late.isEmpty else { return }
+        let error = obstacle ?? StoreError(.timedOut, "the database did not answer in time")
+        for write in late { write.refuse(error) }
+    }
+
+    /// Refuses everything that waits.
+    func refuseAll(_ error: StoreError) -> Int {
+        let waiting = state.withLock { state in
+            let waiting = state.waiting
+            state.waiting = []
+            return waiting
+        }
+        for write in waiting { write.refuse(error) }
+        return waiting.count
+    }
+
+    /// Lets nothing more in. What waits is still done.
+    func stop() {
+        state.withLock { $0.isStopping = true }
+        state.broadcast()
+    }
+
+    var count: Int {
+        state.withLock { $0.waiting.count + $0.running.count }
+    }
+}

@@ -1,0 +1,189 @@
+internal import Attribution
+internal import SQLite
+
+/// The one thread that writes: takes all that waits into one transaction, commits, and answers.
+///
+/// A commit costs a sync to disk, whatever it holds; so requests share it (group commit).
+final class Writer {
+    /// How long a transaction takes in what keeps arriving, in nanoseconds.
+    private static let gatheringNanoseconds: UInt64 = 4_000_000
+    /// How long to wait before the database is tried again after it could not be opened.
+    private static let retryNanoseconds: UInt64 = 250_000_000
+
+    private let shared: SharedState
+    private let open: () throws(StoreError) -> Connection
+    private var context: WriteContext?
+    private var troubles: TroubleLog
+    private var retryAt: UInt64 = 0
+
+    /// - Parameter open: opens the connection again after it had to be given up.
+    init(
+        _ context: WriteContext,
+        shared: SharedState,
+        open: @escaping () throws(StoreError) -> Connection
+    ) {
+        self.context = context
+        self.shared = shared
+        self.open = open
+        troubles = TroubleLog(shared.configuration.log)
+    }
+
+    /// Writes until the queue is stopped and empty.
+    func run() {
+        while shared.queue.waitForWork() { writeBatch() }
+        close()
+    }
+
+    /// Leaves all that was written in the database's own file.
+    private func close() {
+        do throws(SQLiteError) {
+            _ = try context?.connection.checkpoint(.truncate)
+        } catch {
+            troubles.note(StoreError(error), requests: 0, at: MonotonicClock.now())
+        }
+        context = nil
+    }
+
+    private func writeBatch() {
+        guard let context = usableContext() else { return }
+        do throws(SQLiteError) {
+            try context.begin()
+        } catch {
+            fail([], error)
+            return
+        }
+        var batch: [any QueuedWrite] = []
+        do throws(SQLiteError) {
+            try gather(into: &batch, context)
+            let start = MonotonicClock.now()
+            let changesDirectory = context.changesDirectory
+            try context.commit()
+            context.changesDirectory = false
+            let seconds = Double(MonotonicClock.now() - start) / 1_000_000_000
+            shared.noteCommit(batchSize: batch.count, seconds: seconds, logPages: context.connection.logPageCount)
+            if changesDirectory { shared.noteDirectoryChange() }
+            troubles.noteSuccess()
+            answer(batch)
+            try boundLog(context.connection)
+        } catch {
+            context.rollback()
+            fail(batch, error)
+        }
+    }
+
+    /// Does what waits, and what arrives meanwhile, within bounds.
+    private func gather(into batch: inout [any QueuedWrite], _ context: WriteContext) throws(SQLiteError) {
+        let end = MonotonicClock.now() + Self.gatheringNanoseconds
+        repeat {
+            let taken = shared.queue.take(atMost: shared.configuration.batchLimit - batch.count)
+            if taken.isEmpty { break }
+            batch.append(contentsOf: taken)
+            for write in taken {
+                if try isDone(write, context) { continue }
+                try redo(batch, context)
+                break
+            }
+        } while batch.count < shared.configuration.batchLimit && MonotonicClock.now() < end
+    }
+
+    /// Does one request, without a savepoint. False when it failed or was refused after it had changed something.
+    private func isDone(_ write: any QueuedWrite, _ context: WriteContext) throws(SQLiteError) -> Bool {
+        let changes = context.connection.totalChangeCount
+        do throws(SQLiteError) {
+            let isKept = try write.perform(in: context)
+            return isKept || context.connection.totalChangeCount == changes
+        } catch {
+            if error.endsBatch || !context.connection.isInTransaction { throw error }
+            return false
+        }
+    }
+
+    /// Undoes the transaction and does it again with a savepoint around each request, so that one that fails
+    /// spoils nobody else's. All others do without savepoints, which would keep a copy of each page they touch.
+    private func redo(_ batch: [any QueuedWrite], _ context: WriteContext) throws(SQLiteError) {
+        context.rollback()
+        try context.begin()
+        for write in batch {
+            try context.connection.savepoint()
+            do throws(SQLiteError) {
+                if try write.perform(in: context) {
+                    try context.connection.releaseSavepoint()
+                } else {
+                    try context.connection.rollbackToSavepoint()
+                }
+            } catch {
+                if error.endsBatch || !context.connection.isInTransaction { throw error }
+                write.refuse(StoreError(error))
+                shared.noteRefusals(1, StoreError(error))
+                try context.connection.rollbackToSavepoint()
+            }
+        }
+    }
+
+    /// Lets the log begin anew. Writes that follow each other without a pause would make it grow for ever, because
+    /// SQLite goes back to its start only when all of it has been copied.
+    private func boundLog(_ connection: Connection) throws(SQLiteError) {
+        let pages = connection.logPageCount
+        if pages >= WriteAheadLog.pausePages {
+            // Most has been copied in the background; nobody can write more meanwhile.
+            _ = try connection.checkpoint(.passive)
+        } else if pages >= WriteAheadLog.copyingPages {
+            shared.requestCheckpoint()
+        }
+    }
+
+    private func answer(_ batch: [any QueuedWrite]) {
+        for write in batch {
+            if let compensation = write.answer() { shared.queue.append(compensation, isOurs: true) }
+        }
+        shared.queue.finish()
+    }
+
+    /// Nothing of the batch was done: everybody is told to try again, nobody "no match".
+    private func fail(_ batch: [any QueuedWrite], _ cause: SQLiteError) {
+        let error = StoreError(cause)
+        if cause.endsConnection { context = nil }
+        for write in batch { write.refuse(error) }
+        shared.queue.finish()
+        var refused = batch.count
+        if batch.isEmpty {
+            if error.code == .locked {
+                // Who waits may still be served: SQLite has waited a little, and is asked again.
+                shared.queue.note(obstacle: error)
+            } else {
+                refused = shared.queue.refuseAll(error)
+            }
+        }
+        shared.noteRefusals(refused, error)
+        troubles.note(error, requests: refused, at: MonotonicClock.now())
+    }
+
+    /// The context, made anew after its connection was given up. Nil, and all refused, when that fails.
+    private func usableContext() -> WriteContext? {
+        if let context { return context }
+        let now = MonotonicClock.now()
+        if now < retryAt {
+            let error = StoreError(.inputOutput, "the database could not be opened again yet")
+            shared.noteRefusals(shared.queue.refuseAll(error), error)
+            return nil
+        }
+        do throws(StoreError) {
+            let connection = try open()
+            do throws(SQLiteError) {
+                context = try WriteContext(
+                    connection: connection,
+                    ledger: shared.ledger,
+                    random: shared.configuration.random
+                )
+            } catch {
+                throw StoreError(error)
+            }
+        } catch {
+            retryAt = now + Self.retryNanoseconds
+            let refused = shared.queue.refuseAll(error)
+            shared.noteRefusals(refused, error)
+            troubles.note(error, requests: refused, at: now)
+        }
+        return context
+    }
+}
