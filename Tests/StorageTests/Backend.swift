@@ -1,0 +1,185 @@
+import Attribution
+import SQLite
+import SQLiteStorage
+import Support
+import Synchronization
+import Testing
+
+/// A database that the storage tests run over.
+enum Backend: String, CaseIterable, Sendable {
+    case sqlite
+
+    /// Those that can be tested here.
+    static var available: [Backend] { allCases }
+}
+
+/// What a loop has of a store.
+typealias TestSession = any ClickStore & AppStore & StatsStore
+
+/// A clock that tests move.
+final class TestClock: Sendable {
+    private let milliseconds: Atomic<Int64>
+
+    init(_ start: Timestamp) {
+        milliseconds = Atomic(start.milliseconds)
+    }
+
+    var now: Timestamp {
+        get { Timestamp(milliseconds: milliseconds.load(ordering: .sequentiallyConsistent)) }
+        set { milliseconds.store(newValue.milliseconds, ordering: .sequentiallyConsistent) }
+    }
+
+    func advance(seconds: Int64) {
+        milliseconds.wrappingAdd(seconds * 1000, ordering: .sequentiallyConsistent)
+    }
+}
+
+/// A store of a test's own, in a fresh folder, with a clock that stands still.
+final class TestStore: Sendable {
+    /// A Tuesday, 2023-11-14T22:13:20Z.
+    static let noon = Timestamp(milliseconds: 1_700_000_000_000)
+
+    let folder: TemporaryFolder
+    let clock = TestClock(noon)
+    /// Nanoseconds; moved by hand.
+    let monotonic = Atomic<UInt64>(1_000_000_000_000)
+    let log = TestLog()
+    let store: SQLiteStore
+    let app = AppID(high: 1, low: 1)
+
+    var path: String { folder.file("afterlink.db") }
+
+    init(
+        _ backend: Backend = .sqlite,
+        in folder: TemporaryFolder? = nil,
+        set: (inout SQLiteConfiguration) -> Void = { _ in }
+    ) async throws {
+        let folder = try folder ?? TemporaryFolder()
+        self.folder = folder
+        let (clock, log) = (clock, log)
+        var configuration = SQLiteConfiguration(
+            path: folder.file("afterlink.db"),
+            clock: WallClock { clock.now }
+        )
+        configuration.log = StoreLog { log.append($1) }
+        configuration.hasBackgroundWork = false
+        set(&configuration)
+        store = try SQLiteStore.open(configuration)
+        if store.isNew {
+            let app = App(id: app, settings: App.Settings(name: "Shop"), createdAt: Self.noon)
+            try await run { try await $0.create(app) }
+        }
+    }
+
+    /// Stops the store, with everything on disk.
+    deinit {
+        store.stop(within: 5000)
+    }
+
+    /// Runs `body` on a loop of its own with a session of its own.
+    func run<Result: Sendable>(
+        _ body: @escaping @Sendable (TestSession) async throws -> Result
+    ) async throws -> Result {
+        try await onLoop { [store] in
+            let session = store.makeSession()
+            defer { session.endSnapshot() }
+            return try await body(session)
+        }
+    }
+}
+
+/// What a store said.
+final class TestLog: Sendable {
+    private let content = Mutex<[String]>([])
+
+    var lines: [String] { content.withLock { $0 } }
+
+    func append(_ line: String) {
+        content.withLock { $0.append(line) }
+    }
+}
+
+/// Keyed hashes that are told apart by a number.
+func hash(_ number: UInt64) -> KeyedHash {
+    KeyedHash(index: number &* 0x9e37_79b9_7f4a_7c15, rest: number)
+}
+
+extension NewClick {
+    /// A click of a fingerprint, whose visit is its own unless given.
+    static func sample(
+        fingerprint: UInt64 = 1,
+        app: AppID = AppID(high: 1, low: 1),
+        at moment: Timestamp = TestStore.noon,
+        visit: UInt64? = nil,
+        idempotency: UInt64? = nil,
+        set: (inout Click.Facts) -> Void = { _ in }
+    ) throws -> NewClick {
+        var facts = Click.Facts(
+            app: app,
+            destination: DeepLinkURL(stored: "myapp://promo/item"),
+            campaignKey: CampaignKey("SUMMER25"),
+            journeyID: try #require(JourneyID("j_1")),
+            clickedAt: moment,
+            recordedAt: moment,
+            window: .standard,
+            source: .instagram,
+            platform: .ios,
+            osVersion: "17.2",
+            metadata: #"{"utm_source":"instagram"}"#
+        )
+        set(&facts)
+        let visit = visit ?? nextVisit.wrappingAdd(1, ordering: .relaxed).newValue
+        return NewClick(
+            facts: facts,
+            fingerprints: [FingerprintEntry(form: nil, key: hash(fingerprint))],
+            visit: hash(visit),
+            idempotency: idempotency.map(hash)
+        )
+    }
+}
+
+private let nextVisit = Atomic<UInt64>(1_000_000)
+
+extension Check {
+    static func sample(
+        fingerprint: UInt64 = 1,
+        app: AppID = AppID(high: 1, low: 1),
+        at moment: Timestamp = TestStore.noon,
+        caller: UInt64 = 1,
+        install: UInt64? = nil,
+        grace: Int64 = 0,
+        firstByteAt: UInt64 = .max,
+        isTest: Bool = false
+    ) -> Check {
+        Check(
+            app: app,
+            isTest: isTest,
+            fingerprint: hash(fingerprint),
+            caller: hash(caller),
+            install: install.map(hash),
+            at: moment,
+            firstByteAt: firstByteAt,
+            replayGrace: grace,
+            platform: .ios
+        )
+    }
+}
+
+extension RecordOutcome {
+    var click: Click {
+        switch self {
+        case .recorded(let click), .duplicate(let click): click
+        }
+    }
+
+    var isDuplicate: Bool {
+        if case .duplicate = self { true } else { false }
+    }
+}
+
+extension ClickStore {
+    /// The rule of the domain, on this store.
+    func match(_ check: Check) async throws(StoreError) -> MatchOutcome {
+        try await FirstLaunchMatching(store: self).match(check)
+    }
+}

@@ -1,0 +1,18 @@
+import Foundation
+
+/// A folder of a test's own, deleted with the value.
+public final class TemporaryFolder: Sendable {
+    public let path: String
+
+    public init() throws {
+        path = NSTemporaryDirectory() + "/afterlink-test-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// The path of a file in the folder.
+    public func file(_ name: String) -> String { path + "/" + name }
+}
