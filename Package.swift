@@ -69,6 +69,7 @@ let package = Package(
         .testTarget(
             name: "AttributionTests",
             dependencies: ["Attribution", "Crypto", "Support"],
+            exclude: ["Vectors"],
             swiftSettings: house
         ),
         .testTarget(
@@ -84,12 +85,12 @@ let package = Package(
         ),
         .testTarget(
             name: "ServerTests",
-            dependencies: ["Attribution", "HTTPServer", "Server", "SQLiteStorage", "Support"],
+            dependencies: ["Attribution", "Crypto", "HTTPServer", "Server", "SQLiteStorage", "Support"],
             swiftSettings: house
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Support", "afterlink"],
+            dependencies: ["Attribution", "HTTPServer", "Support", "afterlink"],
             swiftSettings: house
         ),
     ],

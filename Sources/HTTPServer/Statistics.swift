@@ -18,3 +18,8 @@ public struct Statistics: Sendable, Hashable {
     public var receivedBytes: Int = 0
     public var sentBytes: Int = 0
 }
+
+extension Statistics {
+    /// What a server counts before anybody came.
+    public static let zero = Statistics()
+}

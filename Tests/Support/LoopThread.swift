@@ -1,48 +1,59 @@
 import Foundation
 import Synchronization
 
-/// A thread that runs jobs one after another, as an event loop does, for tests of what is confined to a loop.
-public final class LoopThread: TaskExecutor, @unchecked Sendable {
-    // Sendable: `jobs` and `isStopped` are touched only with the condition's lock held.
-    private let condition = NSCondition()
-    private var jobs: [UnownedJob] = []
-    private var isStopped = false
+/// One thread that runs the jobs of an actor, as an event loop's thread does: for code that belongs to one thread.
+public final class LoopThread: SerialExecutor, TaskExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var isStopping = false
+    }
+
+    private final class Queue: Sendable {
+        private let state = Mutex(State())
+        private let work = DispatchSemaphore(value: 0)
+
+        func append(_ job: UnownedJob) {
+            state.withLock { $0.jobs.append(job) }
+            work.signal()
+        }
+
+        func stop() {
+            state.withLock { $0.isStopping = true }
+            work.signal()
+        }
+
+        /// Waits for the next job; nil when there will be none.
+        func next() -> UnownedJob? {
+            work.wait()
+            return state.withLock { $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }
+        }
+    }
+
+    private let queue = Queue()
 
     public init() {
-        let thread = Thread { [self] in run() }
-        thread.stackSize = 1 << 21
+        let queue = queue
+        let thread = Thread { [unowned self] in
+            while let job = queue.next() {
+                // Each job is taken off the queue and run once, on the one thread of this executor.
+                unsafe job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(),
+                    taskExecutor: asUnownedTaskExecutor()
+                )
+            }
+        }
         thread.start()
     }
 
     public func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        condition.lock()
-        jobs.append(job)
-        condition.signal()
-        condition.unlock()
+        queue.append(UnownedJob(job))
     }
 
+    /// Ends the thread once its jobs are done.
+    ///
+    /// Nothing may be enqueued afterwards.
     public func stop() {
-        condition.lock()
-        isStopped = true
-        condition.signal()
-        condition.unlock()
-    }
-
-    private func run() {
-        while true {
-            condition.lock()
-            while jobs.isEmpty && !isStopped { condition.wait() }
-            let taken = jobs
-            jobs = []
-            let isDone = isStopped && taken.isEmpty
-            condition.unlock()
-            if isDone { return }
-            for job in taken {
-                // Each job was enqueued for this executor and is run once.
-                unsafe job.runSynchronously(on: asUnownedTaskExecutor())
-            }
-        }
+        queue.stop()
     }
 }
 

@@ -10,11 +10,12 @@ public struct QueryItem: Hashable, Sendable {
     }
 }
 
-extension DeepLinkURL {
-    /// The parameters in their order, escapes and `+` decoded (application/x-www-form-urlencoded).
-    public var queryItems: [QueryItem] {
-        guard let query = rawQuery else { return [] }
-        return query.split(separator: UInt8(ascii: "&")).map { pair in
+extension QueryItem {
+    /// The items of a query in their order, escapes and `+` decoded (application/x-www-form-urlencoded).
+    ///
+    /// The query comes without its question mark; bytes that are no UTF-8 become U+FFFD.
+    public static func items(ofQuery query: Substring.UTF8View) -> [QueryItem] {
+        query.split(separator: UInt8(ascii: "&")).map { pair in
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
             let value = pair.dropFirst(name.count + 1)
             return QueryItem(
@@ -24,10 +25,18 @@ extension DeepLinkURL {
         }
     }
 
-    private var rawQuery: Substring.UTF8View? {
+    /// The text that percent-encoded bytes of a path stand for.
+    public static func text(ofPathPart part: String) -> String {
+        String(decoding: PercentEncoding.decoded(part.utf8), as: UTF8.self)
+    }
+}
+
+extension DeepLinkURL {
+    /// The parameters in their order, decoded.
+    public var queryItems: [QueryItem] {
         let bytes = text.utf8
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
-        guard let start = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) else { return nil }
-        return bytes[bytes.index(after: start)..<end]
+        guard let start = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) else { return [] }
+        return QueryItem.items(ofQuery: bytes[bytes.index(after: start)..<end])
     }
 }

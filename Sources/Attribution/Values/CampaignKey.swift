@@ -59,3 +59,12 @@ public enum Platform: String, CaseIterable, Sendable {
     case other
     case unknown
 }
+
+public enum JourneySubject: IdentifiedSubject { public static let prefix = "j" }
+
+extension JourneyID {
+    /// A new one for a click that brought none: `j_` and a time-ordered identifier.
+    public init(at moment: Timestamp, random: RandomSource) {
+        text = Identifier<JourneySubject>(at: moment, random: random).text
+    }
+}

@@ -1,0 +1,77 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /admin/stats`: what was counted, in totals and by app, campaign, source, platform and period.
+enum ShowStatistics {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let query = try self.query(exchange)
+        let report: StatisticsReport
+        do throws(StoreError) {
+            report = try await context.stores.statistics.statistics(query, at: exchange.now)
+        } catch {
+            throw APIError(error, requestID: exchange.requestID)
+        }
+        var body = StatisticsBody(
+            report: report,
+            query: query,
+            directory: exchange.directory,
+            now: exchange.now
+        )
+        body.version = context.service.settings.version
+        body.uptimeSeconds = context.service.clock.now().milliseconds(since: context.service.startedAt) / 1000
+        body.warnings = warnings(exchange.directory, context.service.settings)
+        return Response(.ok, json: body.json())
+    }
+
+    private static func query(_ exchange: Exchange) throws(APIError) -> StatisticsQuery {
+        var query = StatisticsQuery()
+        if let text = exchange.queryItem("app"), !text.isEmpty {
+            guard let app = AppID(text), exchange.directory.app(app) != nil else {
+                throw .invalidField("app", "names no app of this server")
+            }
+            query.app = app
+        }
+        if let text = exchange.queryItem("campaign"), !text.isEmpty {
+            guard let campaign = CampaignKey(text) else {
+                throw .invalidField("campaign", "may have \(CampaignKey.maximumLength) characters at most")
+            }
+            query.campaign = campaign
+        }
+        query.from = try time("from", exchange)
+        query.to = try time("to", exchange)
+        if let text = exchange.queryItem("interval") {
+            guard let interval = StatisticsQuery.Interval(rawValue: text) else {
+                throw .invalidField("interval", "must be hour or day")
+            }
+            query.interval = interval
+        }
+        query.isTest = ["true", "1"].contains(exchange.queryItem("test"))
+        return query
+    }
+
+    /// A time or a date, whose first moment in UTC is meant.
+    private static func time(_ name: String, _ exchange: Exchange) throws(APIError) -> Timestamp? {
+        guard let text = exchange.queryItem(name), !text.isEmpty else { return nil }
+        guard let time = Timestamp(iso8601: text) ?? Timestamp(iso8601: text + "T00:00:00Z") else {
+            throw .invalidField(
+                name,
+                "must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z"
+            )
+        }
+        return time
+    }
+
+    private static func warnings(_ directory: Directory, _ settings: ServiceSettings) -> [String] {
+        var warnings = directory.apps.filter(\.settings.destinations.isEmpty).map { app in
+            "App \(app.settings.name) allows any destination: a stranger can plant a link in somebody's first "
+                + "launch. Set --destination with \"afterlink apps set\""
+        }
+        if settings.usesTestClock {
+            warnings.append(
+                "The test clock is on: anybody sets the time of clicks and checks. Never use it for real"
+            )
+        }
+        return warnings
+    }
+}

@@ -1,0 +1,120 @@
+internal import Attribution
+internal import HTTPServer
+
+/// What a click's body says, every member checked for its type and length.
+///
+/// Members that are not listed are ignored; `null` and an empty text count as not sent.
+struct ClickBody {
+    var app: String?
+    var fingerprint: Fingerprint?
+    var signals: DeviceSignals?
+    var deepLinkURL: String?
+    var link: String?
+    var campaignKey: CampaignKey?
+    var journeyID: JourneyID?
+    var clickedAt: Timestamp?
+    var userAgent: String?
+    var address: NetworkAddress?
+    var referer: String?
+    var window: AttributionWindow?
+    var platform: Platform?
+    var source: String?
+    var utmSource: String?
+    var metadata: String?
+    var idempotencyKey: String?
+
+    static let maximumMetadataByteCount = 8 * 1024
+    private static let maximumTextLength = 2048
+    private static let maximumNameLength = 255
+
+    init(_ request: Request) throws(APIError) {
+        let body = try JSONBody(request, accepting: ["application/json", "text/plain"])
+        app = try body.text("app", Self.maximumNameLength)
+        fingerprint = try Self.fingerprint(body)
+        if let object = try body.object("signals") { signals = try Self.signals(object) }
+        deepLinkURL = try body.text("deeplink_url", .max)
+        link = try body.text("link", Self.maximumTextLength)
+        campaignKey = try body.text("campaign_key", CampaignKey.maximumLength).flatMap { CampaignKey($0) }
+        journeyID = try body.text("jid", JourneyID.maximumLength).flatMap { JourneyID($0) }
+        clickedAt = try Self.clickTime(body)
+        userAgent = try body.text("user_agent", Self.maximumTextLength)
+        address = try Self.address(body)
+        referer = try body.text("referer", Self.maximumTextLength)
+        window = try Self.window(body)
+        platform = try body.text("platform", Self.maximumNameLength).map {
+            Platform(rawValue: $0.lowercased()) ?? .other
+        }
+        source = try body.text("source", Self.maximumNameLength)
+        idempotencyKey = try body.text("idempotency_key", Self.maximumNameLength)
+        try readMetadata(body)
+    }
+
+    private mutating func readMetadata(_ body: JSONBody) throws(APIError) {
+        let utm = try body.object("utm")
+        if let utm {
+            utmSource = try utm.text("utm_source", Self.maximumTextLength)
+            if utmSource == nil { utmSource = try utm.text("source", Self.maximumTextLength) }
+        }
+        guard let object = try body.object("metadata") else { return }
+        let text = object.source
+        guard text.utf8.count <= Self.maximumMetadataByteCount else {
+            throw .invalidField("metadata", "may have \(Self.maximumMetadataByteCount) bytes at most")
+        }
+        metadata = text
+        // Metadata holds any JSON: only a text counts as the source.
+        if utmSource == nil { utmSource = object.anyText("utm_source") }
+    }
+
+    private static func fingerprint(_ body: JSONBody) throws(APIError) -> Fingerprint? {
+        guard let text = try body.text("fingerprint", .max) else { return nil }
+        guard let fingerprint = Fingerprint(hex: text) else { throw .invalidFingerprint }
+        return fingerprint
+    }
+
+    private static func clickTime(_ body: JSONBody) throws(APIError) -> Timestamp? {
+        guard let text = try body.text("click_timestamp", maximumNameLength) else { return nil }
+        guard let time = Timestamp(iso8601: text) else {
+            throw .invalidField("click_timestamp", "is not an ISO 8601 time such as 2026-01-31T12:00:00.000Z")
+        }
+        return time
+    }
+
+    private static func address(_ body: JSONBody) throws(APIError) -> NetworkAddress? {
+        guard let text = try body.text("ip_address", maximumNameLength) else { return nil }
+        guard let address = NetworkAddress(text) else {
+            throw .invalidField("ip_address", "is not an IPv4 or IPv6 address")
+        }
+        return address
+    }
+
+    private static func window(_ body: JSONBody) throws(APIError) -> AttributionWindow? {
+        guard let seconds = try body.integer("attribution_window_seconds") else { return nil }
+        guard let window = AttributionWindow(seconds: seconds) else {
+            let allowed = AttributionWindow.allowedSeconds
+            throw APIError(
+                status: .badRequest,
+                code: .expiredAttributionWindow,
+                message:
+                    "attribution_window_seconds must lie between \(allowed.lowerBound) and \(allowed.upperBound)",
+                field: "attribution_window_seconds"
+            )
+        }
+        return window
+    }
+
+    private static func signals(_ body: JSONBody) throws(APIError) -> DeviceSignals {
+        var signals = DeviceSignals()
+        signals.model = try body.text("model", maximumNameLength)
+        signals.osVersion = try body.text("osVersion", maximumNameLength)
+        signals.screenWidth = try body.number("screenWidth")
+        signals.screenHeight = try body.number("screenHeight")
+        signals.pixelRatio = try body.number("pixelRatio")
+        signals.timezone = try body.text("timezone", maximumNameLength)
+        signals.language = try body.text("language", maximumNameLength)
+        signals.languages = try body.texts("languages", maximumNameLength)
+        signals.touchPoints = try body.integer("touchPoints").map(Int.init(clamping:))
+        signals.uaModel = try body.text("uaModel", maximumNameLength)
+        signals.uaPlatformVersion = try body.text("uaPlatformVersion", maximumNameLength)
+        return signals
+    }
+}

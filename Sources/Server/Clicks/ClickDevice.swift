@@ -1,0 +1,52 @@
+internal import Attribution
+
+/// What a click says about the device: the fingerprints under which the first launch may ask for it.
+struct ClickDevice {
+    let platform: Platform
+    /// Major and minor version in native form, where known.
+    let osVersion: String?
+    let isRobot: Bool
+    let fingerprints: [FingerprintEntry]
+    /// The one that is answered: the caller's own, else the first that its signals give.
+    let primary: Fingerprint
+    /// Both were sent, and the caller's fingerprint is none of those made from its signals.
+    let isContradictory: Bool
+
+    init(_ body: ClickBody, _ claims: ClickClaims, _ serverKey: ServerKey) throws(APIError) {
+        let canonical = CanonicalSignals(
+            body.signals ?? DeviceSignals(),
+            userAgent: claims.userAgent,
+            platform: body.platform ?? .unknown
+        )
+        platform = body.platform ?? canonical.platform
+        osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
+        isRobot = RobotAgents.matches(claims.userAgent)
+        let made = body.signals == nil ? [] : canonical.fingerprints
+        guard let primary = body.fingerprint ?? made.first?.fingerprint else {
+            throw Self.nothingToFindBy(body, canonical)
+        }
+        self.primary = primary
+        let isKnown = made.contains { $0.fingerprint == primary }
+        isContradictory = !made.isEmpty && !isKnown
+        let own = isKnown ? [] : [FingerprintEntry(form: nil, key: serverKey.keyed(primary))]
+        fingerprints =
+            own
+            + made.map {
+                FingerprintEntry(form: $0.form, key: serverKey.keyed($0.fingerprint), weight: $0.weight)
+            }
+    }
+
+    private static func nothingToFindBy(_ body: ClickBody, _ canonical: CanonicalSignals) -> APIError {
+        guard body.signals != nil else {
+            return .missingField(
+                "fingerprint",
+                "Send \"fingerprint\" or \"signals\", so that the first launch can be found"
+            )
+        }
+        let missing = canonical.missing.flatMap(\.fields).joined(separator: ", ")
+        return .missingField(
+            "signals",
+            "No fingerprint can be made from the signals; missing or unknown: \(missing)"
+        )
+    }
+}

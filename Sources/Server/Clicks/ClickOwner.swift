@@ -1,0 +1,58 @@
+internal import Attribution
+internal import HTTPServer
+
+/// Whose click it is: the key's app; else the body's; else the app whose allowed origins hold the page's
+/// origin; else the only app there is.
+enum ClickOwner {
+    static func app(of body: ClickBody, _ exchange: Exchange) throws(APIError) -> App {
+        let origin = exchange.request.field("origin").flatMap(Origin.init)
+        let app = try find(body, exchange, origin)
+        if exchange.key == nil {
+            guard app.settings.openClicks else { throw .invalidAPIKey }
+            try checkOrigin(exchange.request, origin, app)
+        }
+        return app
+    }
+
+    private static func find(_ body: ClickBody, _ exchange: Exchange, _ origin: Origin?) throws(APIError)
+        -> App
+    {
+        if let id = exchange.key?.app, let app = exchange.directory.app(id) {
+            guard body.app == nil || body.app == id.text else {
+                throw .forbidden("The key belongs to another app than the one that \"app\" names")
+            }
+            return app
+        }
+        if let text = body.app {
+            guard let id = AppID(text), let app = exchange.directory.app(id) else {
+                throw .invalidField(
+                    "app",
+                    "names no app of this server; leave it out or send an id such as app_…"
+                )
+            }
+            return app
+        }
+        if let origin {
+            let owners = exchange.directory.apps.filter {
+                !$0.settings.allowedOrigins.isEmpty && $0.settings.allows(origin)
+            }
+            if owners.count == 1, let owner = owners.first { return owner }
+        }
+        guard exchange.directory.apps.count == 1, let only = exchange.directory.apps.first else {
+            throw .missingField(
+                "app",
+                "This server has several apps: send a key of one, or its id as \"app\", or list the page's "
+                    + "origin among one app's allowed origins"
+            )
+        }
+        return only
+    }
+
+    /// Where an app lists origins, a click without a key comes from one of them.
+    private static func checkOrigin(_ request: Request, _ origin: Origin?, _ app: App) throws(APIError) {
+        guard !app.settings.allowedOrigins.isEmpty else { return }
+        guard let origin, app.settings.allows(origin) else {
+            throw .forbidden("Clicks without a key are accepted from the app's allowed origins only")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `POST /v1/deferred-deeplink/click`: a landing page or a customer's own server reports a click.
+///
+/// The answer is given only when the click is on disk.
+enum RecordClick {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let body = try ClickBody(exchange.request)
+        let app = try ClickOwner.app(of: body, exchange)
+        exchange.app = app.id
+        let claims = try ClickClaims(body, exchange, window: window(body, app, context))
+        let destination = try ClickDestination.url(of: body, app: app, key: exchange.key)
+        let device = try ClickDevice(body, claims, context.service.serverKey)
+        let click = newClick(body, app, claims, destination, device, context, exchange)
+        let outcome: RecordOutcome
+        do throws(StoreError) {
+            outcome = try await context.stores.clicks.record(click)
+        } catch {
+            throw APIError(error, requestID: exchange.requestID)
+        }
+        return answer(outcome, device, &exchange)
+    }
+
+    private static func window(_ body: ClickBody, _ app: App, _ context: LoopContext) -> AttributionWindow {
+        body.window ?? app.settings.window ?? context.service.settings.attributionWindow
+    }
+
+    private static func newClick(
+        _ body: ClickBody,
+        _ app: App,
+        _ claims: ClickClaims,
+        _ destination: DeepLinkURL,
+        _ device: ClickDevice,
+        _ context: LoopContext,
+        _ exchange: Exchange
+    ) -> NewClick {
+        let isTest = exchange.key?.kind == .test
+        let source = SourceSignals(
+            linkItems: destination.queryItems,
+            source: body.source,
+            utmSource: body.utmSource,
+            referer: body.referer ?? exchange.request.field("referer"),
+            userAgent: claims.userAgent
+        ).reading
+        let serverKey = context.service.serverKey
+        return NewClick(
+            facts: Click.Facts(
+                app: app.id,
+                isTest: isTest,
+                destination: destination,
+                campaignKey: body.campaignKey,
+                journeyID: body.journeyID ?? JourneyID(at: exchange.now, random: context.service.random),
+                clickedAt: claims.clickedAt,
+                recordedAt: exchange.now,
+                window: claims.window,
+                source: source.token,
+                rawSource: source.raw,
+                platform: device.platform,
+                osVersion: device.osVersion,
+                metadata: body.metadata,
+                isRobot: device.isRobot,
+                isContradictory: device.isContradictory
+            ),
+            fingerprints: device.fingerprints,
+            visit: serverKey.visit(
+                app: app.id,
+                isTest: isTest,
+                fingerprint: device.primary,
+                destinationOrLink: destination.text,
+                address: claims.address,
+                userAgent: claims.userAgent
+            ),
+            idempotency: body.idempotencyKey.map {
+                serverKey.idempotency(app: app.id, isTest: isTest, key: $0)
+            }
+        )
+    }
+
+    private static func answer(
+        _ outcome: RecordOutcome,
+        _ device: ClickDevice,
+        _ exchange: inout Exchange
+    ) -> Response {
+        let click: Click
+        let isNew: Bool
+        switch outcome {
+        case .recorded(let recorded): (click, isNew) = (recorded, true)
+        case .duplicate(let first): (click, isNew) = (first, false)
+        }
+        exchange.outcome = isNew ? "recorded" : "duplicate"
+        var json = JSONWriter()
+        json.object { json in
+            json.member("status", "success")
+            json.member("click_id", click.id.text)
+            json.member("fingerprint", device.primary.hex)
+            json.member("expires_at", click.facts.expiresAt.iso8601)
+            json.member("message", isNew ? "Click recorded" : "This click was recorded before")
+        }
+        return Response(isNew ? .created : .ok, json: json)
+    }
+}

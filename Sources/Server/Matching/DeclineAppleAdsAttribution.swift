@@ -1,0 +1,15 @@
+internal import HTTPServer
+
+/// `POST /v1/apple-ads/attribution`: newer clients bring Apple's attribution token.
+///
+/// It is neither stored nor logged; the final answer keeps them from asking again.
+enum DeclineAppleAdsAttribution {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("status", "unsupported")
+        }
+        return Response(.ok, json: json)
+    }
+}

@@ -1,0 +1,93 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /v1/deferred-deeplink`: a first launch asks whether a click led to it, and consumes the click.
+enum FindDeferredDeepLink {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        guard let key = exchange.key, let app = key.app else { throw .invalidAPIKey }
+        guard let text = exchange.queryItem("fingerprint"), let fingerprint = Fingerprint(hex: text) else {
+            throw .invalidFingerprint
+        }
+        let check = try self.check(exchange, context, key: key, app: app, fingerprint: fingerprint)
+        let outcome: MatchOutcome
+        do throws(StoreError) {
+            outcome = try await FirstLaunchMatching(store: context.stores.clicks).match(check)
+        } catch {
+            throw APIError(error, requestID: exchange.requestID)
+        }
+        return answer(outcome, &exchange, context, tellsReason: key.kind == .test)
+    }
+
+    private static func check(
+        _ exchange: Exchange,
+        _ context: LoopContext,
+        key: APIKey,
+        app: AppID,
+        fingerprint: Fingerprint
+    ) throws(APIError) -> Check {
+        let isTest = key.kind == .test
+        let userAgent = exchange.request.field("user-agent") ?? ""
+        let serverKey = context.service.serverKey
+        return Check(
+            app: app,
+            isTest: isTest,
+            fingerprint: serverKey.keyed(fingerprint),
+            caller: serverKey.caller(
+                key: key.id,
+                isTest: isTest,
+                fingerprint: fingerprint,
+                address: exchange.address,
+                userAgent: userAgent
+            ),
+            install: try installID(exchange.request).map {
+                serverKey.install(app: app, isTest: isTest, installID: $0)
+            },
+            at: exchange.now,
+            firstByteAt: exchange.request.firstByteAt.nanoseconds,
+            replayGrace: context.service.settings.replayGrace,
+            platform: platform(exchange.request, userAgent)
+        )
+    }
+
+    private static func installID(_ request: Request) throws(APIError) -> InstallID? {
+        guard let text = request.field("x-install-id") else { return nil }
+        guard let installID = InstallID(text) else {
+            throw .invalidField("X-Install-ID", "must be 1 to 64 of the characters A-Z a-z 0-9 _ -")
+        }
+        return installID
+    }
+
+    private static func platform(_ request: Request, _ userAgent: String) -> Platform {
+        request.field("x-device-platform").flatMap { Platform(rawValue: $0.lowercased()) }
+            ?? UserAgent(userAgent).platform
+    }
+
+    private static func answer(
+        _ outcome: MatchOutcome,
+        _ exchange: inout Exchange,
+        _ context: LoopContext,
+        tellsReason: Bool
+    ) -> Response {
+        switch outcome {
+        case .match(let claim):
+            exchange.outcome = "match"
+            return delivered(claim, by: context.stores.clicks)
+        case .replay(let claim):
+            exchange.outcome = "replay"
+            return delivered(claim, by: context.stores.clicks)
+        case .noMatch(let reason):
+            exchange.outcome = "no_match"
+            return Response(.ok, json: MatchAnswer.noMatch(tellsReason ? reason : nil))
+        }
+    }
+
+    /// An answer that is seen to fail on its way goes to the next check.
+    private static func delivered(_ claim: Claim, by clicks: any ClickStore) -> Response {
+        var response = Response(.ok, json: MatchAnswer.match(claim))
+        response.onDelivery = { delivery in
+            if delivery == .failed { clicks.deliveryFailed(of: claim) }
+        }
+        return response
+    }
+}

@@ -1,0 +1,14 @@
+internal import HTTPServer
+
+/// `GET /v1/skan/config`: newer clients ask whether to update conversion values; a final "no" spares a fleet
+/// from asking for thirty days.
+enum ShowSKAdNetworkConfiguration {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("enabled", false)
+        }
+        return Response(.ok, json: json)
+    }
+}

@@ -1,0 +1,23 @@
+internal import HTTPServer
+
+/// `GET /readyz`: whether clicks and checks can be answered: the store reads and writes, and nobody is
+/// stopping the server.
+enum CheckReadiness {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let reason: String? =
+            if context.service.isStopping {
+                "stopping"
+            } else if !context.service.storeHealth().acceptsWrites {
+                "the store refuses writes"
+            } else {
+                nil
+            }
+        var json = JSONWriter()
+        json.object { json in
+            json.member("status", reason == nil ? "ready" : "not_ready")
+            if let reason { json.member("reason", reason) }
+        }
+        return Response(reason == nil ? .ok : .serviceUnavailable, json: json)
+    }
+}

@@ -1,0 +1,75 @@
+internal import HTTPServer
+internal import Synchronization
+
+/// Requests by route and status and their durations, counted by each event loop for itself.
+public final class Metrics: Sendable {
+    private let routes: [String]
+    private let loops = Mutex<[LoopMetrics]>([])
+
+    init(routes: [String]) {
+        self.routes = routes
+    }
+
+    func makeLoopMetrics() -> LoopMetrics {
+        let metrics = LoopMetrics(routes: routes)
+        loops.withLock { $0.append(metrics) }
+        return metrics
+    }
+
+    /// The sums over all loops, in the order of the routes; unknown paths last.
+    func counts() -> [(route: String, counts: LoopMetrics.RouteCounts)] {
+        let loops = loops.withLock { $0 }
+        return (routes + [""]).enumerated().map { index, route in
+            let sum = loops.reduce(into: LoopMetrics.RouteCounts()) { $0.add($1.counts(at: index)) }
+            return (route, sum)
+        }
+    }
+}
+
+/// The counts of one loop.
+///
+/// The lock is its own, so that it is never waited for but while metrics are read.
+final class LoopMetrics: Sendable {
+    /// What is counted for one route.
+    struct RouteCounts {
+        /// By status code.
+        var statuses: [Int: Int64] = [:]
+        /// By upper bound in ``bounds``, one more for everything above; not cumulative.
+        var durations = [Int64](repeating: 0, count: bounds.count + 1)
+        var totalMicroseconds: UInt64 = 0
+
+        mutating func add(_ other: RouteCounts) {
+            statuses.merge(other.statuses, uniquingKeysWith: +)
+            for index in durations.indices { durations[index] += other.durations[index] }
+            totalMicroseconds += other.totalMicroseconds
+        }
+    }
+
+    /// Upper bounds of the duration histogram in microseconds.
+    static let bounds: [UInt64] = [
+        100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
+        2_500_000,
+    ]
+
+    private let indexes: [String: Int]
+    private let routes: Mutex<[RouteCounts]>
+
+    init(routes names: [String]) {
+        indexes = Dictionary(zip(names, names.indices)) { first, _ in first }
+        routes = Mutex(Array(repeating: RouteCounts(), count: names.count + 1))
+    }
+
+    func count(route: String?, status: Status, microseconds: UInt64) {
+        let bin = Self.bounds.firstIndex { microseconds <= $0 } ?? Self.bounds.count
+        routes.withLock { routes in
+            let index = route.flatMap { indexes[$0] } ?? routes.count - 1
+            routes[index].statuses[status.code, default: 0] += 1
+            routes[index].durations[bin] += 1
+            routes[index].totalMicroseconds += microseconds
+        }
+    }
+
+    func counts(at index: Int) -> RouteCounts {
+        routes.withLock { $0[index] }
+    }
+}

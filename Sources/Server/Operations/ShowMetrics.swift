@@ -1,0 +1,112 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /metrics`: Prometheus' text exposition format, version 0.0.4.
+enum ShowMetrics {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        var text = MetricsText()
+        let service = context.service
+        text.header("afterlink_build_info", .gauge, "Always 1; the label tells the version.")
+        text.sample("afterlink_build_info", [("version", service.settings.version)], 1)
+        text.header("afterlink_uptime_seconds", .gauge, "Seconds since the start.")
+        text.sample(
+            "afterlink_uptime_seconds",
+            [],
+            Double(service.clock.now().milliseconds(since: service.startedAt)) / 1000
+        )
+        requests(service.metrics.counts(), &text)
+        connections(service.connections(), &text)
+        try await facts(context, exchange, &text)
+        store(service.storeHealth(), &text)
+        return Response(
+            .ok,
+            fields: [.noStore],
+            contentType: ContentType("text/plain; version=0.0.4; charset=utf-8"),
+            body: text.bytes
+        )
+    }
+
+    private static func requests(
+        _ routes: [(route: String, counts: LoopMetrics.RouteCounts)],
+        _ text: inout MetricsText
+    ) {
+        text.header("afterlink_http_requests_total", .counter, "Requests by route and status.")
+        for (route, counts) in routes {
+            for (status, count) in counts.statuses.sorted(by: { $0.key < $1.key }) {
+                let labels = [("route", route), ("status", String(status))]
+                text.sample("afterlink_http_requests_total", labels, Double(count))
+            }
+        }
+        text.header(
+            "afterlink_http_request_duration_seconds",
+            .histogram,
+            "From a request's first byte to its answer."
+        )
+        for (route, counts) in routes where counts.durations.contains(where: { $0 > 0 }) {
+            text.histogram(
+                "afterlink_http_request_duration_seconds",
+                [("route", route)],
+                bounds: LoopMetrics.bounds.map { Double($0) / 1_000_000 },
+                counts: counts.durations,
+                sum: Double(counts.totalMicroseconds) / 1_000_000
+            )
+        }
+    }
+
+    private static func connections(_ statistics: Statistics, _ text: inout MetricsText) {
+        text.header("afterlink_http_connections", .gauge, "Open connections.")
+        text.sample("afterlink_http_connections", [], Double(statistics.openConnections))
+        text.header("afterlink_http_connections_accepted_total", .counter, "Connections accepted.")
+        text.sample("afterlink_http_connections_accepted_total", [], Double(statistics.acceptedConnections))
+        text.header("afterlink_http_connections_turned_away_total", .counter, "Connections answered 503.")
+        text.sample(
+            "afterlink_http_connections_turned_away_total",
+            [],
+            Double(statistics.turnedAwayConnections)
+        )
+        text.header("afterlink_http_rejections_total", .counter, "Bytes that never became a request.")
+        for (status, count) in statistics.rejections.sorted(by: { $0.key.code < $1.key.code }) {
+            text.sample("afterlink_http_rejections_total", [("status", String(status.code))], Double(count))
+        }
+    }
+
+    /// Clicks, checks, matches and replays of all time, live ones, as the statistics have them.
+    private static func facts(
+        _ context: LoopContext,
+        _ exchange: Exchange,
+        _ text: inout MetricsText
+    ) async throws(APIError) {
+        let report: StatisticsReport
+        do throws(StoreError) {
+            report = try await context.stores.statistics.statistics(StatisticsQuery(), at: exchange.now)
+        } catch {
+            // What the process knows by itself is still worth telling.
+            return
+        }
+        for metric in Metric.allCases {
+            let name = "afterlink_\(metric.rawValue)_total"
+            text.header(name, .counter, "Counted as \(metric.rawValue) since the database was made.")
+            text.sample(name, [], Double(report.totals[metric] ?? 0))
+        }
+        text.header("afterlink_live_clicks", .gauge, "Clicks that could be matched now.")
+        text.sample("afterlink_live_clicks", [], Double(report.liveClicks))
+    }
+
+    private static func store(_ health: StoreHealth, _ text: inout MetricsText) {
+        text.header("afterlink_store_accepts_writes", .gauge, "1 when the last write reached the disk.")
+        text.sample("afterlink_store_accepts_writes", [], health.acceptsWrites ? 1 : 0)
+        var lastName = ""
+        for sample in health.samples {
+            if sample.name != lastName {
+                text.header(sample.name, sample.kind == .counter ? .counter : .gauge, sample.help)
+                lastName = sample.name
+            }
+            text.sample(sample.name, sample.label.map { [($0.name, $0.value)] } ?? [], sample.value)
+        }
+        for (name, help, histogram) in health.histograms {
+            text.header(name, .histogram, help)
+            text.cumulativeHistogram(name, histogram)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Attribution
+internal import HTTPServer
+
+/// Every route of the service: method, path, who may call, what answers.
+enum Routes {
+    /// The prefixes at which released clients know the two SDK calls.
+    private static let sdkPrefixes = [
+        "/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink",
+    ]
+
+    private static let sdk: [Route] = sdkPrefixes.flatMap { prefix in
+        [
+            Route(
+                .get,
+                prefix,
+                .key([.app, .server, .test]),
+                rateLimited: true,
+                crossOrigin: true,
+                consumes: true,
+                FindDeferredDeepLink.respond
+            ),
+            Route(
+                .post,
+                prefix + "/click",
+                .anyoneOrKey([.app, .server, .test]),
+                rateLimited: true,
+                crossOrigin: true,
+                RecordClick.respond
+            ),
+        ]
+    }
+
+    /// Calls of newer clients that get a final, cheap answer.
+    private static let newerClients: [Route] = [
+        Route(.get, "/v1/skan/config", .anyone, ShowSKAdNetworkConfiguration.respond),
+        Route(.post, "/v1/apple-ads/attribution", .anyone, DeclineAppleAdsAttribution.respond),
+        Route(.get, "/campaign/resolve/{key}", .anyone, ResolveCampaign.respond),
+        Route(.get, "/resolve/{key}", .anyone, ResolveCampaign.respond),
+    ]
+
+    private static let health: [Route] = [
+        Route(.get, "/healthz", .anyone, CheckHealth.respond),
+        Route(.get, "/readyz", .anyone, CheckReadiness.respond),
+    ]
+
+    private static let admin: [Route] = [
+        Route(.get, "/admin/stats", .key([.admin]), ShowStatistics.respond),
+        Route(.get, "/metrics", .key([.admin]), ShowMetrics.respond),
+    ]
+
+    /// What the service's own address answers.
+    static let `public` = sdk + newerClients + health + admin
+
+    /// What the metrics address answers, without a key.
+    static let monitoring = health + [Route(.get, "/metrics", .anyone, ShowMetrics.respond)]
+
+    static let all = `public`
+}

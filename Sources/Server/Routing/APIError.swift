@@ -1,0 +1,128 @@
+internal import Attribution
+internal import HTTPServer
+
+/// A refusal as callers see it: a status, a stable code, and words that say what to do.
+///
+/// Source: the contract's table of errors. Holds nothing of the inside: no SQL, no path, no version.
+struct APIError: Error, Equatable {
+    enum Code: String {
+        case invalidFingerprint = "INVALID_FINGERPRINT"
+        case invalidURL = "INVALID_URL"
+        case missingRequiredField = "MISSING_REQUIRED_FIELD"
+        case invalidField = "INVALID_FIELD"
+        case invalidJSON = "INVALID_JSON"
+        case invalidAPIKey = "INVALID_API_KEY"
+        case forbidden = "FORBIDDEN"
+        case notFound = "NOT_FOUND"
+        case methodNotAllowed = "METHOD_NOT_ALLOWED"
+        case bodyTooLarge = "BODY_TOO_LARGE"
+        case uriTooLong = "URI_TOO_LONG"
+        case headersTooLarge = "HEADERS_TOO_LARGE"
+        case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
+        case expiredAttributionWindow = "EXPIRED_ATTRIBUTION_WINDOW"
+        case rateLimitExceeded = "RATE_LIMIT_EXCEEDED"
+        case unavailable = "UNAVAILABLE"
+        case internalError = "INTERNAL_ERROR"
+        /// Bytes that are no HTTP request; never met by a client that speaks HTTP.
+        case badRequest = "BAD_REQUEST"
+        case requestTimeout = "REQUEST_TIMEOUT"
+        case notImplemented = "NOT_IMPLEMENTED"
+        case versionNotSupported = "HTTP_VERSION_NOT_SUPPORTED"
+        case expectationFailed = "EXPECTATION_FAILED"
+    }
+
+    let status: Status
+    let code: Code
+    let message: String
+    /// The body member, query item or header that is to blame.
+    var field: String?
+    /// Seconds until another try is worth it.
+    var retryAfter: Int?
+    var fieldLines: [FieldLine] = []
+}
+
+extension APIError {
+    static func invalidField(_ field: String, _ rule: String) -> APIError {
+        APIError(status: .badRequest, code: .invalidField, message: "\(field) \(rule)", field: field)
+    }
+
+    static func missingField(_ field: String, _ advice: String) -> APIError {
+        APIError(status: .badRequest, code: .missingRequiredField, message: advice, field: field)
+    }
+
+    static func invalidURL(_ field: String, _ advice: String) -> APIError {
+        APIError(status: .badRequest, code: .invalidURL, message: advice, field: field)
+    }
+
+    static let invalidFingerprint = APIError(
+        status: .badRequest,
+        code: .invalidFingerprint,
+        message: "fingerprint must be 64 hexadecimal digits: the SHA-256 of the device's values",
+        field: "fingerprint"
+    )
+
+    /// The same for a missing, malformed, unknown, expired and revoked key, so that nobody learns which.
+    static let invalidAPIKey = APIError(
+        status: .unauthorized,
+        code: .invalidAPIKey,
+        message: "Send a valid API key as \"Authorization: Bearer <key>\"",
+        fieldLines: [FieldLine(name: "WWW-Authenticate", value: "Bearer")]
+    )
+
+    static func forbidden(_ message: String) -> APIError {
+        APIError(status: .forbidden, code: .forbidden, message: message)
+    }
+
+    static func notFound(_ message: String, field: String? = nil) -> APIError {
+        APIError(status: .notFound, code: .notFound, message: message, field: field)
+    }
+
+    static func methodNotAllowed(allow: String) -> APIError {
+        APIError(
+            status: .methodNotAllowed,
+            code: .methodNotAllowed,
+            message: "This path takes \(allow)",
+            fieldLines: [FieldLine(name: "Allow", value: allow)]
+        )
+    }
+
+    static func rateLimitExceeded(_ refusal: RateLimiter.Refusal, _ limit: RateLimit) -> APIError {
+        APIError(
+            status: .tooManyRequests,
+            code: .rateLimitExceeded,
+            message: "Too many requests from this address; try again in \(refusal.retryAfter) s",
+            retryAfter: refusal.retryAfter,
+            fieldLines: [
+                FieldLine(name: "X-RateLimit-Limit", value: String(limit.burst)),
+                FieldLine(name: "X-RateLimit-Remaining", value: "0"),
+                FieldLine(name: "X-RateLimit-Reset", value: String(refusal.reset)),
+            ]
+        )
+    }
+
+    /// What a store's failure means to a caller: almost always "try again", never "no match".
+    init(_ error: StoreError, requestID: String) {
+        switch error.code {
+        case .defect, .conflict, .notFound:
+            self = .internalError(requestID: requestID)
+        case .overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .corrupted, .incompatible,
+            .stopping:
+            self = .unavailable
+        }
+    }
+
+    static let unavailable = APIError(
+        status: .serviceUnavailable,
+        code: .unavailable,
+        message: "The service cannot store or read right now; nothing was recorded or consumed. Try again",
+        retryAfter: 1
+    )
+
+    static func internalError(requestID: String) -> APIError {
+        APIError(
+            status: .internalServerError,
+            code: .internalError,
+            message: "A defect of the server; its operator finds it under request id \(requestID)"
+        )
+    }
+}

@@ -1,0 +1,29 @@
+internal import Attribution
+internal import HTTPServer
+
+/// One request on its way to its answer, and what has been found out about it.
+struct Exchange {
+    let request: Request
+    /// Echoed or made; stands in the answer and in the log line.
+    let requestID: String
+    /// When the request happens, for clicks, windows and expiry.
+    let now: Timestamp
+    /// The last part of the path where the route has one, as sent.
+    let parameter: String?
+    /// The client's address: the peer's, or what a trusted proxy says.
+    let address: NetworkAddress
+    /// Apps and keys as they were when the request came.
+    let directory: Directory
+    /// The key that was sent; nil where none was needed.
+    var key: APIKey?
+    /// Whose request it is, as soon as that is known.
+    var app: AppID?
+    /// A word for the log line: what became of a click or a check.
+    var outcome: String?
+
+    /// The first item of the query by this name, decoded.
+    func queryItem(_ name: String) -> String? {
+        guard let query = request.query else { return nil }
+        return QueryItem.items(ofQuery: query[...].utf8).first { $0.name == name }?.value
+    }
+}

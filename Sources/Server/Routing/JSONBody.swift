@@ -1,0 +1,115 @@
+internal import Attribution
+internal import HTTPServer
+
+/// A JSON object out of a request's body, read member by member; a wrong type is refused with the member's name.
+struct JSONBody {
+    private let object: JSONObject
+    private let bytes: [UInt8]
+    /// Where the object stands in the body: `signals.` for example.
+    private let path: String
+
+    /// - Throws: 415 for another media type, 400 for what is no JSON object.
+    init(_ request: Request, accepting mediaTypes: [String]) throws(APIError) {
+        guard let type = request.field("content-type"), mediaTypes.contains(Self.mediaType(type)) else {
+            throw APIError(
+                status: .unsupportedMediaType,
+                code: .unsupportedMediaType,
+                message: "Send JSON with Content-Type: \(mediaTypes[0])"
+            )
+        }
+        bytes = request.body
+        path = ""
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: request.body)
+        } catch {
+            throw APIError(status: .badRequest, code: .invalidJSON, message: error.message)
+        }
+        guard case .object(let object) = value else {
+            throw APIError(status: .badRequest, code: .invalidJSON, message: "The body must be a JSON object")
+        }
+        self.object = object
+    }
+
+    private init(object: JSONObject, bytes: [UInt8], path: String) {
+        self.object = object
+        self.bytes = bytes
+        self.path = path
+    }
+
+    /// The object as it stands in the body.
+    var source: String {
+        String(decoding: bytes[object.byteRange], as: UTF8.self)
+    }
+
+    /// A text of at most so many characters; an empty one counts as not sent.
+    func text(_ name: String, _ maximumLength: Int) throws(APIError) -> String? {
+        switch object[name] {
+        case nil, .some(.null): return nil
+        case .string(let text):
+            guard text.utf8.count <= maximumLength || text.unicodeScalars.count <= maximumLength else {
+                throw .invalidField(path + name, "may have \(maximumLength) characters at most")
+            }
+            return text.isEmpty ? nil : text
+        default: throw .invalidField(path + name, "must be a text")
+        }
+    }
+
+    /// The member if it is a text, whatever else it may be.
+    func anyText(_ name: String) -> String? {
+        guard case .string(let text) = object[name] else { return nil }
+        return text
+    }
+
+    func integer(_ name: String) throws(APIError) -> Int64? {
+        switch object[name] {
+        case nil, .some(.null): return nil
+        case .number(let number):
+            guard let integer = number.int64 else {
+                throw .invalidField(path + name, "must be a whole number")
+            }
+            return integer
+        default: throw .invalidField(path + name, "must be a whole number")
+        }
+    }
+
+    func number(_ name: String) throws(APIError) -> Double? {
+        switch object[name] {
+        case nil, .some(.null): return nil
+        case .number(let number):
+            guard let double = number.double else { throw .invalidField(path + name, "must be a number") }
+            return double
+        default: throw .invalidField(path + name, "must be a number")
+        }
+    }
+
+    func texts(_ name: String, _ maximumLength: Int) throws(APIError) -> [String]? {
+        switch object[name] {
+        case nil, .some(.null): return nil
+        case .array(let values):
+            var texts: [String] = []
+            for value in values {
+                guard case .string(let text) = value, text.unicodeScalars.count <= maximumLength else {
+                    throw .invalidField(path + name, "must be a list of texts")
+                }
+                texts.append(text)
+            }
+            return texts
+        default: throw .invalidField(path + name, "must be a list of texts")
+        }
+    }
+
+    func object(_ name: String) throws(APIError) -> JSONBody? {
+        switch object[name] {
+        case nil, .some(.null): return nil
+        case .object(let object): return JSONBody(object: object, bytes: bytes, path: "\(path)\(name).")
+        default: throw .invalidField(path + name, "must be an object")
+        }
+    }
+
+    /// Type and subtype in lower case, without parameters.
+    private static func mediaType(_ field: String) -> String {
+        let type = field.prefix { $0 != ";" }
+        return String(type.drop { $0 == " " }.prefix { $0 != " " && $0 != "\t" }).lowercased()
+    }
+}

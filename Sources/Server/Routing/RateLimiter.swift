@@ -1,0 +1,98 @@
+internal import Attribution
+internal import HTTPServer
+internal import Synchronization
+
+/// How many requests one address may make: so many a second in the long run, and so many at once.
+public struct RateLimit: Equatable, Sendable {
+    /// Requests a second, 1 to 1,000,000.
+    public let perSecond: Int64
+    /// Requests that may come at once, 1 to 10,000,000.
+    public let burst: Int64
+
+    /// Nil outside the allowed ranges.
+    public init?(perSecond: Int64, burst: Int64) {
+        guard (1...1_000_000).contains(perSecond), (1...10_000_000).contains(burst) else { return nil }
+        self.perSecond = perSecond
+        self.burst = burst
+    }
+
+    /// Reads `20/s:500`.
+    public init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].hasSuffix("/s"), let perSecond = Int64(parts[0].dropLast(2)),
+            let burst = Int64(parts[1])
+        else { return nil }
+        self.init(perSecond: perSecond, burst: burst)
+    }
+}
+
+/// Token buckets by address, for clicks and checks; one number each, in a bounded table.
+///
+/// A bucket is kept as the moment at which it will be full again (the generic cell rate algorithm, ITU-T
+/// I.371): a moment in the past is a full bucket and need not be kept at all. When a shard is full of buckets
+/// in use, newcomers share one bucket, so that a flood of addresses fills no memory.
+final class RateLimiter: Sendable {
+    struct Refusal: Equatable {
+        /// Whole seconds until the next request is allowed, at least 1.
+        let retryAfter: Int
+        /// Whole seconds until the whole burst is allowed again, at least 1.
+        let reset: Int
+    }
+
+    private static let shardCount = 16
+    private static let entriesPerShard = 8192
+
+    private struct Shard {
+        /// Nanoseconds of the monotonic clock at which the address's bucket is full again.
+        var fullAt: [NetworkAddress: UInt64] = [:]
+        var sharedFullAt: UInt64 = 0
+    }
+
+    let limit: RateLimit
+    private let interval: UInt64
+    private let shards: [Lock]
+
+    private final class Lock: Sendable {
+        let shard = Mutex(Shard())
+    }
+
+    init(_ limit: RateLimit) {
+        self.limit = limit
+        interval = 1_000_000_000 / UInt64(limit.perSecond)
+        shards = (0..<Self.shardCount).map { _ in Lock() }
+    }
+
+    /// Takes a token of the address's bucket; IPv6 addresses share one by /64.
+    /// - Returns: nil when the request may go on.
+    func take(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
+        let bucket = address.prefix(ipv4Bits: 32, ipv6Bits: 64)
+        // Hashing is seeded at random in each process: nobody can choose addresses that meet in one shard.
+        let index = Int(truncatingIfNeeded: UInt(bitPattern: bucket.hashValue) % UInt(Self.shardCount))
+        return shards[index].shard.withLock { take(bucket, now.nanoseconds, &$0) }
+    }
+
+    private func take(_ address: NetworkAddress, _ now: UInt64, _ shard: inout Shard) -> Refusal? {
+        if shard.fullAt[address] == nil, shard.fullAt.count >= Self.entriesPerShard {
+            shard.fullAt = shard.fullAt.filter { $0.value > now }
+        }
+        let isKept = shard.fullAt[address] != nil || shard.fullAt.count < Self.entriesPerShard
+        let fullAt = max(isKept ? shard.fullAt[address] ?? 0 : shard.sharedFullAt, now)
+        let room = interval * UInt64(limit.burst)
+        guard fullAt + interval <= now + room else {
+            return Refusal(
+                retryAfter: Self.wholeSeconds(fullAt + interval - now - room),
+                reset: Self.wholeSeconds(fullAt - now)
+            )
+        }
+        if isKept {
+            shard.fullAt[address] = fullAt + interval
+        } else {
+            shard.sharedFullAt = fullAt + interval
+        }
+        return nil
+    }
+
+    private static func wholeSeconds(_ nanoseconds: UInt64) -> Int {
+        max(1, Int((nanoseconds + 999_999_999) / 1_000_000_000))
+    }
+}

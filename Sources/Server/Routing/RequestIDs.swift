@@ -1,0 +1,40 @@
+internal import Attribution
+internal import HTTPServer
+
+/// Gives each request the id under which it is found in the log: the caller's own where it is fit to be
+/// written there, else a new one.
+struct RequestIDs {
+    /// Random for each loop and process, so that ids of different runs do not meet.
+    private let prefix: String
+    private var count: UInt64 = 0
+
+    private static let maximumLength = 128
+
+    init(random: RandomSource) {
+        prefix = "req_" + Base64URL.text(of: random.bytes(9)) + "-"
+    }
+
+    mutating func identify(_ request: Request) -> String {
+        guard let brought = request.field("x-request-id"), Self.isFit(brought) else { return make() }
+        return brought
+    }
+
+    mutating func make() -> String {
+        count &+= 1
+        return prefix + String(count, radix: 36)
+    }
+
+    private static func isFit(_ text: String) -> Bool {
+        (1...maximumLength).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                    UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "="),
+                    UInt8(ascii: "+"):
+                    true
+                default: false
+                }
+            }
+    }
+}

@@ -1,0 +1,54 @@
+internal import Attribution
+internal import HTTPServer
+
+/// One row of the list of routes.
+struct Route: Sendable {
+    /// Who may call.
+    enum Access: Sendable {
+        case anyone
+        /// A key is not needed; one that is sent must be good and of one of these kinds.
+        case anyoneOrKey(Set<KeyKind>)
+        case key(Set<KeyKind>)
+    }
+
+    typealias Endpoint = @Sendable (inout Exchange, LoopContext) async throws(APIError) -> Response
+
+    let method: Method
+    /// Literal, or with one last part `{name}` that stands for any single part.
+    let path: String
+    let access: Access
+    /// Whether requests count against their address's limit.
+    let isRateLimited: Bool
+    /// Whether pages of other origins may call it.
+    let isCrossOrigin: Bool
+    /// Whether a GET changes something, so that HEAD cannot stand for it.
+    let consumes: Bool
+    let endpoint: Endpoint
+
+    init(
+        _ method: Method,
+        _ path: String,
+        _ access: Access,
+        rateLimited: Bool = false,
+        crossOrigin: Bool = false,
+        consumes: Bool = false,
+        _ endpoint: @escaping Endpoint
+    ) {
+        self.method = method
+        self.path = path
+        self.access = access
+        isRateLimited = rateLimited
+        isCrossOrigin = crossOrigin
+        self.consumes = consumes
+        self.endpoint = endpoint
+    }
+
+    /// How the route is called in logs and metrics.
+    var name: String { "\(method.rawValue) \(path)" }
+}
+
+/// What an endpoint works with besides the request: the loop's stores and what all loops share.
+struct LoopContext {
+    let service: Service
+    let stores: Stores
+}

@@ -1,0 +1,163 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+private let hex = String(repeating: "ab", count: 32)
+
+@Suite("Finding the deferred deep link of a first launch")
+struct FindDeferredDeepLinkTests {
+    @Test("answers the whole contract, both spellings, in the right JSON types")
+    func wholeAnswer() async throws {
+        let service = try await TestService()
+        let clickedAt = service.clock.now.iso8601
+        await service.click(
+            #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"SUMMER25","jid":"j_1","#
+                + #""metadata":{"utm_source":"instagram", "n": 1.50}}"#
+        )
+        service.clock.advance(seconds: 60)
+        let reply = await service.check(hex)
+        let url = "myapp://promo/item?source=instagram&keyName=SUMMER25&jid=j_1"
+        #expect(
+            reply.text
+                == #"{"status":"match","matched":true,"url":"\#(url)","deeplink_url":"\#(url)","#
+                + #""campaignKey":"SUMMER25","campaign_key":"SUMMER25","jid":"j_1","clickTimestamp":"\#(clickedAt)","#
+                + #""attributionWindow":86400,"attributionMethod":"fingerprint","#
+                + #""metadata":{"utm_source":"instagram", "n": 1.50}}"#
+        )
+    }
+
+    @Test("a click from signals is found by the hash that the device sends")
+    func fromSignals() async throws {
+        let service = try await TestService()
+        let body =
+            #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":844,"screenHeight":390,"pixelRatio":3,"#
+            + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#
+        let click = await service.click(body)
+        let native = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").hex
+        #expect(click.member("fingerprint") == native)
+        let reply = await service.check(native)
+        #expect(reply.member("status") == "match")
+        #expect(reply.member("campaignKey") == nil)
+        #expect(reply.member("jid")?.hasPrefix("j_") == true)
+    }
+
+    @Test("malformed requests are refused only after the key was accepted, and consume nothing")
+    func refusals() async throws {
+        let service = try await TestService()
+        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        let path = "/v1/deferred-deeplink"
+        for query in [
+            nil, "", "fingerprint=", "fingerprint=abc", "fingerprint=\(hex)0", "Fingerprint=\(hex)",
+        ] {
+            await service.play(
+                Step(
+                    name: "no key",
+                    path: path,
+                    query: query,
+                    status: 401,
+                    holds: ["INVALID_API_KEY", "Bearer"]
+                )
+            )
+            await service.play(
+                Step(
+                    name: "with key",
+                    path: path,
+                    query: query,
+                    fields: service.bearer(.app),
+                    status: 400,
+                    holds: ["INVALID_FINGERPRINT"]
+                )
+            )
+        }
+        let install = service.bearer(.app).merging(["X-Install-ID": "not allowed!"]) { $1 }
+        await service.play(
+            Step(
+                name: "install",
+                path: path,
+                query: "fingerprint=\(hex)",
+                fields: install,
+                status: 400,
+                holds: ["X-Install-ID"]
+            )
+        )
+        #expect(await service.check(hex).member("status") == "match")
+    }
+
+    @Test("HEAD never stands for a call that consumes")
+    func head() async throws {
+        let service = try await TestService()
+        await service.play(
+            Step(
+                name: "HEAD",
+                method: .head,
+                path: "/v1/deferred-deeplink",
+                query: "fingerprint=\(hex)",
+                fields: service.bearer(.app),
+                status: 405,
+                holds: ["GET"]
+            )
+        )
+    }
+
+    @Test("keys of another app never see the click; revoked and expired keys are refused like unknown ones")
+    func otherKeys() async throws {
+        let service = try await TestService()
+        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        let other = try await service.addApp(App.Settings(name: "Other"))
+        #expect(await service.check(hex, fields: other.bearer).member("status") == "no_match")
+        try await service.revoke(other.key)
+        let revoked = await service.check(hex, fields: other.bearer)
+        let unknown = await service.check(hex, fields: ["Authorization": "Bearer app_unknown"])
+        #expect(revoked.status == 401)
+        #expect(revoked.text == unknown.text)
+        #expect(await service.check(hex, fields: service.bearer(.server)).member("status") == "match")
+    }
+
+    @Test("an answer that was seen to fail goes to the next check, once, and counts once")
+    func failedDelivery() async throws {
+        let service = try await TestService(replayGrace: 0)
+        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        let lost = await service.check(hex)
+        await service.deliverLast(.failed)
+        let next = await service.check(hex)
+        #expect(next.text == lost.text)
+        await service.deliverLast(.delivered)
+        #expect(await service.check(hex).member("status") == "no_match")
+        #expect(try await service.totals()[.matches] == 1)
+        #expect(try await service.totals()[.replays] == 1)
+    }
+
+    @Test("the released clients' other calls get a final answer")
+    func newerClients() async throws {
+        let service = try await TestService()
+        for step in [
+            Step(
+                name: "skan",
+                path: "/v1/skan/config",
+                query: "bundle_id=com.shop",
+                status: 200,
+                holds: [#"{"enabled":false}"#]
+            ),
+            Step(
+                name: "ads",
+                method: .post,
+                path: "/v1/apple-ads/attribution",
+                body: "token",
+                status: 200,
+                holds: [#"{"status":"unsupported"}"#]
+            ),
+            Step(
+                name: "resolve",
+                path: "/resolve/SUMMER%2025",
+                status: 200,
+                holds: [#"{"keyName":"SUMMER 25"}"#],
+                lacks: ["_id"]
+            ),
+            Step(name: "campaign", path: "/campaign/resolve/S", status: 200, holds: [#"{"keyName":"S"}"#]),
+            Step(name: "too deep", path: "/resolve/a/b", status: 404, holds: ["NOT_FOUND"]),
+        ] {
+            await service.play(step)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import HTTPServer
+import Testing
+
+/// One request and what its answer must and must not be.
+struct Step: Sendable, CustomTestStringConvertible {
+    var name: String
+    var method: Method = .get
+    var path: String
+    var query: String?
+    var fields: [String: String] = [:]
+    var body: String = ""
+    var status: Int
+    /// Texts that the body or a field line must hold.
+    var holds: [String] = []
+    /// Texts that neither may hold.
+    var lacks: [String] = []
+
+    var testDescription: String { name }
+}
+
+extension TestService {
+    /// Sends the step and checks its answer.
+    @discardableResult
+    func play(_ step: Step, sourceLocation: SourceLocation = #_sourceLocation) async -> Answer {
+        let answer = await send(
+            step.method,
+            step.path,
+            query: step.query,
+            fields: step.fields,
+            body: step.body
+        )
+        let whole = answer.fieldLines + "\n" + answer.text
+        #expect(answer.status == step.status, "\(step.name): \(answer.text)", sourceLocation: sourceLocation)
+        for text in step.holds {
+            #expect(whole.contains(text), "\(step.name): lacks \(text)", sourceLocation: sourceLocation)
+        }
+        // What no answer may hold: the inside of the server.
+        for text in step.lacks + ["SQLITE", "sqlite", "SELECT", ".swift", "/tmp/"] {
+            #expect(!whole.contains(text), "\(step.name): holds \(text)", sourceLocation: sourceLocation)
+        }
+        return answer
+    }
+}

@@ -1,0 +1,116 @@
+import Attribution
+import Crypto
+import HTTPServer
+import SQLiteStorage
+import Server
+import Support
+import Synchronization
+
+/// What an event loop is to the service: one thread with a handler and a session of its own.
+actor ServiceLoop {
+    nonisolated let executor = LoopThread()
+    private let handler: any RequestHandler
+    private let session: SQLiteSession
+    private var last: Response?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        // The actor owns its executor, so that the reference lasts as long as it is used.
+        unsafe executor.asUnownedSerialExecutor()
+    }
+
+    init(_ service: Service, _ store: SQLiteStore) {
+        let session = store.makeSession()
+        self.session = session
+        handler = service.makeHandler(
+            loop: 0,
+            stores: Stores(clicks: session, apps: session, statistics: session) { session.endSnapshot() }
+        )
+    }
+
+    func send(_ request: Request) async -> Answer {
+        let response = await handler.respond(to: request)
+        handler.turnEnded()
+        last = response
+        return Self.answer(response)
+    }
+
+    func reject(_ rejection: Rejection) -> Answer {
+        Self.answer(handler.respond(to: rejection))
+    }
+
+    func deliverLast(_ delivery: Delivery) {
+        last?.onDelivery?(delivery)
+    }
+
+    func create(_ app: App) async throws {
+        try await session.create(app)
+    }
+
+    func makeKey(_ kind: KeyKind, of app: AppID?, at now: Timestamp) async throws -> (id: KeyID, text: String)
+    {
+        let text = KeyText(kind: kind, random: .system)
+        let id = KeyID(at: now, random: .system)
+        try await session.create(
+            APIKey(id: id, kind: kind, app: app, label: "", digest: text.digest, createdAt: now)
+        )
+        return (id, text.text)
+    }
+
+    func revoke(_ key: KeyID, at now: Timestamp) async throws {
+        try await session.revoke(key, at: now)
+    }
+
+    func report(_ query: StatisticsQuery, at now: Timestamp) async throws -> StatisticsReport {
+        try await session.statistics(query, at: now)
+    }
+
+    private static func answer(_ response: Response) -> Answer {
+        var lines = response.fields.map { "\($0.name): \($0.value)" }
+        if let type = response.contentType { lines.append("Content-Type: \(type.text)") }
+        return Answer(
+            status: response.status.code,
+            text: String(decoding: response.body, as: UTF8.self),
+            fieldLines: lines.joined(separator: "\n")
+        )
+    }
+}
+
+extension RandomSource {
+    static let system = RandomSource { SystemRandom.bytes($0) }
+}
+
+/// A wall clock that stands still until it is moved.
+final class TestClock: Sendable {
+    private let milliseconds = Mutex<Int64>(1_790_000_000_000)
+
+    var now: Timestamp { Timestamp(milliseconds: milliseconds.withLock { $0 }) }
+
+    var wallClock: WallClock { WallClock { self.now } }
+
+    func advance(seconds: Int64) {
+        milliseconds.withLock { $0 += seconds * 1000 }
+    }
+}
+
+final class Flag: Sendable {
+    private let state: Mutex<Bool>
+
+    init(_ value: Bool) {
+        state = Mutex(value)
+    }
+
+    var value: Bool {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
+
+final class LoggedBytes: Sendable {
+    private let bytes = Mutex<[UInt8]>([])
+
+    func append(_ more: [UInt8]) {
+        bytes.withLock { $0 += more }
+    }
+
+    var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
+}

@@ -1,0 +1,195 @@
+import Attribution
+import Crypto
+import Foundation
+import HTTPServer
+import SQLiteStorage
+import Server
+import Support
+import Synchronization
+
+/// The whole service on a real database, called without a socket, at a time that the test sets.
+final class TestService: Sendable {
+    let service: Service
+    let clock: TestClock
+    let app: AppID
+    private let keys: [KeyKind: String]
+    private let loop: ServiceLoop
+    private let store: SQLiteStore
+    private let folder: URL
+    private let log: Log
+    private let logged: LoggedBytes
+    private let acceptsWrites: Flag
+
+    init(
+        _ settings: App.Settings = App.Settings(name: "Shop"),
+        replayGrace: Int64 = 60_000,
+        trustedProxies: [String] = [],
+        rateLimit: RateLimit? = nil
+    ) async throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "afterlink-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let (clock, logged, acceptsWrites) = (TestClock(), LoggedBytes(), Flag(true))
+        (self.clock, self.logged, self.acceptsWrites) = (clock, logged, acceptsWrites)
+        var configuration = SQLiteConfiguration(
+            path: folder.appending(path: "test.db").path,
+            clock: clock.wallClock
+        )
+        configuration.hasBackgroundWork = false
+        store = try SQLiteStore.open(configuration)
+        var own = ServiceSettings(version: "test")
+        own.replayGrace = replayGrace
+        own.trustedProxies = TrustedProxies(trustedProxies.compactMap { AddressRange($0) })
+        own.rateLimit = rateLimit
+        guard let serverKey = ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)) else {
+            throw CocoaError(.coderInvalidValue)
+        }
+        log = Log(format: .json, clock: clock.wallClock) { logged.append($0) }
+        service = Service(
+            settings: own,
+            clock: clock.wallClock,
+            random: .system,
+            serverKey: serverKey,
+            log: log,
+            storeHealth: { StoreHealth(acceptsWrites: acceptsWrites.value) },
+            connections: { .zero }
+        )
+        loop = ServiceLoop(service, store)
+        app = AppID(at: clock.now, random: .system)
+        try await loop.create(App(id: app, settings: settings, createdAt: clock.now))
+        var keys: [KeyKind: String] = [:]
+        for kind in KeyKind.allCases {
+            keys[kind] = try await loop.makeKey(kind, of: kind == .admin ? nil : app, at: clock.now).text
+        }
+        self.keys = keys
+    }
+
+    deinit {
+        loop.executor.stop()
+        store.stop(within: 5000)
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    var storeAcceptsWrites: Bool {
+        get { acceptsWrites.value }
+        set { acceptsWrites.value = newValue }
+    }
+
+    func keyText(_ kind: KeyKind) -> String { keys[kind] ?? "" }
+
+    func bearer(_ kind: KeyKind) -> [String: String] { ["Authorization": "Bearer \(keyText(kind))"] }
+
+    /// What was logged so far, by line.
+    func logLines() -> [String] {
+        log.flush()
+        return logged.text.split(separator: "\n").map(String.init)
+    }
+}
+
+// MARK: - Requests
+
+extension TestService {
+    static let peer = PeerAddress(ipv4: 0x7F00_0001, port: 4711)
+
+    @discardableResult
+    func send(
+        _ method: HTTPServer.Method,
+        _ path: String,
+        query: String? = nil,
+        fields: [String: String] = [:],
+        body: String = "",
+        peer: PeerAddress = TestService.peer,
+        at moment: MonotonicTime = .now()
+    ) async -> Answer {
+        await loop.send(
+            Request(
+                method,
+                path: path,
+                query: query,
+                fields: fields.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) },
+                body: Array(body.utf8),
+                peer: peer,
+                firstByteAt: moment
+            )
+        )
+    }
+
+    @discardableResult
+    func click(_ body: String, fields: [String: String] = [:], peer: PeerAddress = TestService.peer) async
+        -> Answer
+    {
+        let all = ["Content-Type": "application/json"].merging(fields) { $1 }
+        return await send(.post, "/v1/deferred-deeplink/click", fields: all, body: body, peer: peer)
+    }
+
+    @discardableResult
+    func check(
+        _ fingerprint: String,
+        key: KeyKind = .app,
+        fields: [String: String] = [:],
+        peer: PeerAddress = TestService.peer,
+        at moment: MonotonicTime = .now()
+    ) async -> Answer {
+        await send(
+            .get,
+            "/v1/deferred-deeplink",
+            query: "fingerprint=\(fingerprint)",
+            fields: bearer(key).merging(fields) { $1 },
+            peer: peer,
+            at: moment
+        )
+    }
+
+    func reject(_ kind: Rejection.Kind) async -> Answer {
+        await loop.reject(Rejection(kind: kind, reason: "a test", peer: Self.peer, firstByteAt: .now()))
+    }
+
+    /// Tells the last answer's sender how its delivery ended.
+    func deliverLast(_ delivery: Delivery) async {
+        await loop.deliverLast(delivery)
+    }
+
+    func report(_ query: StatisticsQuery = StatisticsQuery()) async throws -> StatisticsReport {
+        try await loop.report(query, at: clock.now)
+    }
+
+    func totals() async throws -> Counts {
+        try await report().totals
+    }
+
+    struct OtherApp {
+        let app: AppID
+        let key: KeyID
+        let bearer: [String: String]
+    }
+
+    /// A further app with an app key.
+    func addApp(_ settings: App.Settings) async throws -> OtherApp {
+        let id = AppID(at: clock.now, random: .system)
+        try await loop.create(App(id: id, settings: settings, createdAt: clock.now))
+        let key = try await loop.makeKey(.app, of: id, at: clock.now)
+        return OtherApp(app: id, key: key.id, bearer: ["Authorization": "Bearer \(key.text)"])
+    }
+
+    func revoke(_ key: KeyID) async throws {
+        try await loop.revoke(key, at: clock.now)
+    }
+}
+
+/// An answer as a test reads it.
+struct Answer: Sendable {
+    let status: Int
+    let text: String
+    let fieldLines: String
+
+    func field(_ name: String) -> String? {
+        let lines = fieldLines.split(separator: "\n")
+        return lines.first { $0.lowercased().hasPrefix(name.lowercased() + ": ") }
+            .map { String($0.dropFirst(name.count + 2)) }
+    }
+
+    /// A member of the JSON body that is a text.
+    func member(_ name: String) -> String? {
+        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        return object?[name] as? String
+    }
+}

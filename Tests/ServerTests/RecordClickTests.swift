@@ -1,0 +1,293 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+private let path = "/v1/deferred-deeplink/click"
+private let hex = String(repeating: "ab", count: 32)
+
+private func click(_ members: String, fingerprint: String? = hex) -> String {
+    let own = fingerprint.map { #""fingerprint":"\#($0)","# } ?? ""
+    return "{\(own)\(members)}"
+}
+
+private let link = #""deeplink_url":"myapp://promo/item""#
+
+@Suite("Recording a click")
+struct RecordClickTests {
+    @Test(
+        "accepts what the contract allows",
+        arguments: [
+            click(link),
+            click(link, fingerprint: hex.uppercased()),
+            click(link + #","campaign_key":"S","jid":"j","utm":{},"metadata":{"a":[1,{"b":null}]}"#),
+            click(link + #","attribution_window_seconds":60"#),
+            click(link + #","attribution_window_seconds":2592000"#),
+            click(
+                link
+                    + #","click_timestamp":"2001-01-08T14:30:00.000Z","ip_address":"203.0.113.42","user_agent":"x""#
+            ),
+            click(link + #","campaign_key":null,"signals":null,"unknown_member":{"deep":[true]}"#),
+            click(link + #","platform":"ios","source":"web","referer":"https://instagram.com/p/1""#),
+            click(
+                link
+                    + #","signals":{"model":"iPhone","osVersion":"17_2","screenWidth":390,"screenHeight":844,"#
+                    + #""timezone":"Europe/Istanbul","language":"tr-TR"}"#,
+                fingerprint: nil
+            ),
+        ]
+    )
+    func accepts(body: String) async throws {
+        let service = try await TestService()
+        await service.play(
+            Step(
+                name: body,
+                method: .post,
+                path: path,
+                fields: ["Content-Type": "application/json"],
+                body: body,
+                status: 201,
+                holds: [#""status":"success""#, #""click_id":"clk_"#, #""expires_at":""#, "no-store"],
+                lacks: ["confidence", "token"]
+            )
+        )
+    }
+
+    @Test(
+        "refuses everything else, and says which member is to blame",
+        arguments: [
+            (click("", fingerprint: nil), "MISSING_REQUIRED_FIELD", "deeplink_url"),
+            (click(link, fingerprint: nil), "MISSING_REQUIRED_FIELD", "fingerprint"),
+            (click(#""jid":"j""#), "MISSING_REQUIRED_FIELD", "deeplink_url"),
+            (click(link, fingerprint: "abc"), "INVALID_FINGERPRINT", "fingerprint"),
+            (click(#""deeplink_url":"""#), "MISSING_REQUIRED_FIELD", "deeplink_url"),
+            (click(#""deeplink_url":"myapp:///x""#), "INVALID_URL", "deeplink_url"),
+            (click(#""deeplink_url":"https://shop.example/""#), "INVALID_URL", "deeplink_url"),
+            (click(#""deeplink_url":"https://shop.example?x=1""#), "INVALID_URL", "deeplink_url"),
+            (click(#""deeplink_url":"javascript:alert(1)""#), "INVALID_URL", "deeplink_url"),
+            (
+                click(#""deeplink_url":"myapp://"# + String(repeating: "a", count: 2048) + #"""#),
+                "INVALID_URL", "deeplink_url"
+            ),
+            (click(#""deeplink_url":5"#), "INVALID_FIELD", "deeplink_url"),
+            (click(link + #","campaign_key":7"#), "INVALID_FIELD", "campaign_key"),
+            (
+                click(link + #","campaign_key":""# + String(repeating: "a", count: 256) + #"""#),
+                "INVALID_FIELD", "campaign_key"
+            ),
+            (click(link + #","jid":""# + String(repeating: "a", count: 256) + #"""#), "INVALID_FIELD", "jid"),
+            (
+                click(link + #","attribution_window_seconds":59"#), "EXPIRED_ATTRIBUTION_WINDOW",
+                "attribution_window_seconds"
+            ),
+            (
+                click(link + #","attribution_window_seconds":2592001"#), "EXPIRED_ATTRIBUTION_WINDOW",
+                "attribution_window_seconds"
+            ),
+            (
+                click(link + #","attribution_window_seconds":"60""#), "INVALID_FIELD",
+                "attribution_window_seconds"
+            ),
+            (click(link + #","metadata":[1]"#), "INVALID_FIELD", "metadata"),
+            (
+                click(link + #","metadata":{"a":""# + String(repeating: "x", count: 8200) + #""}"#),
+                "INVALID_FIELD", "metadata"
+            ),
+            (click(link + #","click_timestamp":"yesterday""#), "INVALID_FIELD", "click_timestamp"),
+            (click(link + #","ip_address":"1.2.3""#), "INVALID_FIELD", "ip_address"),
+            (click(link + #","signals":{"screenWidth":"390"}"#), "INVALID_FIELD", "signals.screenWidth"),
+            (
+                click(link + #","signals":{"model":"iPhone"}"#, fingerprint: nil), "MISSING_REQUIRED_FIELD",
+                "signals"
+            ),
+            (click(link + #","app":"app_nobody""#), "INVALID_FIELD", "app"),
+        ]
+    )
+    func refuses(body: String, code: String, field: String) async throws {
+        let service = try await TestService()
+        await service.play(
+            Step(
+                name: String(body.prefix(120)),
+                method: .post,
+                path: path,
+                fields: ["Content-Type": "application/json"],
+                body: body,
+                status: 400,
+                holds: [#""error_code":"\#(code)""#, #""field":"\#(field)""#, #""status":"error""#],
+                lacks: ["clk_"]
+            )
+        )
+        #expect(try await service.totals()[.clicks] ?? 0 == 0)
+    }
+
+    @Test(
+        "takes JSON only, as application/json or as sendBeacon's text/plain",
+        arguments: [
+            ("application/json", 201), ("Application/JSON; charset=utf-8", 201),
+            ("text/plain;charset=UTF-8", 201),
+            ("application/x-www-form-urlencoded", 415), ("text/html", 415), ("application/jsonp", 415),
+            ("", 415),
+        ]
+    )
+    func mediaTypes(type: String, status: Int) async throws {
+        let service = try await TestService()
+        let fields = type.isEmpty ? [:] : ["Content-Type": type]
+        await service.play(
+            Step(name: type, method: .post, path: path, fields: fields, body: click(link), status: status)
+        )
+    }
+
+    @Test(
+        "refuses what is no JSON object",
+        arguments: [
+            "", "[]", "null", "{", #"{"a":1,"a":2}"#, "{\"a\":\u{1}}", #"{"a":1,}"#, #"{"a":"\ud800"}"#,
+        ]
+    )
+    func notJSON(body: String) async throws {
+        let service = try await TestService()
+        await service.play(
+            Step(
+                name: body,
+                method: .post,
+                path: path,
+                fields: ["Content-Type": "application/json"],
+                body: body,
+                status: 400,
+                holds: ["INVALID_JSON"]
+            )
+        )
+    }
+
+    @Test("all three prefixes record and find")
+    func prefixes() async throws {
+        let service = try await TestService()
+        for (number, prefix) in ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
+            .enumerated()
+        {
+            let own = String(repeating: "\(number)", count: 64)
+            let fields = ["Content-Type": "application/json"]
+            await service.play(
+                Step(
+                    name: prefix,
+                    method: .post,
+                    path: prefix + "/click",
+                    fields: fields,
+                    body: click(link, fingerprint: own),
+                    status: 201
+                )
+            )
+            await service.play(
+                Step(
+                    name: prefix,
+                    path: prefix,
+                    query: "fingerprint=\(own)",
+                    fields: service.bearer(.app),
+                    status: 200,
+                    holds: [#""status":"match""#]
+                )
+            )
+        }
+    }
+
+    @Test("a repeated post within ten seconds, or with the same idempotency key, is one click")
+    func deduplicates() async throws {
+        let service = try await TestService()
+        let first = await service.click(click(link))
+        service.clock.advance(seconds: 10)
+        let again = await service.click(click(link))
+        #expect(first.status == 201)
+        #expect(again.status == 200)
+        #expect(again.member("click_id") == first.member("click_id"))
+        service.clock.advance(seconds: 11)
+        #expect(await service.click(click(link)).status == 201)
+        service.clock.advance(seconds: 11)
+        let keyed = await service.click(click(link + #","idempotency_key":"k1","jid":"a""#))
+        service.clock.advance(seconds: 5000)
+        let keyedAgain = await service.click(click(link + #","idempotency_key":"k1","jid":"b""#))
+        #expect(keyedAgain.status == 200)
+        #expect(keyedAgain.member("click_id") == keyed.member("click_id"))
+        #expect(try await service.totals()[.duplicates] == 2)
+    }
+
+    @Test("another address, agent, link or fingerprint is another click")
+    func tellsVisitorsApart() async throws {
+        let service = try await TestService()
+        #expect(await service.click(click(link)).status == 201)
+        #expect(await service.click(click(link), fields: ["User-Agent": "Other/1"]).status == 201)
+        #expect(await service.click(click(#""deeplink_url":"myapp://promo/other""#)).status == 201)
+        #expect(
+            await service.click(click(link, fingerprint: String(repeating: "c", count: 64))).status == 201
+        )
+        #expect(await service.click(click(link), peer: PeerAddress(ipv4: 0xC000_0201, port: 1)).status == 201)
+    }
+
+    @Test("a server key's address, agent and time are believed; nobody else's are")
+    func believesServerKeys() async throws {
+        let service = try await TestService()
+        let old = service.clock.now.advanced(byMilliseconds: -3_600_000).iso8601
+        let body = click(link + #","click_timestamp":"\#(old)","ip_address":"203.0.113.9","user_agent":"A""#)
+        let stranger = await service.click(body)
+        let server = await service.click(body, fields: service.bearer(.server))
+        let expiry = service.clock.now.advanced(byMilliseconds: 86_400_000)
+        #expect(stranger.member("expires_at") == expiry.iso8601)
+        #expect(server.member("expires_at") == expiry.advanced(byMilliseconds: -3_600_000).iso8601)
+        let future = service.clock.now.advanced(byMilliseconds: 300_001).iso8601
+        let ancient = service.clock.now.advanced(byMilliseconds: -86_400_001).iso8601
+        for time in [future, ancient] {
+            let refused = await service.click(
+                click(link + #","click_timestamp":"\#(time)""#),
+                fields: service.bearer(.server)
+            )
+            #expect(refused.status == 400)
+            #expect(refused.member("field") == "click_timestamp")
+        }
+    }
+
+    @Test("a stranger's click leads to an allowed destination only; a server key's anywhere")
+    func destinations() async throws {
+        let service = try await TestService(
+            App.Settings(name: "Shop", destinations: ["myapp://", "https://shop.example"])
+        )
+        let outside = click(#""deeplink_url":"https://evil.example/x""#)
+        let refused = await service.click(outside)
+        #expect(refused.status == 400)
+        #expect(refused.member("error_code") == "INVALID_URL")
+        #expect(refused.text.contains("--destination"))
+        #expect(await service.click(outside, fields: service.bearer(.app)).status == 400)
+        #expect(await service.click(outside, fields: service.bearer(.server)).status == 201)
+        #expect(await service.click(click(link)).status == 201)
+        #expect(
+            await service.click(click(#""deeplink_url":"https://shop.example.evil.example/x""#)).status == 400
+        )
+    }
+
+    @Test("keys: wrong ones are refused, admin keys may not, and closed apps want one")
+    func keys() async throws {
+        let service = try await TestService(App.Settings(name: "Shop", openClicks: false))
+        #expect(await service.click(click(link)).status == 401)
+        #expect(await service.click(click(link), fields: service.bearer(.admin)).status == 403)
+        #expect(await service.click(click(link), fields: ["Authorization": "Bearer nonsense"]).status == 401)
+        #expect(await service.click(click(link), fields: ["Authorization": "Basic eA=="]).status == 401)
+        #expect(await service.click(click(link), fields: service.bearer(.app)).status == 201)
+    }
+
+    @Test("an unknown link is 404")
+    func unknownLink() async throws {
+        let service = try await TestService()
+        let reply = await service.click(click(#""link":"summer25""#))
+        #expect(reply.status == 404)
+        #expect(reply.member("error_code") == "NOT_FOUND")
+    }
+
+    @Test("a preview robot's click is recorded and never found")
+    func robots() async throws {
+        let service = try await TestService()
+        let reply = await service.click(click(link), fields: ["User-Agent": "facebookexternalhit/1.1"])
+        #expect(reply.status == 201)
+        let check = await service.check(hex, key: .test)
+        #expect(check.member("status") == "no_match")
+        #expect(await service.check(hex).member("status") == "no_match")
+        #expect(try await service.totals()[.robots] == 1)
+        #expect(try await service.totals()[.noMatchRobotClick] == 1)
+    }
+}

@@ -1,0 +1,218 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+@Suite("Routing")
+struct RoutingTests {
+    @Test(
+        "unknown paths, wrong methods, OPTIONS and HEAD",
+        arguments: [
+            Step(name: "root", path: "/", status: 404, holds: ["NOT_FOUND", "X-Request-ID"]),
+            Step(name: "longer", path: "/v1/deferred-deeplink/", status: 404),
+            Step(name: "encoded", path: "/v1/deferred%2Ddeeplink", status: 404),
+            Step(
+                name: "POST on the check",
+                method: .post,
+                path: "/v1/deferred-deeplink",
+                status: 405,
+                holds: ["METHOD_NOT_ALLOWED", "Allow: GET, OPTIONS"]
+            ),
+            Step(
+                name: "GET on the click",
+                path: "/v1/deferred-deeplink/click",
+                status: 405,
+                holds: ["Allow: POST, OPTIONS"]
+            ),
+            Step(
+                name: "DELETE",
+                method: .delete,
+                path: "/healthz",
+                status: 405,
+                holds: ["Allow: GET, HEAD, OPTIONS"]
+            ),
+            Step(name: "HEAD", method: .head, path: "/healthz", status: 200),
+            Step(
+                name: "OPTIONS",
+                method: .options,
+                path: "/healthz",
+                status: 204,
+                holds: ["Allow: GET, HEAD, OPTIONS"]
+            ),
+            Step(name: "OPTIONS unknown", method: .options, path: "/nothing", status: 404),
+            Step(name: "OPTIONS *", method: .options, path: "*", status: 204, holds: ["Allow: "]),
+        ]
+    )
+    func paths(step: Step) async throws {
+        let service = try await TestService()
+        await service.play(step)
+    }
+
+    @Test("a fit request id is echoed, any other is replaced")
+    func requestIDs() async throws {
+        let service = try await TestService()
+        let echoed = await service.send(.get, "/healthz", fields: ["X-Request-ID": "trace-1/a=b"])
+        #expect(echoed.field("X-Request-ID") == "trace-1/a=b")
+        for unfit in ["", "a b", "\"><script>", String(repeating: "x", count: 129), "ü"] {
+            let made = await service.send(.get, "/healthz", fields: ["X-Request-ID": unfit])
+            #expect(made.field("X-Request-ID")?.hasPrefix("req_") == true)
+        }
+        let first = await service.send(.get, "/healthz").field("X-Request-ID")
+        let second = await service.send(.get, "/healthz").field("X-Request-ID")
+        #expect(first != second)
+    }
+
+    @Test(
+        "bytes that never became a request get their code and no echo",
+        arguments: [
+            (Rejection.Kind.malformed, 400, "BAD_REQUEST"), (.bodyTooLarge, 413, "BODY_TOO_LARGE"),
+            (.targetTooLong, 414, "URI_TOO_LONG"), (.fieldsTooLarge, 431, "HEADERS_TOO_LARGE"),
+            (.overloaded, 503, "UNAVAILABLE"), (.tooSlow, 408, "REQUEST_TIMEOUT"),
+        ]
+    )
+    func rejections(kind: Rejection.Kind, status: Int, code: String) async throws {
+        let service = try await TestService()
+        let answer = await service.reject(kind)
+        #expect(answer.status == status)
+        #expect(answer.member("error_code") == code)
+        #expect(answer.field("X-Request-ID") != nil)
+    }
+}
+
+@Suite("Pages of other origins")
+struct CrossOriginTests {
+    private let prefixes = ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
+
+    @Test("preflights are answered at all prefixes, for any origin, without credentials")
+    func preflight() async throws {
+        let service = try await TestService()
+        for path in prefixes + prefixes.map({ $0 + "/click" }) {
+            await service.play(
+                Step(
+                    name: path,
+                    method: .options,
+                    path: path,
+                    fields: ["Origin": "https://shop.example", "Access-Control-Request-Method": "POST"],
+                    status: 204,
+                    holds: [
+                        "Access-Control-Allow-Origin: *", "Access-Control-Allow-Methods: GET, POST",
+                        "content-type, authorization, x-sdk-version, x-request-id",
+                    ],
+                    lacks: ["Access-Control-Allow-Credentials"]
+                )
+            )
+        }
+        let admin = await service.send(.options, "/admin/stats", fields: ["Origin": "https://shop.example"])
+        #expect(admin.field("Access-Control-Allow-Origin") == nil)
+    }
+
+    @Test("an app that lists origins lets only those read answers and post without a key")
+    func listedOrigins() async throws {
+        let service = try await TestService(
+            App.Settings(name: "Shop", allowedOrigins: ["https://shop.example"])
+        )
+        let body =
+            #"{"fingerprint":"\#(String(repeating: "a", count: 64))","deeplink_url":"myapp://promo/item"}"#
+        for (origin, status) in [("https://shop.example", 201), ("https://evil.example", 403), ("null", 403)]
+        {
+            let reply = await service.click(body, fields: ["Origin": origin])
+            #expect(reply.status == status, "\(origin)")
+            #expect(reply.field("Access-Control-Allow-Origin") == (status == 201 ? origin : nil))
+            #expect(reply.field("Vary") == "Origin")
+        }
+        #expect(await service.click(body).status == 403)
+        let other = body.replacing("aaaa", with: "bbbb")
+        #expect(await service.click(other, fields: service.bearer(.server)).status == 201)
+        let preflight = await service.send(
+            .options,
+            "/v1/deferred-deeplink/click",
+            fields: ["Origin": "https://evil.example"]
+        )
+        #expect(preflight.field("Access-Control-Allow-Origin") == nil)
+    }
+
+    @Test("errors can be read by the page too")
+    func errors() async throws {
+        let service = try await TestService()
+        let reply = await service.send(
+            .get,
+            "/v1/deferred-deeplink",
+            fields: ["Origin": "https://shop.example"]
+        )
+        #expect(reply.status == 401)
+        #expect(reply.field("Access-Control-Allow-Origin") == "*")
+    }
+}
+
+@Suite("Whose click it is")
+struct ClickOwnerTests {
+    private let body =
+        #""fingerprint":"\#(String(repeating: "a", count: 64))","deeplink_url":"myapp://promo/item"}"#
+
+    @Test("the key's app, else the body's, else the origin's; with several apps and none of them, 400")
+    func owners() async throws {
+        let service = try await TestService()
+        let other = try await service.addApp(
+            App.Settings(name: "Other", allowedOrigins: ["https://other.example"])
+        )
+        let unclear = await service.click("{" + body)
+        #expect(unclear.status == 400)
+        #expect(unclear.member("field") == "app")
+        let named = await service.click(
+            #"{"app":"\#(other.app.text)","# + body,
+            fields: ["Origin": "https://other.example"]
+        )
+        #expect(named.status == 201)
+        let byOrigin = await service.click(
+            "{" + body,
+            fields: ["Origin": "https://other.example", "User-Agent": "B/1"]
+        )
+        #expect(byOrigin.status == 201)
+        let byKey = await service.click("{" + body, fields: other.bearer)
+        #expect(byKey.status == 200)
+        let foreign = await service.click(
+            #"{"app":"\#(other.app.text)","# + body,
+            fields: service.bearer(.app)
+        )
+        #expect(foreign.status == 403)
+        #expect(foreign.member("error_code") == "FORBIDDEN")
+        let report = try await service.report(StatisticsQuery(app: other.app))
+        #expect(report.totals[.clicks] == 2)
+    }
+}
+
+@Suite("Rate limits by address")
+struct RateLimitTests {
+    @Test("reads N/s:BURST and nothing else")
+    func reading() {
+        #expect(RateLimit("20/s:500") == RateLimit(perSecond: 20, burst: 500))
+        for text in ["", "20", "20/s", "20:500", "0/s:5", "5/s:0", "-1/s:5", "20/m:5", "20/s:5:5", "x/s:y"] {
+            #expect(RateLimit(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("the burst passes, the next is told when to come back, other addresses are not touched")
+    func limits() async throws {
+        let service = try await TestService(rateLimit: RateLimit(perSecond: 2, burst: 3))
+        let start = MonotonicTime(nanoseconds: 10_000_000_000)
+        let here = PeerAddress(ipv4: 0xC000_0201, port: 1)
+        for _ in 0..<3 {
+            #expect(
+                await service.check(String(repeating: "a", count: 64), peer: here, at: start).status == 200
+            )
+        }
+        let refused = await service.check(String(repeating: "a", count: 64), peer: here, at: start)
+        #expect(refused.status == 429)
+        #expect(refused.member("error_code") == "RATE_LIMIT_EXCEEDED")
+        #expect(refused.field("Retry-After") == "1")
+        #expect(refused.field("X-RateLimit-Limit") == "3")
+        #expect(refused.field("X-RateLimit-Remaining") == "0")
+        #expect(refused.field("X-RateLimit-Reset") == "2")
+        let there = PeerAddress(ipv4: 0xC000_0202, port: 1)
+        #expect(await service.check(String(repeating: "a", count: 64), peer: there, at: start).status == 200)
+        let later = start.advanced(by: .milliseconds(500))
+        #expect(await service.check(String(repeating: "a", count: 64), peer: here, at: later).status == 200)
+        #expect(await service.check(String(repeating: "a", count: 64), peer: here, at: later).status == 429)
+        #expect(await service.send(.get, "/healthz", peer: here).status == 200)
+    }
+}
