@@ -1,0 +1,115 @@
+/// What stood on the command line behind a command's name.
+package struct Arguments: Equatable, Sendable {
+    /// Values by option name, in the order given; a switch that is there has no values.
+    package private(set) var options: [String: [String]] = [:]
+    /// Arguments without a name.
+    package private(set) var operands: [String] = []
+
+    /// Reads `--name value`, `--name=value`, switches, `-h` and operands; after `--` there are operands only.
+    ///
+    /// - Throws: a wrong use, with the nearest known option where one was mistyped.
+    package init(_ words: [String], of command: CommandDescription) throws(CommandFailure) {
+        let known = command.allOptions
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--" {
+                operands += rest
+                break
+            }
+            guard word.hasPrefix("-"), word != "-" else {
+                operands.append(word)
+                continue
+            }
+            let (name, attached) = Self.split(word)
+            guard let option = known.first(where: { $0.name == name }) else {
+                throw Self.unknown(word, of: command)
+            }
+            try add(option, value: attached, rest: &rest, command: command)
+        }
+        if options["help"] == nil { try checkOperands(of: command) }
+    }
+
+    /// The value of an option that may be given once.
+    package func value(_ option: String) -> String? {
+        options[option]?.last
+    }
+
+    /// The values of an option that may be given several times, or nil when it is not there at all.
+    package func values(_ option: String) -> [String]? {
+        options[option]
+    }
+
+    package func has(_ option: String) -> Bool {
+        options[option] != nil
+    }
+
+    private static func split(_ word: String) -> (name: String, value: String?) {
+        if word == "-h" { return ("help", nil) }
+        guard word.hasPrefix("--") else { return (word, nil) }
+        let body = word.dropFirst(2)
+        guard let equals = body.firstIndex(of: "=") else { return (String(body), nil) }
+        return (String(body[..<equals]), String(body[body.index(after: equals)...]))
+    }
+
+    private mutating func add(
+        _ option: CommandOption,
+        value attached: String?,
+        rest: inout ArraySlice<String>,
+        command: CommandDescription
+    ) throws(CommandFailure) {
+        let advice = "`afterlink help \(command.name)` shows how it is used."
+        if options[option.name] != nil, !option.isRepeatable, option.name != "help" {
+            throw CommandFailure(.wrongUse, "--\(option.name) is given twice.", advice: advice)
+        }
+        guard let placeholder = option.placeholder else {
+            guard attached == nil else {
+                throw CommandFailure(.wrongUse, "--\(option.name) takes no value.", advice: advice)
+            }
+            options[option.name] = []
+            return
+        }
+        guard let value = attached ?? rest.popFirst() else {
+            throw CommandFailure(
+                .wrongUse,
+                "--\(option.name) needs a value: --\(option.name) \(placeholder).",
+                advice: advice
+            )
+        }
+        options[option.name, default: []].append(value)
+    }
+
+    private func checkOperands(of command: CommandDescription) throws(CommandFailure) {
+        let advice = "`afterlink help \(command.name)` shows how it is used."
+        if operands.count > command.operands.count, let extra = operands.last {
+            throw CommandFailure(
+                .wrongUse,
+                "`afterlink \(command.name)` does not know what to do with \"\(extra)\".",
+                advice: advice
+            )
+        }
+        let missing = command.operands.dropFirst(operands.count).first { $0.isRequired }
+        if let missing {
+            throw CommandFailure(
+                .wrongUse,
+                "`afterlink \(command.name)` needs \(missing.placeholder): \(missing.help)",
+                advice: advice
+            )
+        }
+    }
+
+    private static func unknown(_ word: String, of command: CommandDescription) -> CommandFailure {
+        // What stands behind `=` may be a secret: it is not repeated.
+        let name = split(word).name
+        let typed = word.hasPrefix("--") ? "--\(name)" : name
+        let near = Suggestion.nearest(
+            to: String(name.drop { $0 == "-" }),
+            among: command.allOptions.map(\.name)
+        )
+        return CommandFailure(
+            .wrongUse,
+            "`afterlink \(command.name)` has no option \(typed).",
+            advice: near.map { "Did you mean --\($0)?" }
+                ?? "`afterlink help \(command.name)` lists its options."
+        )
+    }
+}

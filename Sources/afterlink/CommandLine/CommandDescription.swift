@@ -1,0 +1,83 @@
+/// An option of one command, as opposed to a ``Setting``, which has other sources besides the command line.
+package struct CommandOption: Sendable {
+    /// As after `--`.
+    package let name: String
+    /// What stands for the value in the help; nil for a switch.
+    package let placeholder: String?
+    package let isRepeatable: Bool
+    package let help: String
+
+    package init(_ name: String, _ placeholder: String? = nil, isRepeatable: Bool = false, help: String) {
+        self.name = name
+        self.placeholder = placeholder
+        self.isRepeatable = isRepeatable
+        self.help = help
+    }
+
+    package static let json = CommandOption("json", help: "Print JSON instead of a table.")
+    package static let help = CommandOption("help", help: "Print this help; -h for short.")
+    package static let config = CommandOption(
+        "config",
+        "FILE",
+        help:
+            "A JSON file of settings, such as {\"retention\":604800}; flags and environment variables win over it."
+            + " AFTERLINK_CONFIG names it, too."
+    )
+}
+
+/// A command: how it is called, what its help says, and what it does.
+package struct CommandDescription: Sendable {
+    /// An argument without a name.
+    package struct Operand: Sendable {
+        package let placeholder: String
+        package let isRequired: Bool
+        package let help: String
+    }
+
+    /// A call that works as it stands, and what it is good for.
+    package struct Example: Sendable {
+        package let call: String
+        package let purpose: String
+    }
+
+    /// The words after `afterlink`, such as `apps create`.
+    package let name: String
+    /// One line for the overview, without a full stop.
+    package let summary: String
+    /// What it does, in paragraphs.
+    package let discussion: [String]
+    package var operands: [Operand] = []
+    package var options: [CommandOption] = []
+    /// Names of the settings that it takes.
+    package var settings: [String] = []
+    package let examples: [Example]
+    let run: @Sendable (Invocation) async throws -> ExitCode
+
+    /// All options that may stand on the command line.
+    package var allOptions: [CommandOption] {
+        optionsBesideSettings + settingsTaken.compactMap(\.option)
+    }
+
+    /// The options that are no settings: its own, `--config` where there are settings, and `--help`.
+    package var optionsBesideSettings: [CommandOption] {
+        options + (settings.isEmpty ? [] : [.config]) + [.help]
+    }
+
+    /// Those entries of the table of settings that this command takes, in the table's order.
+    package var settingsTaken: [Setting] {
+        Setting.all.filter { settings.contains($0.name) }
+    }
+}
+
+/// A command with what stood behind it on the command line.
+package struct Invocation: Sendable {
+    package let command: CommandDescription
+    package let arguments: Arguments
+    package let environment: [String: String]
+
+    package init(command: CommandDescription, arguments: Arguments, environment: [String: String]) {
+        self.command = command
+        self.arguments = arguments
+        self.environment = environment
+    }
+}

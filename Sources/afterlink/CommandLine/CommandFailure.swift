@@ -1,0 +1,35 @@
+/// How a command ended, as scripts see it.
+package enum ExitCode: Int32, Sendable {
+    case done = 0
+    /// What was asked could not be done.
+    case failed = 1
+    /// The command line was not understood.
+    case wrongUse = 2
+    /// A setting has a value that is not allowed (`EX_CONFIG` of sysexits.h).
+    case wrongConfiguration = 78
+}
+
+/// Why a command did not do what it was asked, in words for the person who asked.
+package struct CommandFailure: Error, Equatable, Sendable {
+    package let exitCode: ExitCode
+    /// What happened: a sentence, or a sentence and a list.
+    package let explanation: String
+    /// What to do about it.
+    package let advice: String
+
+    package init(_ exitCode: ExitCode, _ explanation: String, advice: String) {
+        self.exitCode = exitCode
+        self.explanation = explanation
+        self.advice = advice
+    }
+
+    /// A command that was understood and could not be done.
+    package init(_ explanation: String, advice: String) {
+        self.init(.failed, explanation, advice: advice)
+    }
+
+    /// As it is printed to standard error.
+    package var text: String {
+        "afterlink: \(explanation)\n\(advice)\n"
+    }
+}

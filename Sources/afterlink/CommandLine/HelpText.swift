@@ -1,0 +1,116 @@
+/// Lays out what `help` prints, for a terminal of 80 columns.
+package enum HelpText {
+    private static let width = 80
+
+    /// What `afterlink help` prints.
+    package static func overview(of commands: [CommandDescription]) -> String {
+        let indent = (commands.map(\.name.count).max() ?? 0) + 4
+        let lines = commands.map { command in
+            "  " + command.name.padded(to: indent - 2) + command.summary
+        }
+        return """
+            Afterlink remembers the click on a campaign link and tells it to the app's first
+            launch.
+
+            Usage: afterlink COMMAND [options]
+
+            Commands:
+            \(lines.joined(separator: "\n"))
+
+            `afterlink help COMMAND` explains one of them, `afterlink help settings` lists
+            what can be set by flag, environment variable and file.
+            New here? `afterlink demo` shows the whole way, `afterlink serve` starts.
+            """
+    }
+
+    /// What `afterlink help apps` prints, where `apps` is the first word of several commands.
+    package static func group(_ word: String, of commands: [CommandDescription]) -> String {
+        let indent = (commands.map(\.name.count).max() ?? 0) + 14
+        let lines = commands.map { "  " + "afterlink \($0.name)".padded(to: indent - 2) + $0.summary }
+        return """
+            Usage: afterlink \(word) \(commands.map(\.lastWord).joined(separator: "|")) [options]
+
+            \(lines.joined(separator: "\n"))
+
+            `afterlink help \(word) COMMAND` explains one of them.
+            """
+    }
+
+    /// What `afterlink help serve` prints.
+    package static func command(_ command: CommandDescription) -> String {
+        var parts = [synopsis(command)]
+        parts += command.discussion.map { wrapped($0, indent: 0).joined(separator: "\n") }
+        if !command.operands.isEmpty {
+            let rows = command.operands.map { entry($0.placeholder, $0.help) }
+            parts.append("Arguments:\n" + rows.joined(separator: "\n"))
+        }
+        let options = command.optionsBesideSettings.map { option in
+            entry(synopsis(option), option.help + (option.isRepeatable ? " May be repeated." : ""))
+        }
+        parts.append("Options:\n" + options.joined(separator: "\n"))
+        parts += settings(command.settingsTaken) { $0.option.map(synopsis) ?? $0.environmentVariable }
+        let examples = command.examples.map {
+            "  \($0.call)\n" + wrapped($0.purpose, indent: 6).joined(separator: "\n")
+        }
+        if !examples.isEmpty { parts.append("Examples:\n" + examples.joined(separator: "\n")) }
+        return parts.joined(separator: "\n\n")
+    }
+
+    /// The settings, each under its section's heading, introduced as told.
+    static func settings(_ settings: [Setting], head: (Setting) -> String) -> [String] {
+        Setting.Section.allCases.compactMap { section in
+            let members = settings.filter { $0.section == section }
+            guard !members.isEmpty else { return nil }
+            let entries = members.map { setting in
+                let repeats = setting.isRepeatable ? " May be repeated." : ""
+                return entry(head(setting), "\(setting.help)\(repeats) Default: \(setting.defaultText).")
+            }
+            return "\(section.rawValue):\n" + entries.joined(separator: "\n")
+        }
+    }
+
+    private static func entry(_ head: String, _ text: String) -> String {
+        "  \(head)\n" + wrapped(text, indent: 6).joined(separator: "\n")
+    }
+
+    private static func synopsis(_ option: CommandOption) -> String {
+        "--\(option.name)" + (option.placeholder.map { " \($0)" } ?? "")
+    }
+
+    private static func synopsis(_ command: CommandDescription) -> String {
+        let operands = command.operands.map { $0.isRequired ? " \($0.placeholder)" : " [\($0.placeholder)]" }
+        return "Usage: afterlink \(command.name)\(operands.joined()) [options]"
+    }
+
+    /// Breaks a paragraph into lines at its blanks.
+    private static func wrapped(_ text: String, indent: Int) -> [String] {
+        let margin = String(repeating: " ", count: indent)
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, indent + line.count + 1 + word.count > width {
+                lines.append(margin + line)
+                line = ""
+            }
+            line += line.isEmpty ? String(word) : " \(word)"
+        }
+        return lines + [margin + line]
+    }
+}
+
+extension CommandDescription {
+    var firstWord: String {
+        name.split(separator: " ").first.map(String.init) ?? name
+    }
+
+    var lastWord: String {
+        name.split(separator: " ").last.map(String.init) ?? name
+    }
+}
+
+extension String {
+    /// Filled up with blanks on the right.
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+}

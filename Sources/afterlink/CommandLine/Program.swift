@@ -1,0 +1,95 @@
+/// Finds the command that is meant, runs it, and says in words and in the exit code how it ended.
+package struct Program: Sendable {
+    package let commands: [CommandDescription]
+
+    package func run(_ words: [String], environment: [String: String]) async -> ExitCode {
+        do {
+            return try await dispatch(words, environment: environment)
+        } catch let failure as CommandFailure {
+            Console.printError(failure.text)
+            return failure.exitCode
+        } catch {
+            let failure = CommandFailure(.failed, "\(error)", advice: "This is a defect; please report it.")
+            Console.printError(failure.text)
+            return failure.exitCode
+        }
+    }
+
+    private func dispatch(_ words: [String], environment: [String: String]) async throws -> ExitCode {
+        guard let first = words.first else {
+            // A script that lost its arguments must not believe that all is well.
+            Console.printError(HelpText.overview(of: commands) + "\n")
+            return .wrongUse
+        }
+        switch first {
+        case "--help", "-h":
+            Console.print(HelpText.overview(of: commands))
+            return .done
+        case "--version":
+            Console.print("afterlink \(ProgramVersion.text)")
+            return .done
+        default: break
+        }
+        let (command, rest) = try find(words)
+        guard let command else {
+            Console.print(try help(on: [first]))
+            return .done
+        }
+        let arguments = try Arguments(rest, of: command)
+        if arguments.has("help") {
+            Console.print(HelpText.command(command))
+            return .done
+        }
+        return try await command.run(
+            Invocation(command: command, arguments: arguments, environment: environment)
+        )
+    }
+
+    /// The command that the words begin with, and the words behind it; no command for `apps --help`.
+    private func find(_ words: [String]) throws(CommandFailure) -> (CommandDescription?, [String]) {
+        let one = words[0]
+        if let command = commands.first(where: { $0.name == one }) {
+            return (command, Array(words.dropFirst()))
+        }
+        let group = commands.filter { $0.firstWord == one }
+        guard !group.isEmpty else { throw unknownCommand(one) }
+        guard let second = words.dropFirst().first else {
+            throw CommandFailure(
+                .wrongUse,
+                "`afterlink \(one)` needs a second word.",
+                advice: HelpText.group(one, of: group)
+            )
+        }
+        if second == "--help" || second == "-h" { return (nil, []) }
+        guard let command = group.first(where: { $0.lastWord == second }) else {
+            let near = Suggestion.nearest(to: second, among: group.map(\.lastWord))
+            throw CommandFailure(
+                .wrongUse,
+                "There is no command `afterlink \(one) \(second)`.",
+                advice: near.map { "Did you mean `afterlink \(one) \($0)`?" }
+                    ?? HelpText.group(one, of: group)
+            )
+        }
+        return (command, Array(words.dropFirst(2)))
+    }
+
+    /// What is printed about a command, a group of commands, or `settings`.
+    package func help(on words: [String]) throws(CommandFailure) -> String {
+        let name = words.joined(separator: " ")
+        if name.isEmpty { return HelpText.overview(of: commands) }
+        if let command = commands.first(where: { $0.name == name }) { return HelpText.command(command) }
+        let group = commands.filter { $0.firstWord == name }
+        if !group.isEmpty { return HelpText.group(name, of: group) }
+        throw unknownCommand(name)
+    }
+
+    private func unknownCommand(_ name: String) -> CommandFailure {
+        let known = commands.flatMap { [$0.name, $0.firstWord] }
+        let near = Suggestion.nearest(to: name, among: known)
+        return CommandFailure(
+            .wrongUse,
+            "There is no command `afterlink \(name)`.",
+            advice: near.map { "Did you mean `afterlink \($0)`?" } ?? "`afterlink help` lists the commands."
+        )
+    }
+}

@@ -1,0 +1,63 @@
+internal import Attribution
+internal import Server
+
+/// How apps are shown.
+enum AppListing {
+    static func table(_ apps: [App]) -> String {
+        var table = Table([
+            ("ID", .left), ("NAME", .left), ("OPEN CLICKS", .left), ("WINDOW", .right), ("ORIGINS", .left),
+            ("DESTINATIONS", .left), ("CREATED", .left),
+        ])
+        for app in apps {
+            let settings = app.settings
+            table.add([
+                app.id.text,
+                settings.name,
+                settings.openClicks ? "on" : "off",
+                settings.window.map { "\($0.seconds) s" } ?? "default",
+                settings.allowedOrigins.isEmpty ? "any" : settings.allowedOrigins.joined(separator: " "),
+                settings.destinations.isEmpty ? "any" : settings.destinations.joined(separator: " "),
+                app.createdAt.iso8601,
+            ])
+        }
+        return table.text
+    }
+
+    /// As in `{"app":{…}}`.
+    static func json(_ app: App) -> String {
+        var json = JSONWriter()
+        json.object { $0.member("app") { write(app, to: &$0) } }
+        return json.text
+    }
+
+    /// As in `{"apps":[…]}`.
+    static func json(_ apps: [App]) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("apps") { json in
+                json.array { json in
+                    for app in apps { write(app, to: &json) }
+                }
+            }
+        }
+        return json.text
+    }
+
+    private static func write(_ app: App, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("id", app.id.text)
+            json.member("name", app.settings.name)
+            json.member("open_clicks", app.settings.openClicks)
+            json.member("allowed_origins") { write(app.settings.allowedOrigins, to: &$0) }
+            json.member("destinations") { write(app.settings.destinations, to: &$0) }
+            json.member("attribution_window", app.settings.window?.seconds)
+            json.member("created_at", app.createdAt.iso8601)
+        }
+    }
+
+    private static func write(_ texts: [String], to json: inout JSONWriter) {
+        json.array { json in
+            for text in texts { json.value(text) }
+        }
+    }
+}

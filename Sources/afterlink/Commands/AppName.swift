@@ -1,0 +1,31 @@
+internal import Attribution
+
+/// What an operator calls an app.
+enum AppName {
+    static func read(_ text: String) throws(CommandFailure) -> String {
+        guard let name = ValueText.name(text) else {
+            throw CommandFailure(
+                .wrongUse,
+                "\"\(text)\" cannot be an app's name.",
+                advice: "A name has 1 to 100 characters, none of them a control character."
+            )
+        }
+        return name
+    }
+
+    /// Does something to an app, and says it in words when another app has the name already.
+    static func translatingConflict(
+        _ name: String,
+        _ change: () async throws(StoreError) -> Void
+    ) async throws(CommandFailure) {
+        do throws(StoreError) {
+            try await change()
+        } catch {
+            guard error.code == .conflict else { throw CommandFailure(error) }
+            throw CommandFailure(
+                "There is an app named \"\(name)\" already.",
+                advice: "Take another name; `afterlink apps list` shows those there are."
+            )
+        }
+    }
+}

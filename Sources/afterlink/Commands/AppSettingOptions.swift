@@ -1,0 +1,103 @@
+internal import Attribution
+
+/// The options of `apps create` and `apps set` that say how an app behaves.
+enum AppSettingOptions {
+    static let all = [
+        CommandOption(
+            "open-clicks",
+            "on|off",
+            help: "Whether clicks without a key are accepted, as a landing page's script posts them."
+        ),
+        CommandOption(
+            "allowed-origin",
+            "ORIGIN",
+            isRepeatable: true,
+            help:
+                "A web origin whose pages may post clicks, as in https://shop.example; `any` lifts the limit."
+        ),
+        CommandOption(
+            "destination",
+            "PREFIX",
+            isRepeatable: true,
+            help:
+                "Where strangers' clicks may lead, as in myapp:// or https://shop.example; `any` lifts the limit."
+        ),
+        CommandOption(
+            "attribution-window",
+            "SECONDS",
+            help:
+                "How long after a click a first launch may be credited to it, 60 to 2592000; `default` takes the"
+                + " server's."
+        ),
+    ]
+
+    /// Changes what the arguments name and leaves the rest.
+    static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws(CommandFailure) {
+        if let text = arguments.value("open-clicks") {
+            guard let isOpen = ["on": true, "off": false][text] else {
+                throw refusal("open-clicks", text, "must be on or off")
+            }
+            settings.openClicks = isOpen
+        }
+        if let texts = arguments.values("allowed-origin") {
+            settings.allowedOrigins = try origins(texts)
+        }
+        if let texts = arguments.values("destination") {
+            settings.destinations = try destinations(texts)
+        }
+        if let text = arguments.value("attribution-window") {
+            settings.window = try window(text)
+        }
+    }
+
+    private static func origins(_ texts: [String]) throws(CommandFailure) -> [String] {
+        guard texts != ["any"] else { return [] }
+        var origins: [String] = []
+        for text in texts {
+            guard let origin = Origin(text) else {
+                throw refusal(
+                    "allowed-origin",
+                    text,
+                    "must be a scheme and a host, with a port where it is not the usual one, as in https://shop.example"
+                )
+            }
+            origins.append(origin.text)
+        }
+        return origins
+    }
+
+    private static func destinations(_ texts: [String]) throws(CommandFailure) -> [String] {
+        guard texts != ["any"] else { return [] }
+        var destinations: [String] = []
+        for text in texts {
+            do throws(DestinationError) {
+                destinations.append(try Destination(parsing: text).text)
+            } catch {
+                throw CommandFailure(
+                    .wrongUse,
+                    "--destination \"\(text)\" is not allowed.",
+                    advice: error.message
+                )
+            }
+        }
+        return destinations
+    }
+
+    private static func window(_ text: String) throws(CommandFailure) -> AttributionWindow? {
+        guard text != "default" else { return nil }
+        let seconds: Int64? = ValueText.integer(text, in: AttributionWindow.allowedSeconds)
+        guard let window = seconds.flatMap(AttributionWindow.init(seconds:)) else {
+            throw refusal("attribution-window", text, "must be a whole number of seconds from 60 to 2592000")
+        }
+        return window
+    }
+
+    /// A wrong value of an option.
+    static func refusal(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
+        CommandFailure(
+            .wrongUse,
+            "--\(option) \"\(value)\" \(sentence).",
+            advice: "Nothing was changed."
+        )
+    }
+}

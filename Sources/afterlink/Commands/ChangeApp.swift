@@ -1,0 +1,51 @@
+internal import Attribution
+
+/// The command `afterlink apps set`.
+enum ChangeApp {
+    static let description = CommandDescription(
+        name: "apps set",
+        summary: "Change how an app behaves",
+        discussion: [
+            "Changes what is named and leaves the rest. A list that is given replaces the list there was. A serving"
+                + " process follows within half a second."
+        ],
+        options: [AppChoice.option, CommandOption("name", "NAME", help: "A new name.")]
+            + AppSettingOptions.all
+            + [.json],
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink apps set --destination shopapp://",
+                purpose: "From now on clicks of strangers lead into the app only."
+            ),
+            CommandDescription.Example(
+                call: "afterlink apps set --app Shop --open-clicks off",
+                purpose: "Clicks need a key from now on."
+            ),
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        let changes = ["name"] + AppSettingOptions.all.map(\.name)
+        guard changes.contains(where: arguments.has) else {
+            throw CommandFailure(
+                .wrongUse,
+                "`afterlink apps set` was not told what to change.",
+                advice: "Give at least one of \(changes.map { "--\($0)" }.joined(separator: ", "))."
+            )
+        }
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        var app = try AppChoice.find(arguments.value("app"), in: database.directory())
+        if let name = arguments.value("name") { app.settings.name = try AppName.read(name) }
+        try AppSettingOptions.apply(arguments, to: &app.settings)
+        let changed = app
+        try await AppName.translatingConflict(changed.settings.name) { () throws(StoreError) in
+            try await database.apps.update(changed.id, to: changed.settings)
+        }
+        Console.print(arguments.has("json") ? AppListing.json(changed) : AppListing.table([changed]))
+        return .done
+    }
+}

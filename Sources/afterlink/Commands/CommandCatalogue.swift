@@ -1,0 +1,21 @@
+extension Program {
+    /// The program as it is shipped.
+    ///
+    /// A new command is an enum in this folder and a word here.
+    package static let standard = Program(commands: [
+        Demo.description,
+        Serve.description,
+        Initialise.description,
+        CreateApp.description,
+        ListApps.description,
+        ChangeApp.description,
+        CreateKey.description,
+        ListKeys.description,
+        RevokeKey.description,
+        ShowStatistics.description,
+        Migrate.description,
+        CheckHealth.description,
+        ShowHelp.description,
+        ShowVersion.description,
+    ])
+}

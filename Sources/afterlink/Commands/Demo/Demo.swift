@@ -1,0 +1,92 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The command `afterlink demo`.
+enum Demo {
+    static let description = CommandDescription(
+        name: "demo",
+        summary: "Play a click and a first launch, and show both",
+        discussion: [
+            "Starts the service on a free port of this machine with a temporary database, posts the click that a"
+                + " landing page would post, asks as a phone's app would ask at its first launch, and shows every"
+                + " request and answer. It asks again (the click is used up), asks with a wrong key, and reads the"
+                + " statistics.",
+            "Everything is checked. It exits 0 only if all of it was right.",
+        ],
+        options: [
+            CommandOption(
+                "keep",
+                help: "Go on serving afterwards, until SIGTERM or SIGINT, with keys to try."
+            )
+        ],
+        examples: [
+            CommandDescription.Example(call: "afterlink demo", purpose: "Does it work on this machine?"),
+            CommandDescription.Example(
+                call: "afterlink demo --keep",
+                purpose: "Something to point an SDK at."
+            ),
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let signals = StopSignals()
+        let directory = try TemporaryDirectory()
+        defer { directory.delete() }
+        let service = try await RunningService.start(configuration(in: directory.path))
+        defer { service.stop() }
+        guard let keys = DemoKeys(service.firstApp) else {
+            throw CommandFailure(
+                "The demo's own database has no keys.",
+                advice: "This is a defect; please report it."
+            )
+        }
+        Console.print(
+            "Afterlink listens on http://\(service.addressText), with a database in \(directory.path)."
+        )
+        try DemoPlay(listenAddress: service.listenAddress, keys: keys).run()
+        guard invocation.arguments.has("keep") else { return .done }
+        Console.print(
+            """
+
+            Still here, until you press Ctrl-C. The keys:
+
+            \(service.firstApp?.keysText ?? "")
+
+            A click and a first launch of your own:
+
+            \(service.firstApp?.example(addressText: service.addressText) ?? "")
+
+            listening on http://\(service.addressText)
+            """
+        )
+        Serve.goOn(service, until: signals)
+        return .done
+    }
+
+    private static func configuration(in directory: String) -> Configuration {
+        var configuration = Configuration()
+        configuration.listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
+        configuration.dataDirectory = directory
+        configuration.threads = 1
+        // The second check is to come later than the grace, and nobody wants to wait for it.
+        configuration.replayGrace = 0
+        configuration.appName = "Demo"
+        configuration.destinations = ["myapp://"]
+        configuration.logFile = directory + "/log"
+        return configuration
+    }
+}
+
+/// The keys that the demo plays with.
+struct DemoKeys {
+    let app: String
+    let admin: String
+
+    init?(_ firstApp: FirstApp?) {
+        let texts = Dictionary(firstApp?.madeKeys.map { ($0.kind, $0.text.text) } ?? []) { first, _ in first }
+        guard let app = texts[.app], let admin = texts[.admin] else { return nil }
+        self.app = app
+        self.admin = admin
+    }
+}

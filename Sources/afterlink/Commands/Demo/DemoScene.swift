@@ -1,0 +1,100 @@
+internal import Server
+
+/// An answer that the demo got, and what it should have been.
+struct DemoScene {
+    private let answer: ClientAnswer
+    private let body: JSONValue?
+
+    init(_ answer: ClientAnswer) {
+        self.answer = answer
+        body = try? JSONValue(parsing: Array(answer.body.utf8))
+    }
+
+    /// The status and the body, or one member of it, laid out for reading.
+    func shown(_ member: String?) -> String {
+        let part = member.flatMap { body?.object?[$0] } ?? body
+        let text = part.map(Self.laidOut) ?? answer.body
+        return "\n< \(answer.statusText)\n" + Self.prefixed(text, by: "< ")
+    }
+
+    func expect(status: Int) throws(CommandFailure) {
+        guard answer.status == status else {
+            throw Self.failure("the answer was \(answer.status), not \(status)")
+        }
+    }
+
+    func expect(_ name: String, _ expected: String) throws(CommandFailure) {
+        try check(name, "\"\(expected)\"") { $0 == expected }
+    }
+
+    func expect(_ name: String, beginsWith expected: String) throws(CommandFailure) {
+        try check(name, "something that begins with \(expected)") { $0.hasPrefix(expected) }
+    }
+
+    func expect(_ name: String, contains expected: String) throws(CommandFailure) {
+        try check(name, "something with \(expected) in it") { $0.contains(expected) }
+    }
+
+    func expect(total name: String, _ expected: Int64) throws(CommandFailure) {
+        let count = body?.object?["totals"]?.object?[name]?.int64
+        guard count == expected else {
+            throw Self.failure("\(name) should have been counted as \(expected), not as \(count ?? 0)")
+        }
+    }
+
+    private func check(
+        _ name: String,
+        _ description: String,
+        _ isRight: (String) -> Bool
+    ) throws(CommandFailure) {
+        let value = body?.object?[name]?.string
+        guard let value, isRight(value) else {
+            throw Self.failure(
+                "\(name) should have been \(description), not \(value.map { "\"\($0)\"" } ?? "missing")"
+            )
+        }
+    }
+
+    static func failure(_ what: String) -> CommandFailure {
+        CommandFailure(
+            "The demo went wrong: \(what).",
+            advice: "This is a defect; please report it with the output."
+        )
+    }
+
+    /// JSON text, a line per member, behind a mark; other text as it is.
+    static func indented(_ text: String, by mark: String) -> String {
+        let value = try? JSONValue(parsing: Array(text.utf8))
+        return prefixed(value.map(laidOut) ?? text, by: mark)
+    }
+
+    private static func prefixed(_ text: String, by mark: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { mark + $0 }.joined(
+            separator: "\n"
+        )
+    }
+
+    private static func laidOut(_ value: JSONValue) -> String {
+        var json = JSONWriter(isPretty: true)
+        write(value, to: &json)
+        return json.text
+    }
+
+    private static func write(_ value: JSONValue, to json: inout JSONWriter) {
+        switch value {
+        case .null: json.null()
+        case .bool(let flag): json.value(flag)
+        case .number(let number): json.raw(number.text.utf8)
+        case .string(let text): json.value(text)
+        case .array(let values):
+            json.array { json in for value in values { write(value, to: &json) } }
+        case .object(let object):
+            json.object { json in
+                for member in object.members {
+                    json.name(member.name)
+                    write(member.value, to: &json)
+                }
+            }
+        }
+    }
+}

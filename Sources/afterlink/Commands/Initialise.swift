@@ -1,0 +1,56 @@
+internal import Attribution
+
+/// The command `afterlink init`.
+enum Initialise {
+    static let description = CommandDescription(
+        name: "init",
+        summary: "Make the database, the first app and its keys",
+        discussion: [
+            "Makes the database and the server key beside it, the first app, and a key of each kind. The keys are"
+                + " shown only now. It fails when the database has an app already.",
+            "`afterlink serve` does the same by itself on a new database; `init` is for scripts, and for machines"
+                + " whose service output goes into a log.",
+        ],
+        options: [CommandOption("json", help: "Print one JSON object with the app and the keys.")],
+        settings: CommandDatabase.settings + [
+            "server-key-file", "app-name", "destination", "initial-app-key", "initial-admin-key",
+        ],
+        examples: [
+            CommandDescription.Example(
+                call:
+                    "afterlink init --database /var/lib/afterlink/afterlink.db --destination myapp:// --json",
+                purpose: "For a script: the keys are in .keys.app, .keys.server, .keys.test and .keys.admin."
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let configuration = try ConfigurationReader.read(invocation)
+        let database = try CommandDatabase.openOrMake(configuration)
+        defer { database.close() }
+        let (_, firstApp) = try await FirstApp.prepare(database.apps, configuration, others: .always)
+        guard let firstApp else {
+            throw CommandFailure(
+                "The database \(configuration.databasePath) has an app already.",
+                advice: "`afterlink apps list` shows it; `afterlink keys create` makes further keys."
+            )
+        }
+        guard !invocation.arguments.has("json") else {
+            Console.print(firstApp.json)
+            return .done
+        }
+        Console.print(
+            """
+            Made \(configuration.databasePath) with the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text).
+
+            Its keys, which are shown only now:
+
+            \(firstApp.keysText)
+
+            `afterlink serve` starts the service.
+            """
+        )
+        return .done
+    }
+}

@@ -1,0 +1,72 @@
+internal import Server
+
+/// The command `afterlink migrate`.
+enum Migrate {
+    static let description = CommandDescription(
+        name: "migrate",
+        summary: "Bring the database's tables up to this version",
+        discussion: [
+            "Applies the migrations that the database does not have yet, each in a transaction, after a copy of it"
+                + " was made beside it. `afterlink serve` does the same at its start; the command shows the plan"
+                + " before, and separates the two steps for who wants that.",
+            "A database of a newer version is refused.",
+        ],
+        options: [
+            CommandOption("dry-run", help: "Show what would be done, and do nothing."),
+            .json,
+        ],
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink migrate --dry-run",
+                purpose: "What will the new version do to the database?"
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let configuration = try ConfigurationReader.read(invocation)
+        guard TextFile.exists(configuration.databasePath) else {
+            throw CommandFailure(
+                "There is no database at \(configuration.databasePath).",
+                advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
+            )
+        }
+        let outline = try CommandDatabase.outline(configuration)
+        let isDryRun = invocation.arguments.has("dry-run")
+        if !isDryRun, !outline.pending.isEmpty {
+            try CommandDatabase.openOrMake(configuration).close()
+        }
+        Console.print(
+            invocation.arguments.has("json")
+                ? json(outline, isDryRun: isDryRun) : text(outline, isDryRun: isDryRun)
+        )
+        return .done
+    }
+
+    private static func text(_ outline: MigrationOutline, isDryRun: Bool) -> String {
+        var table = Table([("MIGRATION", .left), ("STATE", .left)])
+        for name in outline.applied { table.add([name, "there"]) }
+        for name in outline.pending { table.add([name, isDryRun ? "to be applied" : "applied"]) }
+        guard !outline.pending.isEmpty else { return table.text + "\n\nThe database is up to date." }
+        guard let path = outline.backupPath else { return table.text }
+        return table.text + "\n\nThe database \(isDryRun ? "would be" : "was") copied before, to \(path)."
+    }
+
+    private static func json(_ outline: MigrationOutline, isDryRun: Bool) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("applied") { write(outline.applied + (isDryRun ? [] : outline.pending), to: &$0) }
+            json.member("pending") { write(isDryRun ? outline.pending : [], to: &$0) }
+            json.member("backup", outline.backupPath)
+        }
+        return json.text
+    }
+
+    private static func write(_ names: [String], to json: inout JSONWriter) {
+        json.array { json in
+            for name in names { json.value(name) }
+        }
+    }
+}

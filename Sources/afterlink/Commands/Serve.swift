@@ -1,0 +1,77 @@
+internal import Attribution
+internal import Dispatch
+internal import Glibc
+internal import Server
+
+/// The command `afterlink serve`.
+enum Serve {
+    static let description = CommandDescription(
+        name: "serve",
+        summary: "Answer clicks and first launches",
+        discussion: [
+            "Records clicks, answers first launches, and goes on until SIGTERM or SIGINT. With nothing set it listens"
+                + " on 127.0.0.1:8080 and keeps everything in ./afterlink.db.",
+            "On a new database it makes the first app and its keys, prints them once, and shows two curl calls that"
+                + " work.",
+            "SIGTERM and SIGINT stop gracefully: requests in flight are finished, everything is on disk, exit status"
+                + " 0. A second signal hurries. SIGHUP opens the log file anew.",
+        ],
+        settings: Setting.all.map(\.name),
+        examples: [
+            CommandDescription.Example(call: "afterlink serve", purpose: "On this machine, to try it."),
+            CommandDescription.Example(
+                call: "afterlink serve --listen 0.0.0.0:8080 --data-directory /var/lib/afterlink"
+                    + " --trusted-proxy 10.0.0.0/8 --destination myapp://",
+                purpose: "Behind a proxy in 10.0.0.0/8, with links into one app only."
+            ),
+            CommandDescription.Example(
+                call: "AFTERLINK_LISTEN=[::]:8080 afterlink serve --config /etc/afterlink.json",
+                purpose: "Settings from three places: flags win over the environment, this over the file."
+            ),
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let configuration = try ConfigurationReader.read(invocation)
+        let signals = StopSignals()
+        let service = try await RunningService.start(configuration)
+        for hint in Setting.unknownVariables(in: invocation.environment) {
+            service.log.event(.warning, hint)
+        }
+        greet(service)
+        goOn(service, until: signals)
+        return .done
+    }
+
+    /// Serves until a signal says to stop, then stops.
+    static func goOn(_ service: RunningService, until signals: StopSignals) {
+        while signals.wait() == .reopen {
+            service.reopenLog()
+        }
+        // Whoever signals again does not want to wait. The thread ends with the process.
+        DispatchQueue.global().async {
+            _ = signals.wait()
+            service.hurry()
+        }
+        service.stop()
+    }
+
+    private static func greet(_ service: RunningService) {
+        if let firstApp = service.firstApp, !firstApp.madeKeys.isEmpty {
+            Console.print(
+                """
+                Made the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text), and its keys. They are shown only now:
+
+                \(firstApp.keysText)
+
+                Try it, a click and then the app's first launch:
+
+                \(firstApp.example(addressText: service.addressText) ?? "")
+
+                """
+            )
+        }
+        Console.print("listening on http://\(service.addressText)")
+    }
+}

@@ -1,0 +1,87 @@
+internal import Attribution
+internal import Server
+
+/// The command `afterlink stats`.
+enum ShowStatistics {
+    static let description = CommandDescription(
+        name: "stats",
+        summary: "Show clicks, checks and matches",
+        discussion: [
+            "Prints what GET /admin/stats answers: totals, then by app, campaign, source, platform and period. Counts"
+                + " are kept with each click and check, so that the command costs the same however many there were.",
+            "A serving process writes checks that matched nothing with up to a second's delay.",
+        ],
+        options: [
+            CommandOption("app", "APP", help: "Only this app, by id or name."),
+            CommandOption("campaign", "KEY", help: "Only this campaign."),
+            CommandOption("from", "TIME", help: "From this moment on: 2026-01-31 or 2026-01-31T12:00:00Z."),
+            CommandOption("to", "TIME", help: "Up to this moment, itself left out."),
+            CommandOption("interval", "hour|day", help: "How long each period is. Default: day."),
+            CommandOption("test", help: "Test clicks and checks instead of live ones."),
+            .json,
+        ],
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink stats --campaign SUMMER25 --from 2026-06-01",
+                purpose: "How the campaign has done since June."
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        var query = try query(arguments)
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        let directory = try database.directory()
+        query.app = try arguments.value("app").map { text throws(CommandFailure) in
+            try AppChoice.find(text, in: directory).id
+        }
+        let now = WallClock.system.now()
+        let report = try await database.statistics(query, at: now)
+        guard !arguments.has("json") else {
+            var body = StatisticsBody(report: report, query: query, directory: directory, now: now)
+            body.version = ProgramVersion.text
+            body.warnings = directory.warnings
+            Console.print(body.json().text)
+            return .done
+        }
+        Console.print(StatisticsTables(report: report, query: query, directory: directory).text)
+        for warning in directory.warnings { Console.printError("\nWarning: \(warning).\n") }
+        return .done
+    }
+
+    private static func query(_ arguments: Arguments) throws(CommandFailure) -> StatisticsQuery {
+        var query = StatisticsQuery(isTest: arguments.has("test"))
+        if let text = arguments.value("campaign") {
+            guard let campaign = CampaignKey(text) else {
+                throw AppSettingOptions.refusal("campaign", text, "must have 1 to 255 characters")
+            }
+            query.campaign = campaign
+        }
+        query.from = try moment("from", arguments)
+        query.to = try moment("to", arguments)
+        if let text = arguments.value("interval") {
+            guard let interval = StatisticsQuery.Interval(rawValue: text) else {
+                throw AppSettingOptions.refusal("interval", text, "must be hour or day")
+            }
+            query.interval = interval
+        }
+        return query
+    }
+
+    private static func moment(_ option: String, _ arguments: Arguments) throws(CommandFailure) -> Timestamp?
+    {
+        guard let text = arguments.value(option) else { return nil }
+        guard let moment = MomentText.moment(text) else {
+            throw AppSettingOptions.refusal(
+                option,
+                text,
+                "must be a moment such as 2026-01-31 or 2026-01-31T12:00:00Z"
+            )
+        }
+        return moment
+    }
+}

@@ -1,0 +1,57 @@
+package import Attribution
+package import HTTPServer
+package import Server
+
+/// What an operator chose: every setting with a value that has been checked.
+package struct Configuration: Sendable {
+    package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
+    package var metricsListen: ListenAddress?
+    package var trustedProxies: [AddressRange] = []
+    /// 0 stands for one a core.
+    package var threads = 0
+    package var maximumConnections = 20_000
+    /// Nil for no limit.
+    package var rateLimit: RateLimit?
+
+    /// As it was given; relative to ``dataDirectory``.
+    package var database = "afterlink.db"
+    package var dataDirectory = "."
+    package var durability = StoreDurability.full
+    /// Nil for the database's path and `.key`.
+    package var serverKeyFile: String?
+
+    package var attributionWindow = AttributionWindow.standard
+    /// In seconds.
+    package var replayGrace: Int64 = 60
+    /// In seconds after a click's expiry.
+    package var retention: Int64 = 604_800
+
+    package var appName = "app"
+    package var destinations: [String] = []
+    package var initialAppKey: KeyText?
+    package var initialAdminKey: KeyText?
+
+    package var limits = Limits()
+    package var timeouts = Timeouts()
+    package var shutdownGrace: Int64 = 8
+
+    /// Nil for text on a terminal and JSON elsewhere.
+    package var logFormat: LogFormat?
+    /// Nil for standard error.
+    package var logFile: String?
+
+    package var usesTestClock = false
+
+    package init() {}
+
+    /// Where the database is.
+    package var databasePath: String {
+        guard !database.hasPrefix("/"), dataDirectory != "." else { return database }
+        return dataDirectory.hasSuffix("/") ? dataDirectory + database : dataDirectory + "/" + database
+    }
+
+    /// Where the server key is.
+    package var serverKeyPath: String {
+        serverKeyFile ?? databasePath + ".key"
+    }
+}

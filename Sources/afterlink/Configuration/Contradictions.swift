@@ -1,0 +1,41 @@
+internal import Attribution
+internal import HTTPServer
+
+extension Configuration {
+    /// Something that is wrong about a setting only when another one is looked at with it.
+    struct Contradiction {
+        /// The setting's name.
+        let setting: String
+        /// Nil where the value is secret or says nothing.
+        let value: String?
+        let sentence: String
+    }
+
+    var contradictions: [Contradiction] {
+        var contradictions: [Contradiction] = []
+        if usesTestClock, !listen.isLoopback {
+            let sentence =
+                "lets anybody who can reach \(listen) set the time; it works on 127.0.0.1 and ::1 only"
+            contradictions.append(Contradiction(setting: "unsafe-test-clock", value: nil, sentence: sentence))
+        }
+        if let metricsListen, metricsListen == listen, listen.address.port != 0 {
+            let sentence = "must be another address or port than --listen"
+            contradictions.append(
+                Contradiction(setting: "metrics-listen", value: "\(metricsListen)", sentence: sentence)
+            )
+        }
+        if let initialAppKey, initialAppKey.text == initialAdminKey?.text {
+            let sentence = "must be another key than AFTERLINK_INITIAL_APP_KEY"
+            contradictions.append(Contradiction(setting: "initial-admin-key", value: nil, sentence: sentence))
+        }
+        return contradictions
+    }
+}
+
+extension ListenAddress {
+    /// Whether only this machine can reach it: 127.0.0.0/8 or ::1.
+    var isLoopback: Bool {
+        if let ipv4 = address.ipv4 { return ipv4 >> 24 == 127 }
+        return address.high == 0 && address.low == 1
+    }
+}

@@ -1,0 +1,113 @@
+internal import HTTPServer
+internal import Server
+
+// The rows of the table for how much a peer may send, how long it may take, and where the log goes.
+
+extension Setting {
+    static let limits: [Setting] = [
+        limit("limit-target", "BYTES", 256...65_536, default: 8192, into: \.limits.targetByteCount)
+            .saying("Longest request target; a longer one is answered 414."),
+        limit("limit-fields", "BYTES", 1024...1_048_576, default: 16_384, into: \.limits.fieldsByteCount)
+            .saying("All header fields of a request together; more are answered 431."),
+        limit("limit-field-count", "N", 8...10_000, default: 100, into: \.limits.fieldCount)
+            .saying("Header fields of a request; more are answered 431."),
+        limit("limit-body", "BYTES", 1024...16_777_216, default: 65_536, into: \.limits.bodyByteCount)
+            .saying("Longest body; a longer one is answered 413 before it is read."),
+        limit("limit-requests", "N", 1...1_000_000_000, default: 1000, into: \.limits.requestsPerConnection)
+            .saying("Requests on one connection; the answer to the last one closes it."),
+    ]
+
+    static let timeLimits: [Setting] = [
+        seconds("timeout-header", default: 10, into: \.timeouts.header)
+            .saying("From a request's first byte to the end of its header; then 408."),
+        seconds("timeout-body", default: 10, into: \.timeouts.body)
+            .saying("From the end of the header to the end of the body; then 408."),
+        seconds("timeout-idle", default: 75, into: \.timeouts.idle)
+            .saying("Without a byte between requests; then the connection is closed."),
+        seconds("timeout-write", default: 10, into: \.timeouts.write)
+            .saying("Without progress while an answer is sent; then the connection is closed."),
+        Setting(
+            "shutdown-grace",
+            .timeLimits,
+            "SECONDS",
+            default: "8",
+            allowed: "a whole number of seconds from 0 to 3600",
+            help: "How long requests in flight may take to finish after SIGTERM.",
+            into: \.shutdownGrace,
+            { ValueText.integer($0, in: 0...3600) }
+        ),
+    ]
+
+    static let log: [Setting] = [
+        Setting(
+            "log-format",
+            .log,
+            "json|text",
+            default: "text on a terminal, else json",
+            allowed: "json or text",
+            help: "One JSON object a line, or lines for people.",
+            intoOptional: \.logFormat,
+            { LogFormat(rawValue: $0) }
+        ),
+        Setting(
+            "log-file",
+            .log,
+            "FILE",
+            default: "standard error",
+            allowed: "the path of a file",
+            help: "Where the log is appended to. SIGHUP opens it anew, for rotation.",
+            intoOptional: \.logFile,
+            ValueText.path
+        ),
+    ]
+
+    private static func limit(
+        _ name: String,
+        _ placeholder: String,
+        _ range: ClosedRange<Int>,
+        default standard: Int,
+        into path: any WritableKeyPath<Configuration, Int> & Sendable
+    ) -> Setting {
+        Setting(
+            name,
+            .limits,
+            placeholder,
+            default: String(standard),
+            allowed: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            help: "",
+            into: path,
+            { ValueText.integer($0, in: range) }
+        )
+    }
+
+    private static func seconds(
+        _ name: String,
+        default standard: Int,
+        into path: any WritableKeyPath<Configuration, Duration> & Sendable
+    ) -> Setting {
+        Setting(
+            name,
+            .timeLimits,
+            "SECONDS",
+            default: String(standard),
+            allowed: "a whole number of seconds from 1 to 3600",
+            help: "",
+            into: path,
+            { ValueText.integer($0, in: 1...3600).map { Duration.seconds($0 as Int) } }
+        )
+    }
+
+    private func saying(_ help: String) -> Setting {
+        Setting(
+            name: name,
+            section: section,
+            placeholder: placeholder,
+            isRepeatable: isRepeatable,
+            isSecret: isSecret,
+            defaultText: defaultText,
+            allowed: allowed,
+            help: help,
+            read: read
+        )
+    }
+}

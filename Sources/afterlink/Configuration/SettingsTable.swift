@@ -1,0 +1,215 @@
+internal import Attribution
+internal import HTTPServer
+
+// The one table of settings. A new setting is a row here and a field in `Configuration`.
+
+extension Setting {
+    /// Every setting, in the order of the documentation.
+    package static let all: [Setting] =
+        network + database + matching + firstStart + limits + timeLimits + log + tests
+
+    private static let network: [Setting] = [
+        Setting(
+            "listen",
+            .network,
+            "ADDRESS:PORT",
+            default: "127.0.0.1:8080",
+            allowed: "an IP address and a port, as in 127.0.0.1:8080 or [::1]:8080",
+            help: "Where clicks and first launches are answered. Port 0 picks a free one.",
+            into: \.listen,
+            { ListenAddress($0) }
+        ),
+        Setting(
+            "metrics-listen",
+            .network,
+            "ADDRESS:PORT",
+            default: "none",
+            allowed: "an IP address and a port, as in 127.0.0.1:9090 or [::1]:9090",
+            help:
+                "Where /metrics, /healthz and /readyz are answered without a key. Keep it off the internet.",
+            intoOptional: \.metricsListen,
+            { ListenAddress($0) }
+        ),
+        Setting(
+            "trusted-proxy",
+            .network,
+            repeated: "CIDR",
+            default: "none",
+            allowed: "an address range, as in 10.0.0.0/8 or fd00::/8",
+            help: "Proxies whose X-Forwarded-For and Forwarded headers are believed.",
+            into: \.trustedProxies,
+            { AddressRange($0) }
+        ),
+        Setting(
+            "threads",
+            .network,
+            "N",
+            default: "one per core",
+            allowed: "a whole number from 1 to 256",
+            help: "Event loops, each a thread with its own connections and its own view of the database.",
+            into: \.threads,
+            { ValueText.integer($0, in: 1...256) }
+        ),
+        Setting(
+            "maximum-connections",
+            .network,
+            "N",
+            default: "20000",
+            allowed: "a whole number from 1 to 1000000",
+            help: "Open connections; one more is answered 503.",
+            into: \.maximumConnections,
+            { ValueText.integer($0, in: 1...1_000_000) }
+        ),
+        Setting(
+            "rate-limit",
+            .network,
+            "N/s:BURST",
+            default: "off",
+            allowed: "off, or so many a second and so many at once, as in 20/s:500",
+            help: "Clicks and checks that one address may send; more are answered 429. Many phones share an"
+                + " address: leave room.",
+            into: \.rateLimit,
+            ValueText.rateLimit
+        ),
+    ]
+
+    private static let database: [Setting] = [
+        Setting(
+            "database",
+            .database,
+            "PATH",
+            default: "afterlink.db",
+            allowed: "the path of a database file",
+            help: "The SQLite database. It is made when it is not there.",
+            into: \.database,
+            ValueText.databasePath
+        ),
+        Setting(
+            "data-directory",
+            .database,
+            "DIR",
+            default: "the working directory",
+            allowed: "the path of a directory",
+            help: "Where the database lies if its path is relative. It is made when it is not there.",
+            into: \.dataDirectory,
+            ValueText.path
+        ),
+        Setting(
+            "server-key-file",
+            .database,
+            "FILE",
+            default: "the database's path and .key",
+            allowed: "the path of a file",
+            help: "The key under which fingerprints and addresses are hashed. It is made with the database;"
+                + " back up both together.",
+            intoOptional: \.serverKeyFile,
+            ValueText.path
+        ),
+        Setting(
+            "durability",
+            .database,
+            "full|relaxed",
+            default: "full",
+            allowed: "full or relaxed",
+            help:
+                "What an acknowledged click survives: with full a power cut, with relaxed the end of the process,"
+                + " while a power cut may take the last seconds.",
+            into: \.durability,
+            { StoreDurability(rawValue: $0) }
+        ),
+    ]
+
+    private static let matching: [Setting] = [
+        Setting(
+            "attribution-window",
+            .matching,
+            "SECONDS",
+            default: "86400",
+            allowed: "a whole number of seconds from 60 to 2592000",
+            help:
+                "How long after a click a first launch may be credited to it. Apps and clicks may have their own.",
+            into: \.attributionWindow,
+            {
+                ValueText.integer($0, in: AttributionWindow.allowedSeconds).flatMap(
+                    AttributionWindow.init(seconds:)
+                )
+            }
+        ),
+        Setting(
+            "replay-grace",
+            .matching,
+            "SECONDS",
+            default: "60",
+            allowed: "a whole number of seconds from 0 to 3600",
+            help:
+                "How long a caller without an install id may ask for a lost answer again; 0 switches it off.",
+            into: \.replayGrace,
+            { ValueText.integer($0, in: 0...3600) }
+        ),
+        Setting(
+            "retention",
+            .matching,
+            "SECONDS",
+            default: "604800",
+            allowed: "a whole number of seconds from 0 to 315360000",
+            help: "How long clicks are kept after they expired. Statistics stay.",
+            into: \.retention,
+            { ValueText.integer($0, in: 0...315_360_000) }
+        ),
+    ]
+
+    private static let firstStart: [Setting] = [
+        Setting(
+            "app-name",
+            .firstStart,
+            "NAME",
+            default: "app",
+            allowed: "1 to 100 characters",
+            help: "Name of the app that is made with a new database.",
+            into: \.appName,
+            ValueText.name
+        ),
+        Setting(
+            "destination",
+            .firstStart,
+            repeated: "PREFIX",
+            default: "any",
+            allowed: "a scheme or a site, as in myapp:// or https://shop.example",
+            help: "Where clicks of that app may lead when anybody can post them."
+                + " Set it before strangers can reach the service.",
+            into: \.destinations,
+            ValueText.destination
+        ),
+        Setting(
+            "initial-app-key",
+            .firstStart,
+            "KEY",
+            isSecret: true,
+            default: "a random one, printed once",
+            allowed: "32 to 256 visible ASCII characters",
+            help: "The new app's key, brought instead of made. No key is printed then.",
+            intoOptional: \.initialAppKey,
+            { KeyText(operatorsOwn: $0) }
+        ),
+        Setting(
+            "initial-admin-key",
+            .firstStart,
+            "KEY",
+            isSecret: true,
+            default: "a random one, printed once",
+            allowed: "32 to 256 visible ASCII characters",
+            help: "The first admin key, brought instead of made. No key is printed then.",
+            intoOptional: \.initialAdminKey,
+            { KeyText(operatorsOwn: $0) }
+        ),
+    ]
+
+    private static let tests: [Setting] = [
+        Setting(
+            "unsafe-test-clock",
+            .tests,
+            help: "Let any request set the time with X-Test-Time. For tests on a loopback address only.",
+            into: \.usesTestClock
+        )
+    ]
+}

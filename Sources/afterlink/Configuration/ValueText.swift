@@ -1,0 +1,62 @@
+internal import Attribution
+internal import Server
+
+/// Reads the texts of settings and options; nil for what is not allowed.
+enum ValueText {
+    /// Digits only: no sign, no blanks.
+    static func integer<Number: FixedWidthInteger>(_ text: String, in range: ClosedRange<Number>) -> Number? {
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        guard text.utf8.allSatisfy(digits.contains), let number = Number(text), range.contains(number) else {
+            return nil
+        }
+        return number
+    }
+
+    static func path(_ text: String) -> String? {
+        text.isEmpty || text.utf8.contains(0) ? nil : text
+    }
+
+    /// - Throws: a sentence about database URLs, which may hold a password and are therefore never repeated.
+    static func databasePath(_ text: String) throws(ValueRefusal) -> String? {
+        guard let scheme = text.firstRange(of: "://").map({ text[..<$0.lowerBound].lowercased() }) else {
+            return path(text)
+        }
+        guard scheme == "postgres" || scheme == "postgresql" else {
+            throw ValueRefusal(text: scheme + "://…")
+        }
+        throw ValueRefusal(
+            text: scheme + "://…",
+            sentence:
+                "is a PostgreSQL server, which this version cannot use yet; give the path of an SQLite file"
+        )
+    }
+
+    /// 1 to 100 characters, none of them a control character.
+    static func name(_ text: String) -> String? {
+        guard (1...100).contains(text.count), !hasControls(text) else { return nil }
+        return text
+    }
+
+    /// Up to 100 characters, none of them a control character.
+    static func label(_ text: String) -> String? {
+        text.isEmpty ? text : name(text)
+    }
+
+    /// As it is stored, such as `https://shop.example` for `https://Shop.example/`.
+    static func destination(_ text: String) throws(ValueRefusal) -> String? {
+        do throws(DestinationError) {
+            return try Destination(parsing: text).text
+        } catch {
+            throw ValueRefusal(text: text, sentence: "is no destination. \(error.message)")
+        }
+    }
+
+    /// A limit, or nil for `off`.
+    static func rateLimit(_ text: String) -> RateLimit?? {
+        text == "off" ? .some(nil) : RateLimit(text).map(Optional.some)
+    }
+
+    private static func hasControls(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+    }
+}

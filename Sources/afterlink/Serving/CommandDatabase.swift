@@ -1,0 +1,113 @@
+internal import Attribution
+internal import Glibc
+internal import Server
+
+/// The database as a command uses it, alone or beside a serving process, on the main thread.
+struct CommandDatabase {
+    /// The settings that every command on a database takes.
+    static let settings = ["database", "data-directory"]
+
+    /// Longer than any write is meant to wait.
+    private static let patience: UInt64 = 5000
+
+    private let store: OpenStore
+    private let stores: Stores
+
+    /// Opens a database that is there and up to date.
+    static func open(_ configuration: Configuration) throws(CommandFailure) -> CommandDatabase {
+        let path = configuration.databasePath
+        guard TextFile.exists(path) else {
+            throw CommandFailure(
+                "There is no database at \(path).",
+                advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
+            )
+        }
+        guard try outline(configuration).pending.isEmpty else {
+            throw CommandFailure(
+                "The database \(path) is of an older version.",
+                advice: "Run `afterlink migrate`, or start the service once with this version."
+            )
+        }
+        return try CommandDatabase(configuration)
+    }
+
+    /// Opens a database, makes it where there is none, and brings it up to date.
+    static func openOrMake(_ configuration: Configuration) throws(CommandFailure) -> CommandDatabase {
+        try prepareDirectory(configuration)
+        return try CommandDatabase(configuration)
+    }
+
+    /// Which migrations the database has and which it lacks.
+    static func outline(_ configuration: Configuration) throws(CommandFailure) -> MigrationOutline {
+        do throws(StoreError) {
+            return try Wiring.migrationOutline(configuration)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Makes the data directory if it is named and missing, and sees to it that all files are their owner's only.
+    static func prepareDirectory(_ configuration: Configuration) throws(CommandFailure) {
+        umask(0o077)
+        do throws(SystemError) {
+            try TextFile.createDirectory(configuration.dataDirectory)
+        } catch {
+            throw CommandFailure(
+                "The data directory is out of reach: \(error.text).",
+                advice: "Make it, owned by the user that Afterlink runs as, or name another one."
+            )
+        }
+    }
+
+    private init(_ configuration: Configuration) throws(CommandFailure) {
+        umask(0o077)
+        do throws(StoreError) {
+            store = try Wiring.openStore(configuration, for: .command)
+        } catch {
+            throw CommandFailure(error)
+        }
+        stores = store.makeStores()
+    }
+
+    func close() {
+        stores.endTurn()
+        store.stop(Self.patience)
+    }
+
+    var apps: any AppStore { stores.apps }
+
+    func directory() throws(CommandFailure) -> Directory {
+        do throws(StoreError) {
+            return try stores.apps.directory()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func create(_ key: APIKey) async throws(CommandFailure) {
+        do throws(StoreError) {
+            try await stores.apps.create(key)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func revoke(_ key: KeyID, at now: Timestamp) async throws(CommandFailure) {
+        do throws(StoreError) {
+            try await stores.apps.revoke(key, at: now)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func statistics(
+        _ query: StatisticsQuery,
+        at now: Timestamp
+    ) async throws(CommandFailure) -> StatisticsReport {
+        do throws(StoreError) {
+            return try await stores.statistics.statistics(query, at: now)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+internal import Attribution
+internal import Server
+
+/// The app and the keys that a new database begins with.
+struct FirstApp: Sendable {
+    let app: App
+    /// The keys that were made here, to be shown once; not those that the operator brought.
+    let madeKeys: [(kind: KeyKind, text: KeyText)]
+
+    /// Which keys are made besides those that the operator brought.
+    enum Others {
+        /// One of each kind that was not brought.
+        case always
+        /// None where at least one was brought: nothing is to be printed then, and a key that nobody sees is
+        /// of no use.
+        case unlessBrought
+    }
+
+    /// Makes the server key, the app and its keys where the database has no app yet.
+    ///
+    /// - Returns: the server key, and the app if it was made now.
+    static func prepare(
+        _ apps: any AppStore,
+        _ configuration: Configuration,
+        others: Others
+    ) async throws(CommandFailure) -> (ServerKey, FirstApp?) {
+        let isNew: Bool
+        do throws(StoreError) {
+            isNew = try apps.directory().apps.isEmpty
+        } catch {
+            throw CommandFailure(error)
+        }
+        let serverKey = try ServerKeyFile(path: configuration.serverKeyPath).open(databaseIsNew: isNew)
+        guard isNew else { return (serverKey, nil) }
+        do throws(StoreError) {
+            return (serverKey, try await make(in: apps, configuration, others: others))
+        } catch {
+            // Somebody else who began at the same moment was faster.
+            guard error.code != .conflict else { return (serverKey, nil) }
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Makes app and keys as the configuration says.
+    ///
+    /// - Throws: `conflict` when somebody else has just made it.
+    private static func make(
+        in apps: any AppStore,
+        _ configuration: Configuration,
+        others: Others
+    ) async throws(StoreError) -> FirstApp {
+        let now = WallClock.system.now()
+        let settings = App.Settings(name: configuration.appName, destinations: configuration.destinations)
+        let app = App(id: AppID(at: now, random: .system), settings: settings, createdAt: now)
+        try await apps.create(app)
+        let brought: [KeyKind: KeyText] = [
+            .app: configuration.initialAppKey, .admin: configuration.initialAdminKey,
+        ].compactMapValues(\.self)
+        var made: [(kind: KeyKind, text: KeyText)] = []
+        for kind in KeyKind.allCases {
+            let text: KeyText
+            if let own = brought[kind] {
+                text = own
+            } else if others == .always || brought.isEmpty {
+                text = KeyText(kind: kind, random: .system)
+                made.append((kind, text))
+            } else {
+                continue
+            }
+            try await apps.create(key(text, kind, of: app, at: now))
+        }
+        return FirstApp(app: app, madeKeys: made)
+    }
+
+    private static func key(_ text: KeyText, _ kind: KeyKind, of app: App, at now: Timestamp) -> APIKey {
+        APIKey(
+            id: KeyID(at: now, random: .system),
+            kind: kind,
+            app: kind == .admin ? nil : app.id,
+            label: "first",
+            digest: text.digest,
+            createdAt: now
+        )
+    }
+}
+
+extension FirstApp {
+    /// As in `{"app":{"id":"app_…","name":"…"},"keys":{"app":"…","server":"…","test":"…","admin":"…"}}`.
+    var json: String {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("app") { json in
+                json.object { json in
+                    json.member("id", app.id.text)
+                    json.member("name", app.settings.name)
+                }
+            }
+            json.member("keys") { json in
+                json.object { json in
+                    for key in madeKeys { json.member(key.kind.rawValue, key.text.text) }
+                }
+            }
+        }
+        return json.text
+    }
+
+    /// The keys and what each is for.
+    var keysText: String {
+        let purposes: [KeyKind: String] = [
+            .app: "goes into the mobile app",
+            .server: "for your own back end; secret",
+            .test: "like the app key, for test clicks only",
+            .admin: "for everything under /admin; secret",
+        ]
+        let lines = madeKeys.map { key in
+            "  \(key.kind.rawValue.padded(to: 7)) \(key.text.text)\n          \(purposes[key.kind] ?? "")"
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// A click and a check with `curl` that work against a server at this address, if an app key may be shown.
+    func example(addressText: String) -> String? {
+        guard let key = madeKeys.first(where: { $0.kind == .app }) else { return nil }
+        let fingerprint = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").hex
+        let prefix = app.settings.destinations.first ?? "myapp://"
+        let link = prefix.hasSuffix("://") ? prefix + "promo" : prefix + "/promo"
+        return """
+              curl -X POST http://\(addressText)/v1/deferred-deeplink/click \\
+                -H 'Content-Type: application/json' \\
+                -d '{"fingerprint":"\(fingerprint)","deeplink_url":"\(link)","campaign_key":"SUMMER25"}'
+
+              curl 'http://\(addressText)/v1/deferred-deeplink?fingerprint=\(fingerprint)' \\
+                -H 'Authorization: Bearer \(key.text.text)'
+            """
+    }
+}

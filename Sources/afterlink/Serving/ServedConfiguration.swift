@@ -1,0 +1,30 @@
+internal import Attribution
+internal import HTTPServer
+internal import Server
+
+// What the modules are told of the configuration.
+
+extension Configuration {
+    var serviceSettings: ServiceSettings {
+        var settings = ServiceSettings(version: ProgramVersion.text)
+        settings.attributionWindow = attributionWindow
+        settings.replayGrace = replayGrace * 1000
+        settings.trustedProxies = TrustedProxies(trustedProxies)
+        settings.rateLimit = rateLimit
+        settings.usesTestClock = usesTestClock
+        return settings
+    }
+
+    var serverConfiguration: HTTPServer.Configuration {
+        var settings = HTTPServer.Configuration(listenAddress: listen, loopCount: threads)
+        settings.limits = limits
+        settings.timeouts = timeouts
+        settings.maximumConnections = maximumConnections
+        return settings
+    }
+
+    /// Nil where metrics have no address of their own.
+    var metricsConfiguration: HTTPServer.Configuration? {
+        metricsListen.map { HTTPServer.Configuration(listenAddress: $0, loopCount: 1) }
+    }
+}

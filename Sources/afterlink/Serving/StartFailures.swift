@@ -1,0 +1,35 @@
+internal import Attribution
+internal import HTTPServer
+
+extension CommandFailure {
+    /// A store's refusal in words for whoever called the command.
+    init(_ error: StoreError) {
+        let advice =
+            switch error.code {
+            case .overloaded, .timedOut, .locked: "Try again in a moment."
+            case .full: "Make room on the disk and try again."
+            case .readOnly: "The file and its directory must belong to the user that Afterlink runs as."
+            case .inputOutput: "Look at the disk; the system's log may say more."
+            case .corrupted: "Put the database back from a backup; nothing was changed."
+            case .incompatible:
+                "Use the version of Afterlink that the database was last used with, or a newer one."
+            case .stopping: "Try again when the service has started."
+            case .conflict, .notFound: "Look at what is there with the list commands."
+            case .defect: "This is a defect; please report it."
+            }
+        self.init(error.explanation, advice: advice)
+    }
+}
+
+extension CommandFailure {
+    /// A server that could not start.
+    init(_ error: StartError) {
+        let advice =
+            switch error.cause {
+            case .listening: "See which process has the address, or take another one with --listen."
+            case .resources: "Raise the limits of the user that Afterlink runs as (ulimit -a shows them)."
+            case .handler, .state: "This is a defect; please report it."
+            }
+        self.init(error.message, advice: advice)
+    }
+}

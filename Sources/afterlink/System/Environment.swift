@@ -1,0 +1,30 @@
+internal import Glibc
+
+/// The environment variables of this process.
+enum Environment {
+    /// All variables that begin with the settings' prefix.
+    ///
+    /// Where the list cannot be had, those that are known are asked for one by one.
+    static func settings() -> [String: String] {
+        guard let list = try? OpenFile("/proc/self/environ", O_RDONLY).readAll(limit: 1 << 22) else {
+            return known()
+        }
+        var variables: [String: String] = [:]
+        for line in list.split(separator: 0) {
+            guard let equals = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
+            let name = String(decoding: line[..<equals], as: UTF8.self)
+            guard name.hasPrefix(Setting.environmentPrefix) else { continue }
+            variables[name] = String(decoding: line[(equals + 1)...], as: UTF8.self)
+        }
+        return variables
+    }
+
+    private static func known() -> [String: String] {
+        var variables: [String: String] = [:]
+        for name in Setting.all.map(\.environmentVariable) + ["AFTERLINK_CONFIG"] {
+            // The text is copied before anything could change the environment.
+            variables[name] = unsafe getenv(name).map { unsafe String(cString: $0) }
+        }
+        return variables
+    }
+}

@@ -1,0 +1,72 @@
+internal import Glibc
+
+/// A file that is open, closed when nobody needs it any more.
+struct OpenFile: ~Copyable, Sendable {
+    private let descriptor: Int32
+    private let path: String
+
+    /// Opens a file; one that is made by it can be read by its owner only.
+    ///
+    /// - Parameters:
+    ///   - path: where the file is.
+    ///   - flags: those of open(2), such as `O_RDONLY`.
+    /// - Throws: what open(2) refused.
+    init(_ path: String, _ flags: Int32) throws(SystemError) {
+        // The path lives for the call.
+        descriptor = unsafe open(path, flags | O_CLOEXEC, 0o600)
+        self.path = path
+        guard descriptor >= 0 else { throw SystemError("cannot open", path) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// All bytes from here to the end, as long as they are not more than `limit`.
+    func readAll(limit: Int) throws(SystemError) -> [UInt8] {
+        var content: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            // The kernel writes at most the buffer's own length into it.
+            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw SystemError("cannot read", path) }
+            guard count > 0 else { return content }
+            content += buffer[..<count]
+            guard content.count <= limit else { throw SystemError("cannot read", path, number: EFBIG) }
+        }
+    }
+
+    /// Writes all bytes, however many calls that takes.
+    func write(_ bytes: [UInt8]) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // The kernel reads the slice's own bytes, for the length of the call.
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw SystemError("cannot write", path) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Returns when what was written is on disk.
+    func synchronize() throws(SystemError) {
+        guard fsync(descriptor) == 0 else { throw SystemError("cannot sync", path) }
+    }
+
+    /// Lets this descriptor lead to another file from now on, in one step for all threads.
+    func become(_ other: borrowing OpenFile) {
+        // Without close-on-exec, which would take a second step; this program starts no other one.
+        dup2(other.descriptor, descriptor)
+    }
+
+    /// Whether anybody but the owner may read or change it.
+    func isOpenToOthers() throws(SystemError) -> Bool {
+        var status = stat()
+        // The kernel fills the local value.
+        guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError("cannot examine", path) }
+        return status.st_mode & 0o077 != 0
+    }
+}

@@ -1,0 +1,40 @@
+internal import Glibc
+
+/// The signals that a serving process is told with: stop, hurry, open the log anew.
+///
+/// They are blocked in every thread and fetched by the main one, so that no handler ever interrupts anything.
+struct StopSignals: Sendable {
+    enum Signal {
+        /// SIGTERM or SIGINT.
+        case stop
+        /// SIGHUP.
+        case reopen
+    }
+
+    private let awaited: sigset_t
+
+    /// Blocks the signals.
+    ///
+    /// To be called before another thread exists: threads inherit what is blocked.
+    init() {
+        var signals = sigset_t()
+        // The set is a local value, which the kernel copies.
+        unsafe sigemptyset(&signals)
+        for number in [SIGTERM, SIGINT, SIGHUP] {
+            unsafe sigaddset(&signals, number)
+        }
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+        awaited = signals
+        // A peer that vanished is an error of its connection, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Sleeps until one of the signals comes.
+    func wait() -> Signal {
+        var signals = awaited
+        var number: Int32 = 0
+        // Both values are local for the call.
+        while unsafe sigwait(&signals, &number) != 0 {}
+        return number == SIGHUP ? .reopen : .stop
+    }
+}

@@ -1,0 +1,36 @@
+internal import Glibc
+
+/// A directory of one's own that is gone afterwards.
+struct TemporaryDirectory {
+    let path: String
+
+    /// Makes it below `TMPDIR`, or below /tmp.
+    init() throws(CommandFailure) {
+        // The text is copied before anything could change the environment.
+        let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/afterlink-XXXXXX".utf8CString)
+        // mkdtemp replaces the six letters in place.
+        guard unsafe mkdtemp(&template) != nil else {
+            throw CommandFailure(
+                SystemError("cannot make a directory in", parent).text + ".",
+                advice: "Name a directory that can be written to in TMPDIR."
+            )
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Deletes the directory with the files in it.
+    func delete() {
+        // The stream is closed below; each entry is read before the next one is asked for.
+        guard let stream = unsafe opendir(path) else { return }
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { TextFile.delete("\(path)/\(name)") }
+        }
+        unsafe closedir(stream)
+        // The path lives for the call.
+        _ = unsafe rmdir(path)
+    }
+}

@@ -1,0 +1,47 @@
+internal import Glibc
+
+/// Small files of text, and whether files are there.
+package enum TextFile {
+    private static let limit = 1 << 20
+
+    /// A configuration file's text.
+    package static func read(_ path: String) throws(CommandFailure) -> String {
+        do throws(SystemError) {
+            let bytes = try OpenFile(path, O_RDONLY).readAll(limit: limit)
+            return String(decoding: bytes, as: UTF8.self)
+        } catch {
+            throw CommandFailure(
+                .wrongConfiguration,
+                "The configuration file could not be read: \(error.text).",
+                advice: "Give --config (or AFTERLINK_CONFIG) the path of a JSON file, or leave it out."
+            )
+        }
+    }
+
+    /// Makes a file that only its owner can read; returns when it is on disk.
+    ///
+    /// - Throws: also when the file is there already.
+    static func create(_ path: String, text: String) throws(SystemError) {
+        let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
+        try file.write(Array(text.utf8))
+        try file.synchronize()
+    }
+
+    static func exists(_ path: String) -> Bool {
+        // The path lives for the call.
+        unsafe access(path, F_OK) == 0
+    }
+
+    /// Makes a directory that only its owner can enter, unless it is there.
+    static func createDirectory(_ path: String) throws(SystemError) {
+        // The path lives for the call.
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw SystemError("cannot make the directory", path)
+        }
+    }
+
+    static func delete(_ path: String) {
+        // The path lives for the call.
+        _ = unsafe unlink(path)
+    }
+}

@@ -1,0 +1,109 @@
+internal import Attribution
+internal import SQLiteStorage
+internal import Server
+
+/// Where the kinds of database meet the rest: a new one is a case here, and nothing else knows of it.
+enum Wiring {
+    /// What a database is opened for.
+    enum Purpose {
+        /// Event loops, with retention beside them.
+        case serving(clock: WallClock, log: Log)
+        /// One command, perhaps beside a serving process.
+        case command
+    }
+
+    /// Opens the database, makes it where there is none, and brings it up to date.
+    static func openStore(_ configuration: Configuration, for purpose: Purpose) throws(StoreError) -> OpenStore {
+        let store = try SQLiteStore.open(storeConfiguration(configuration, purpose))
+        return OpenStore(
+            makeStores: {
+                let session = store.makeSession()
+                return Stores(
+                    clicks: session,
+                    apps: session,
+                    statistics: session,
+                    endTurn: { session.endSnapshot() }
+                )
+            },
+            health: { health(of: store.health) },
+            stop: { store.stop(within: $0) }
+        )
+    }
+
+    /// What opening the database would change in it; changes nothing.
+    static func migrationOutline(_ configuration: Configuration) throws(StoreError) -> MigrationOutline {
+        let plan = try SQLiteStore.migrationPlan(storeConfiguration(configuration, .command))
+        return MigrationOutline(
+            applied: plan.applied.map(\.name),
+            pending: plan.pending.map(\.name),
+            backupPath: plan.backupPath
+        )
+    }
+
+    private static func storeConfiguration(
+        _ configuration: Configuration,
+        _ purpose: Purpose
+    ) -> SQLiteConfiguration {
+        var settings = SQLiteConfiguration(path: configuration.databasePath, clock: .system)
+        settings.retentionSeconds = configuration.retention
+        settings.durability = configuration.durability == .full ? .full : .relaxed
+        switch purpose {
+        case .serving(let clock, let log):
+            settings.clock = clock
+            settings.log = StoreLog { level, text in log.event(logLevel(level), text) }
+        case .command:
+            settings.hasBackgroundWork = false
+        }
+        return settings
+    }
+
+    private static func logLevel(_ level: StoreLog.Level) -> LogLevel {
+        switch level {
+        case .information: .info
+        case .warning: .warning
+        case .error: .error
+        }
+    }
+
+    private static func health(of store: SQLiteStorage.StoreHealth) -> Server.StoreHealth {
+        let refusals = store.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
+            Server.StoreHealth.Sample(
+                "afterlink_store_refusals_total",
+                .counter,
+                Double(count),
+                help: "Requests that the store could not do, by reason.",
+                label: ("reason", code.rawValue)
+            )
+        }
+        let gauges = [
+            ("queue_length", Double(store.queueLength), "Writes that wait or are under way."),
+            ("database_bytes", Double(store.databaseBytes), "Size of the database file."),
+            ("wal_bytes", Double(store.writeAheadLogBytes), "Size of the write-ahead log."),
+            (
+                "retention_lag_seconds", Double(store.retentionLagSeconds),
+                "How long ago the oldest click expired that should have been deleted."
+            ),
+        ]
+        return Server.StoreHealth(
+            acceptsWrites: store.lastFailure == nil && !store.isStopping,
+            samples: gauges.map { .init("afterlink_store_\($0.0)", .gauge, $0.1, help: $0.2) } + refusals,
+            histograms: [
+                ("afterlink_store_batch_size", "Writes in one transaction.", histogram(store.batchSizes)),
+                (
+                    "afterlink_store_commit_seconds", "How long a commit took, the sync to disk included.",
+                    histogram(store.commitSeconds)
+                ),
+            ]
+        )
+    }
+
+    /// Prometheus counts what lies at or below each bound.
+    private static func histogram(_ histogram: SQLiteStorage.Histogram) -> Server.StoreHealth.Histogram {
+        var below: Int64 = 0
+        let buckets = zip(histogram.bounds, histogram.counts).map { bound, count in
+            below += count
+            return (bound: bound, count: below)
+        }
+        return Server.StoreHealth.Histogram(buckets: buckets, count: histogram.count, sum: histogram.sum)
+    }
+}
