@@ -1,0 +1,218 @@
+import Foundation
+import Testing
+
+/// The eleven scenarios that every release must pass, through the real binary, a real socket and the real
+/// database.
+///
+/// The eleventh stands in `KillTests`.
+@Suite("What a claim guarantees", .timeLimit(.minutes(2)))
+struct AcceptanceTests {
+    /// A server with the test clock, so that windows and graces pass without waiting.
+    private func start(_ arguments: [String] = []) throws -> (Installation, AfterlinkProcess, Connection) {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"] + arguments)
+        return (installation, server, try server.connect())
+    }
+
+    @Test(
+        "a click and then a check give a match with link and campaign; later than the grace there is no match"
+    )
+    func matchesOnce() throws {
+        let (installation, server, connection) = try start()
+        defer { server.kill() }
+        let click = try connection.click(fingerprint(1), ["jid": "j1"], fields: at(0))
+        #expect(click.status == 201)
+        let match = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(10))
+        #expect(match.isMatch)
+        #expect(match.string("url") == "myapp://promo/item?keyName=SUMMER25&jid=j1")
+        #expect(match.string("campaignKey") == "SUMMER25")
+        #expect(match.fields["cache-control"] == "no-store")
+        let again = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(71))
+        #expect(again.isNoMatch)
+        #expect(again.json.keys.sorted() == ["matched", "status"])
+    }
+
+    @Test("a check after the window is no match, and the operator sees why")
+    func windowPasses() throws {
+        let (installation, server, connection) = try start()
+        defer { server.kill() }
+        _ = try connection.click(fingerprint(1), ["attribution_window_seconds": 3600], fields: at(0))
+        _ = try connection.click(fingerprint(2), ["attribution_window_seconds": 3600], fields: at(0))
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app, fields: at(3600)).isMatch)
+        let late = try connection.check(fingerprint(2), key: installation.keys.app, fields: at(3600.001))
+        #expect(late.isNoMatch)
+        let reasons = try connection.totals(installation.keys.admin)["no_match_reasons"] as? [String: Int]
+        #expect(reasons?["expired"] == 1)
+        #expect(reasons?["no_click"] == 0)
+    }
+
+    @Test("a new click makes a new match possible")
+    func newClickNewMatch() throws {
+        let (installation, server, connection) = try start()
+        defer { server.kill() }
+        _ = try connection.click(fingerprint(1), ["campaign_key": "FIRST"], fields: at(0))
+        let first = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(10))
+        #expect(first.string("campaignKey") == "FIRST")
+        _ = try connection.click(fingerprint(1), ["campaign_key": "SECOND"], fields: at(20))
+        let second = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(30))
+        #expect(second.string("campaignKey") == "SECOND")
+    }
+
+    @Test("a thousand checks at once give one match", arguments: [true, false])
+    func thousandAtOnce(withInstallIDs: Bool) throws {
+        let (installation, server, connection) = try start(["--replay-grace", "0"])
+        defer { server.kill() }
+        _ = try connection.click(fingerprint(1))
+        let checks = try (0..<1000).map { _ in try server.connect() }
+        for (number, check) in checks.enumerated() {
+            let fields = withInstallIDs ? ["X-Install-ID": "install-\(number)"] : [:]
+            check.sendCheck(fingerprint(1), key: installation.keys.app, fields: fields)
+        }
+        let replies = try checks.map { try $0.receive() }
+        #expect(replies.count { $0.isMatch } == 1)
+        #expect(replies.count { $0.isNoMatch } == 999)
+        #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
+    }
+
+    @Test("a repeat inside the grace gets the same answer, and one match is counted")
+    func repeatInsideGrace() throws {
+        let (installation, server, connection) = try start()
+        defer { server.kill() }
+        _ = try connection.click(fingerprint(1), fields: at(0))
+        let first = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(10))
+        let second = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(69))
+        #expect(first.isMatch)
+        #expect(first.text == second.text)
+        let totals = try connection.totals(installation.keys.admin)
+        #expect(totals["matches"] as? Int == 1)
+        #expect(totals["replays"] as? Int == 1)
+    }
+
+    @Test("a repeat with the same install id gets the same answer until the click's window ends")
+    func repeatByInstallID() throws {
+        let (installation, server, connection) = try start()
+        defer { server.kill() }
+        let install = ["X-Install-ID": "install-1"]
+        _ = try connection.click(fingerprint(1), ["attribution_window_seconds": 3600], fields: at(0))
+        let first = try connection.check(
+            fingerprint(1),
+            key: installation.keys.app,
+            fields: at(10).merging(install) { $1 }
+        )
+        let last = try connection.check(
+            fingerprint(1),
+            key: installation.keys.app,
+            fields: at(3600).merging(install) { $1 }
+        )
+        let late = try connection.check(
+            fingerprint(1),
+            key: installation.keys.app,
+            fields: at(3601).merging(install) { $1 }
+        )
+        let other = try connection.check(
+            fingerprint(1),
+            key: installation.keys.app,
+            fields: at(20).merging(["X-Install-ID": "install-2"]) { $1 }
+        )
+        #expect(first.isMatch)
+        #expect(first.text == last.text)
+        #expect(late.isNoMatch)
+        #expect(other.isNoMatch)
+    }
+
+    @Test("of two clicks the newer one matches, also when both are of one millisecond")
+    func newerWins() throws {
+        let (installation, server, connection) = try start()
+        defer { server.kill() }
+        for (number, seconds) in [(1, 0.0), (2, 20.0), (3, 20.0)] {
+            _ = try connection.click(
+                fingerprint(1),
+                ["campaign_key": "C\(number)", "deeplink_url": "myapp://promo/\(number)"],
+                fields: at(seconds)
+            )
+        }
+        let match = try connection.check(fingerprint(1), key: installation.keys.app, fields: at(30))
+        #expect(match.string("campaignKey") == "C3")
+    }
+
+    @Test("a wrong key is refused and consumes nothing; a malformed fingerprint is refused")
+    func refusals() throws {
+        let (installation, server, connection) = try start()
+        defer { server.kill() }
+        _ = try connection.click(fingerprint(1))
+        for key in ["wrong", "app_" + String(repeating: "A", count: 43), installation.keys.app + "x"] {
+            let reply = try connection.check(fingerprint(1), key: key)
+            #expect(reply.status == 401)
+            #expect(reply.string("error_code") == "INVALID_API_KEY")
+            #expect(reply.fields["www-authenticate"] == "Bearer")
+        }
+        let admin = try connection.check(fingerprint(1), key: installation.keys.admin)
+        #expect(admin.status == 403)
+        for malformed in ["", "abc", fingerprint(1) + "0", "g" + fingerprint(1).dropFirst()] {
+            let reply = try connection.check(malformed, key: installation.keys.app)
+            #expect(reply.status == 400)
+            #expect(reply.string("error_code") == "INVALID_FINGERPRINT")
+            #expect(try connection.check(malformed, key: "wrong").status == 401)
+        }
+        #expect(try connection.check(fingerprint(1).uppercased(), key: installation.keys.app).isMatch)
+    }
+
+    @Test("without any click there is no match, and nobody may keep that answer")
+    func noClick() throws {
+        let (installation, server, connection) = try start()
+        defer { server.kill() }
+        let reply = try connection.check(fingerprint(9), key: installation.keys.app)
+        #expect(reply.text == #"{"status":"no_match","matched":false}"#)
+        #expect(reply.fields["cache-control"] == "no-store")
+    }
+
+    @Test("test keys see and make only test clicks, and are told the reason")
+    func testKeys() throws {
+        let (installation, server, connection) = try start()
+        defer { server.kill() }
+        let bearer = ["Authorization": "Bearer \(installation.keys.test)"]
+        _ = try connection.click(fingerprint(1), fields: bearer)
+        _ = try connection.click(fingerprint(2))
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        let blind = try connection.check(fingerprint(2), key: installation.keys.test)
+        #expect(blind.isNoMatch)
+        #expect(blind.string("reason") == "no_click")
+        #expect(try connection.check(fingerprint(1), key: installation.keys.test).isMatch)
+        let live = try connection.totals(installation.keys.admin)
+        #expect(live["clicks"] as? Int == 1)
+        #expect(live["matches"] as? Int == 0)
+        #expect(try connection.totals(installation.keys.admin, "?test=true")["matches"] as? Int == 1)
+    }
+
+    @Test("a match takes the same visitor's duplicates of ten minutes with it, and no stranger's")
+    func retiresDuplicates() throws {
+        let (installation, server, connection) = try start(["--replay-grace", "0"])
+        defer { server.kill() }
+        let stranger = ["User-Agent": "Another/1"]
+        _ = try connection.click(fingerprint(1), fields: at(0).merging(stranger) { $1 })
+        _ = try connection.click(fingerprint(1), fields: at(60))
+        _ = try connection.click(fingerprint(1), fields: at(120))
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app, fields: at(130)).isMatch)
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app, fields: at(140)).isMatch)
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app, fields: at(150)).isNoMatch)
+    }
+
+    @Test("an answer that could not be delivered goes to the next check, once")
+    func undelivered() throws {
+        let (installation, server, connection) = try start(["--replay-grace", "0"])
+        defer { server.kill() }
+        _ = try connection.click(fingerprint(1))
+        let vanishing = try server.connect()
+        vanishing.sendCheck(fingerprint(1), key: installation.keys.app)
+        vanishing.reset()
+        // Until the server has seen the reset, the click belongs to the one who vanished.
+        let end = ContinuousClock.now + .seconds(10)
+        var match = try connection.check(fingerprint(1), key: installation.keys.app)
+        while match.isNoMatch, ContinuousClock.now < end {
+            match = try connection.check(fingerprint(1), key: installation.keys.app)
+        }
+        #expect(match.isMatch)
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+import afterlink
+
+@Suite("Documentation of the settings")
+struct ConfigurationDocumentationTests {
+    @Test("names are unique, and every setting says what it may be and what it is for")
+    func complete() {
+        #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
+        for setting in Setting.all {
+            #expect(!setting.help.isEmpty && setting.help.hasSuffix("."), "\(setting.name)")
+            #expect(!setting.allowed.isEmpty && !setting.allowed.hasSuffix("."), "\(setting.name)")
+            #expect(!setting.defaultText.isEmpty, "\(setting.name)")
+        }
+    }
+
+    @Test("flag, environment variable and file key follow from the name")
+    func names() throws {
+        let setting = try #require(Setting.named("metrics-listen"))
+        #expect(setting.flag == "--metrics-listen")
+        #expect(setting.environmentVariable == "AFTERLINK_METRICS_LISTEN")
+        #expect(setting.fileKey == "metrics_listen")
+        #expect(Setting.named("initial-app-key")?.flag == nil)
+    }
+
+    @Test("the README's table is the one in code")
+    func readme() throws {
+        let readme = try Repository.text("README.md")
+        #expect(
+            readme.contains(SettingsDocumentation.markdown),
+            "README.md: replace the table of settings with what `afterlink help settings --markdown` prints"
+        )
+    }
+
+    @Test("the terminal's list names every setting in all its spellings")
+    func terminal() {
+        for setting in Setting.all {
+            #expect(SettingsDocumentation.text.contains(setting.environmentVariable))
+            #expect(SettingsDocumentation.text.contains(setting.fileKey))
+        }
+    }
+}
+
+/// The files of this repository.
+enum Repository {
+    static func text(_ path: String) throws -> String {
+        let top = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: top.appending(path: path), encoding: .utf8)
+    }
+}

@@ -1,0 +1,200 @@
+import Attribution
+import HTTPServer
+import Testing
+import afterlink
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    /// Reads what `serve` would be started with.
+    private func read(
+        _ flags: [String] = [],
+        _ environment: [String: String] = [:],
+        file: String? = nil
+    ) throws -> afterlink.Configuration {
+        let command = try #require(Program.standard.commands.first { $0.name == "serve" })
+        let words = flags + (file == nil ? [] : ["--config", "settings.json"])
+        let arguments = try Arguments(words, of: command)
+        let invocation = Invocation(command: command, arguments: arguments, environment: environment)
+        return try ConfigurationReader.read(invocation) { (_) throws(CommandFailure) in file ?? "" }
+    }
+
+    private func failure(
+        _ flags: [String] = [],
+        _ environment: [String: String] = [:],
+        file: String? = nil
+    ) throws -> CommandFailure {
+        try #require(throws: CommandFailure.self) { _ = try read(flags, environment, file: file) }
+    }
+
+    @Test("with nothing set listens on the loopback address and keeps everything in ./afterlink.db")
+    func defaults() throws {
+        let configuration = try read()
+        #expect("\(configuration.listen)" == "127.0.0.1:8080")
+        #expect(configuration.databasePath == "afterlink.db")
+        #expect(configuration.serverKeyPath == "afterlink.db.key")
+        #expect(configuration.attributionWindow.seconds == 86_400)
+        #expect(configuration.replayGrace == 60)
+        #expect(configuration.retention == 604_800)
+        #expect(configuration.limits.bodyByteCount == 65_536)
+        #expect(configuration.timeouts.header == .seconds(10))
+        #expect(!configuration.usesTestClock)
+    }
+
+    @Test("takes flags over the environment over the file over defaults")
+    func precedence() throws {
+        let file = #"{"replay_grace":1,"retention":2,"attribution_window":3600}"#
+        let environment = ["AFTERLINK_REPLAY_GRACE": "10", "AFTERLINK_RETENTION": "20"]
+        let configuration = try read(["--replay-grace", "100"], environment, file: file)
+        #expect(configuration.replayGrace == 100)
+        #expect(configuration.retention == 20)
+        #expect(configuration.attributionWindow.seconds == 3600)
+        #expect(configuration.shutdownGrace == 8)
+    }
+
+    @Test("takes an empty environment variable for one that is not set")
+    func emptyVariable() throws {
+        #expect(try read([], ["AFTERLINK_RETENTION": ""], file: #"{"retention":5}"#).retention == 5)
+    }
+
+    @Test("takes several values from repeated flags, from between commas, and from arrays")
+    func repeated() throws {
+        let flags = try read(["--destination", "myapp://", "--destination=https://Shop.example/"])
+        #expect(flags.destinations == ["myapp://", "https://shop.example"])
+        let environment = try read([], ["AFTERLINK_DESTINATION": "myapp://, https://shop.example"])
+        #expect(environment.destinations == ["myapp://", "https://shop.example"])
+        let file = try read(file: #"{"destination":["myapp://"],"trusted_proxy":"10.0.0.0/8"}"#)
+        #expect(file.destinations == ["myapp://"])
+        #expect(file.trustedProxies.count == 1)
+    }
+
+    @Test("puts a relative database path into the data directory, and leaves an absolute one")
+    func databasePath() throws {
+        let folder = ["--data-directory", "/var/lib/afterlink"]
+        #expect(try read(folder).databasePath == "/var/lib/afterlink/afterlink.db")
+        #expect(try read(folder).serverKeyPath == "/var/lib/afterlink/afterlink.db.key")
+        #expect(try read(folder + ["--database", "/elsewhere/x.db"]).databasePath == "/elsewhere/x.db")
+        #expect(try read(folder + ["--database", "x.db"]).databasePath == "/var/lib/afterlink/x.db")
+    }
+
+    @Test(
+        "refuses values that are not allowed, with name and value",
+        arguments: [
+            ("listen", "localhost:80"), ("listen", "8080"), ("listen", "[::1]"),
+            ("listen", "127.0.0.1:65536"),
+            ("metrics-listen", "x"), ("trusted-proxy", "10.0.0.0/33"), ("threads", "0"), ("threads", "+1"),
+            ("maximum-connections", "many"), ("database", ""), ("attribution-window", "59"),
+            ("attribution-window", "2592001"), ("attribution-window", "1h"), ("replay-grace", "-1"),
+            ("replay-grace", "3601"), ("retention", ""), ("durability", "some"), ("app-name", ""),
+            ("destination", "https://"), ("destination", "javascript:alert(1)"), ("limit-body", "12"),
+            ("timeout-idle", "0"), ("shutdown-grace", "8.5"), ("log-format", "xml"), ("log-file", ""),
+        ]
+    )
+    func refuses(name: String, value: String) throws {
+        let failure = try failure(["--\(name)", value])
+        #expect(failure.exitCode == .wrongConfiguration)
+        #expect(failure.explanation.contains("--\(name) \"\(value)\" "))
+    }
+
+    @Test("accepts the ends of each range", arguments: ["60", "2592000"])
+    func acceptsEnds(seconds: String) throws {
+        #expect(try read(["--attribution-window", seconds]).attributionWindow.seconds == Int64(seconds))
+    }
+
+    @Test("says everything that is wrong at once, and where each value stands")
+    func allAtOnce() throws {
+        let failure = try failure(
+            ["--listen", "nowhere"],
+            ["AFTERLINK_THREADS": "many"],
+            file: #"{"retention":-1,"databse":"x.db","log_format":{"a":1},"threads":2}"#
+        )
+        #expect(failure.explanation.hasPrefix("5 settings are wrong"))
+        #expect(failure.explanation.contains("--listen \"nowhere\" must be an IP address and a port"))
+        #expect(
+            failure.explanation.contains("AFTERLINK_THREADS \"many\" must be a whole number from 1 to 256")
+        )
+        #expect(failure.explanation.contains("retention in settings.json \"-1\" must be"))
+        #expect(
+            failure.explanation.contains("databse in settings.json is no setting; did you mean database?")
+        )
+        #expect(failure.explanation.contains("log_format in settings.json must be a text"))
+    }
+
+    @Test("never shows a secret, nor a database address with its password")
+    func secrets() throws {
+        let secrets = [
+            "AFTERLINK_INITIAL_APP_KEY": "short-secret", "AFTERLINK_INITIAL_ADMIN_KEY": "other-secret",
+        ]
+        let environment = secrets.merging(["AFTERLINK_DATABASE": "postgres://user:pass-word@host/db"]) { $1 }
+        let failure = try failure([], environment)
+        #expect(
+            failure.explanation.contains(
+                "AFTERLINK_INITIAL_APP_KEY must be 32 to 256 visible ASCII characters"
+            )
+        )
+        #expect(failure.explanation.contains("is a PostgreSQL server, which this version cannot use yet"))
+        for secret in ["short-secret", "other-secret", "pass-word", "user"] {
+            #expect(!failure.text.contains(secret))
+        }
+    }
+
+    @Test("takes no secret from the command line")
+    func noSecretFlags() throws {
+        let failure = try failure(["--initial-app-key", String(repeating: "k", count: 40)])
+        #expect(failure.exitCode == .wrongUse)
+        #expect(!failure.text.contains("kkkk"))
+    }
+
+    @Test("refuses one key for two purposes")
+    func equalKeys() throws {
+        let key = String(repeating: "k", count: 32)
+        let failure = try failure([], ["AFTERLINK_INITIAL_APP_KEY": key, "AFTERLINK_INITIAL_ADMIN_KEY": key])
+        #expect(failure.explanation.contains("AFTERLINK_INITIAL_ADMIN_KEY must be another key"))
+        #expect(!failure.text.contains(key))
+    }
+
+    @Test(
+        "allows the test clock on loopback addresses only",
+        arguments: ["0.0.0.0:80", "[::]:80", "192.168.1.5:80"]
+    )
+    func testClock(listen: String) throws {
+        #expect(
+            try failure(["--unsafe-test-clock", "--listen", listen]).explanation.contains(
+                "--unsafe-test-clock"
+            )
+        )
+        for loopback in ["127.0.0.1:0", "127.9.9.9:0", "[::1]:0"] {
+            #expect(try read(["--unsafe-test-clock", "--listen", loopback]).usesTestClock)
+        }
+    }
+
+    @Test("refuses a metrics address that is the service's own")
+    func metricsAddress() throws {
+        let failure = try failure(["--listen", "[::1]:80", "--metrics-listen", "[::1]:80"])
+        #expect(failure.explanation.contains("--metrics-listen"))
+    }
+
+    @Test(
+        "refuses a file that is no JSON object",
+        arguments: ["", "[]", "{", "{\"listen\":\"a\",\"listen\":\"b\"}"]
+    )
+    func brokenFile(text: String) throws {
+        #expect(try failure(file: text).exitCode == .wrongConfiguration)
+    }
+
+    @Test("shows control characters of a value as question marks")
+    func controlCharacters() throws {
+        #expect(try failure(["--listen", "a\u{1B}[31m"]).text.contains("\"a?[31m\""))
+    }
+
+    @Test("points out environment variables that are no settings, but those that Kubernetes makes")
+    func unknownVariables() {
+        let hints = Setting.unknownVariables(in: [
+            "AFTERLINK_RETENTON": "1", "AFTERLINK_PORT": "tcp://10.0.0.1:80",
+            "AFTERLINK_SERVICE_HOST": "10.0.0.1",
+            "AFTERLINK_PORT_80_TCP": "x", "AFTERLINK_CONFIG": "f", "AFTERLINK_LISTEN": "x",
+        ])
+        #expect(
+            hints == ["AFTERLINK_RETENTON is no setting and has no effect; did you mean AFTERLINK_RETENTION?"]
+        )
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+/// There is no Docker engine where the tests run: what can be compared is compared.
+@Suite("Docker image and systemd unit")
+struct DockerTests {
+    private let ci: String
+    private let dockerfile: String
+
+    init() throws {
+        ci = try Repository.text(".ci/run")
+        dockerfile = try Repository.text("docker/Dockerfile")
+    }
+
+    /// What stands between the parentheses of a shell array in `.ci/run`.
+    private func array(_ name: String) throws -> String {
+        let line = try #require(ci.split(separator: "\n").first { $0.hasPrefix("\(name)=(") })
+        return String(line.dropFirst(name.count + 2).dropLast())
+    }
+
+    @Test("the image is built from the packages and by the command that CI uses")
+    func build() throws {
+        #expect(dockerfile.contains("apt-get install -y --no-install-recommends \(try array("packages")) "))
+        #expect(dockerfile.contains("RUN \(try array("release")) "))
+    }
+
+    @Test("the README installs what CI installs")
+    func readme() throws {
+        #expect(try Repository.text("README.md").contains(" \(try array("packages"))\n"))
+    }
+
+    @Test("the final stage has the libraries that the binary links, and no more than it needs")
+    func libraries() throws {
+        let final = try #require(dockerfile.components(separatedBy: "\nFROM ").last)
+        for library in ["libsqlite3-0", "libssl3", "ca-certificates"] {
+            #expect(final.contains(" \(library)"))
+        }
+        for tool in ["curl ", "wget ", "pkg-config", "-dev "] { #expect(!final.contains(tool)) }
+    }
+
+    @Test("image and unit run as nobody in particular, keep everything in one directory, and stop in time")
+    func hardening() throws {
+        let unit = try Repository.text("docker/afterlink.service")
+        let compose = try Repository.text("docker/compose.yaml")
+        #expect(dockerfile.contains("\nUSER afterlink\n"))
+        #expect(dockerfile.contains("\nVOLUME /var/lib/afterlink\n"))
+        #expect(dockerfile.contains("AFTERLINK_DATA_DIRECTORY=/var/lib/afterlink\n"))
+        #expect(unit.contains("\nEnvironment=AFTERLINK_DATA_DIRECTORY=/var/lib/afterlink\n"))
+        #expect(unit.contains("\nStateDirectory=afterlink\n"))
+        #expect(unit.contains("\nProtectSystem=strict\n"))
+        #expect(unit.contains("\nTimeoutStopSec=20\n"))
+        #expect(compose.contains("read_only: true"))
+        #expect(compose.contains("- data:/var/lib/afterlink"))
+        #expect(compose.contains("stop_grace_period: 20s"))
+    }
+
+    @Test("the build copies every top-level folder that the package needs")
+    func context() throws {
+        let ignored = try Repository.text("docker/Dockerfile.dockerignore")
+        for needed in ["Package.swift", "Sources", "Tests", "Migrations"] {
+            #expect(ignored.contains("!\(needed)\n"))
+        }
+    }
+}

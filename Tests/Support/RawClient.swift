@@ -1,0 +1,187 @@
+import Glibc
+
+/// A TCP connection that sends the bytes it is given and nothing else: for servers under test.
+///
+/// Calls block, at most `patience` each.
+public final class RawClient {
+    public enum Failure: Error {
+        case cannotConnect
+        case tooSlow(soFar: String)
+        case ended(soFar: String)
+        case malformed(String)
+    }
+
+    /// An answer as it came.
+    public struct Answer: Equatable {
+        public var status: Int
+        public var fields: [String]
+        public var body: String
+
+        /// The value of the first field of a name, in letters of either case.
+        public func field(_ name: String) -> String? {
+            let prefix = name.lowercased() + ": "
+            return fields.first { $0.lowercased().hasPrefix(prefix) }.map {
+                String($0.dropFirst(prefix.count))
+            }
+        }
+    }
+
+    private let descriptor: Int32
+    private var isOpen = true
+    private var received: [UInt8] = []
+    private let patienceMilliseconds: Int32
+
+    /// Connects to a port of the loopback address.
+    public init(port: UInt16, receiveBufferByteCount: Int32? = nil, patienceMilliseconds: Int32 = 10_000)
+        throws
+    {
+        self.patienceMilliseconds = patienceMilliseconds
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        if let receiveBufferByteCount { setOption(SOL_SOCKET, SO_RCVBUF, receiveBufferByteCount) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        // connect reads the address, which is as long as said, and keeps no pointer.
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Failure.cannotConnect }
+        setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    }
+
+    deinit {
+        close()
+    }
+
+    public func send(_ text: String) {
+        send(Array(text.utf8))
+    }
+
+    /// Sends all bytes, or as many as the peer takes before it is gone.
+    public func send(_ bytes: [UInt8]) {
+        var sent = 0
+        while sent < bytes.count {
+            // send reads within the array's memory and keeps no pointer.
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[sent...])
+                return unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            sent += count
+        }
+    }
+
+    /// Ends the sending side: the peer reads the end of the stream.
+    public func endSending() {
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Closes with a reset instead of an end.
+    public func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        // setsockopt reads the local value.
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        close()
+    }
+
+    public func close() {
+        guard isOpen else { return }
+        isOpen = false
+        _ = Glibc.close(descriptor)
+    }
+
+    /// The next answer; `toHead` says that it has no body, whatever its length field says.
+    public func answer(toHead: Bool = false) throws -> Answer {
+        let head = try take(through: "\r\n\r\n")
+        let lines = head.dropLast(4).split(separator: "\r\n", omittingEmptySubsequences: false).map(
+            String.init
+        )
+        let words = (lines.first ?? "").split(separator: " ")
+        guard words.count >= 2, words[0] == "HTTP/1.1", let status = Int(words[1]) else {
+            throw Failure.malformed(head)
+        }
+        var answer = Answer(status: status, fields: Array(lines.dropFirst()), body: "")
+        if !toHead, let length = answer.field("content-length").flatMap({ Int($0) }) {
+            answer.body = try take(count: length)
+        }
+        return answer
+    }
+
+    /// Everything up to the end of the stream; a reset counts as an end.
+    public func rest() throws -> String {
+        while try readMore() {}
+        defer { received = [] }
+        return String(decoding: received, as: UTF8.self)
+    }
+
+    /// Whether the peer has sent nothing for so long.
+    public func isSilent(milliseconds: Int32) -> Bool {
+        received.isEmpty && !isReadable(milliseconds: milliseconds)
+    }
+
+    // MARK: Reading
+
+    private func take(through end: String) throws -> String {
+        let end = Array(end.utf8)
+        while true {
+            if let index = received.firstIndex(of: end) {
+                return removeFirst(index + end.count)
+            }
+            guard try readMore() else {
+                throw Failure.ended(soFar: String(decoding: received, as: UTF8.self))
+            }
+        }
+    }
+
+    private func take(count: Int) throws -> String {
+        while received.count < count {
+            guard try readMore() else {
+                throw Failure.ended(soFar: String(decoding: received, as: UTF8.self))
+            }
+        }
+        return removeFirst(count)
+    }
+
+    private func removeFirst(_ count: Int) -> String {
+        defer { received.removeFirst(count) }
+        return String(decoding: received.prefix(count), as: UTF8.self)
+    }
+
+    /// Reads what comes next; `false` at the end of the stream.
+    private func readMore() throws -> Bool {
+        guard isReadable(milliseconds: patienceMilliseconds) else {
+            throw Failure.tooSlow(soFar: String(decoding: received, as: UTF8.self))
+        }
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        // recv writes at most the array's length and keeps no pointer.
+        let count = unsafe buffer.withUnsafeMutableBytes {
+            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        guard count > 0 else { return false }
+        received += buffer.prefix(count)
+        return true
+    }
+
+    private func isReadable(milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        // One entry, which lives for the call.
+        return unsafe poll(&entry, 1, milliseconds) > 0
+    }
+
+    private func setOption(_ level: Int32, _ name: Int32, _ value: Int32) {
+        var value = value
+        // setsockopt reads the local value.
+        unsafe setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+}
+
+extension [UInt8] {
+    /// Where a run of bytes first begins.
+    fileprivate func firstIndex(of run: [UInt8]) -> Int? {
+        guard count >= run.count else { return nil }
+        return (0...count - run.count).first { self[$0] == run[0] && Array(self[$0..<$0 + run.count]) == run }
+    }
+}
