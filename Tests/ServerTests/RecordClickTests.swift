@@ -209,6 +209,17 @@ struct RecordClickTests {
         #expect(try await service.totals()[.duplicates] == 2)
     }
 
+    @Test("a repeated post's idempotency key stands for the click that it repeated")
+    func idempotencyOfARepeatedPost() async throws {
+        let service = try await TestService()
+        let first = await service.click(click(link))
+        #expect(await service.click(click(link + #","idempotency_key":"k1""#)).status == 200)
+        service.clock.advance(seconds: 60)
+        let again = await service.click(click(link + #","idempotency_key":"k1""#))
+        #expect(again.status == 200)
+        #expect(again.member("click_id") == first.member("click_id"))
+    }
+
     @Test("another address, agent, link or fingerprint is another click")
     func tellsVisitorsApart() async throws {
         let service = try await TestService()

@@ -9,6 +9,7 @@ extension WriteContext {
             return .failure(StoreError(.notFound, "the click's app does not exist"))
         }
         if let first = try repeated(by: click, scope) {
+            try adopt(click.idempotency, by: first)
             try count(.duplicates, of: CountedTraits(first.facts), scope, at: facts.recordedAt)
             return .success(.duplicate(first))
         }
@@ -37,6 +38,12 @@ extension WriteContext {
         guard let id else { return nil }
         // Nil when retention has deleted it meanwhile: then this is the first one.
         return try ClickRow.find(id, app: facts.app, isTest: facts.isTest, on: connection)
+    }
+
+    /// A post that repeated a visit may itself be repeated, by its idempotency key alone: the click answers to it.
+    private func adopt(_ idempotency: KeyedHash?, by first: Click) throws(SQLiteError) {
+        guard let idempotency else { return }
+        try connection.statement(RecordSQL.adoptIdempotency).run(first.id.high, idempotency.index, idempotency.rest)
     }
 
     private func insert(_ click: NewClick, _ id: ClickID, _ scope: Scope) throws(SQLiteError) {
@@ -105,5 +112,8 @@ enum RecordSQL {
         """
     static let findIdempotent: StaticString = """
         SELECT id FROM clicks WHERE scope = ?1 AND idempotency = ?2 AND idempotency_rest = ?3 LIMIT 1
+        """
+    static let adoptIdempotency: StaticString = """
+        UPDATE clicks SET idempotency = ?2, idempotency_rest = ?3 WHERE id = ?1 AND idempotency IS NULL
         """
 }
