@@ -5,9 +5,9 @@ internal import COpenSSL
 /// OpenSSL fails in these calls only when memory is exhausted or the library is broken, which nothing above
 /// could mend; a wrong digest would be worse than the end of the process.
 ///
-/// Whoever holds one as `let` can only copy from it, which OpenSSL allows from many threads at once because it
-/// takes the source as const (openssl-threads(7)); all that writes is `mutating` and so has it alone. That is
-/// what `@unchecked Sendable` rests on. Safe to use, because the pointer is live from `init` to `deinit`.
+/// Whoever holds one as `let` can only copy from it, which OpenSSL allows from many threads at once because
+/// it takes the source as const (openssl-threads(7)); all that writes is `mutating` and so has it alone. That
+/// is what `@unchecked Sendable` rests on. Safe to use, because the pointer is live from `init` to `deinit`.
 @safe struct DigestContext: ~Copyable, @unchecked Sendable {
     private let pointer: OpaquePointer
 

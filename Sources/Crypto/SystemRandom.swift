@@ -5,7 +5,8 @@ public enum SystemRandom {
     /// `count` bytes that nobody can predict.
     ///
     /// Ends the process when the system has no randomness to give: keys and identifiers made without it could
-    /// be guessed, and no answer is better than such a key. On Linux that cannot happen once the system is up.
+    /// be guessed, and no answer is better than such a key. On Linux that cannot happen once the system is
+    /// up.
     public static func bytes(_ count: Int) -> [UInt8] {
         guard count > 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: count)

@@ -8,12 +8,18 @@ struct DependencyTests {
 
     @Test("are Crypto and nothing else: no Foundation, no system, no clock, no disk")
     func importsCryptoOnly() throws {
-        let files = try #require(FileManager.default.enumerator(at: Self.sources, includingPropertiesForKeys: nil))
-            .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        let files = try #require(
+            FileManager.default.enumerator(at: Self.sources, includingPropertiesForKeys: nil)
+        )
+        .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
         #expect(files.count > 20)
         for file in files {
             let imports = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-                .filter { $0.contains(/^\s*(@\w+(\([^)]*\))?\s+)*((public|package|internal|fileprivate|private)\s+)?import\b/) }
+                .filter {
+                    $0.contains(
+                        /^\s*(@\w+(\([^)]*\))?\s+)*((public|package|internal|fileprivate|private)\s+)?import\b/
+                    )
+                }
             for line in imports {
                 #expect(line == "internal import Crypto", "\(file.lastPathComponent): \(line)")
             }

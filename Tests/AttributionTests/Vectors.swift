@@ -53,7 +53,9 @@ enum Vectors {
     }
 
     static func read<Content: Decodable>(_ name: String, as type: Content.Type) throws -> Content {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Vectors/\(name).json")
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "Vectors/\(name).json"
+        )
         return try JSONDecoder().decode(type, from: Data(contentsOf: file))
     }
 }

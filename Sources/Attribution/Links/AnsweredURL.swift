@@ -5,8 +5,8 @@ extension DeepLinkURL {
 
     /// The link with `source`, `keyName` and `jid` added to its query, before the fragment.
     ///
-    /// Released clients read the three from the link. What the link says itself, even if empty, is left alone,
-    /// and `direct` and `unknown` are not written: they tell a client nothing.
+    /// Released clients read the three from the link. What the link says itself, even if empty, is left
+    /// alone, and `direct` and `unknown` are not written: they tell a client nothing.
     public func answered(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
         let names = Set(queryItems.map(\.name))
         var added: [(name: String, value: String)] = []
@@ -26,12 +26,12 @@ extension DeepLinkURL {
         let bytes = Array(text.utf8)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         var answer = Array(bytes[..<end])
-        var hasQuery = answer.contains(UInt8(ascii: "?"))
+        var queryStart = answer.firstIndex(of: UInt8(ascii: "?"))
         for item in items {
-            if !hasQuery {
+            if queryStart == nil {
+                queryStart = answer.endIndex
                 answer.append(UInt8(ascii: "?"))
-                hasQuery = true
-            } else if let last = answer.last, last != UInt8(ascii: "?"), last != UInt8(ascii: "&") {
+            } else if queryStart != answer.endIndex - 1, answer.last != UInt8(ascii: "&") {
                 answer.append(UInt8(ascii: "&"))
             }
             answer.append(contentsOf: item.name.utf8)

@@ -16,8 +16,8 @@ public struct DeepLinkURL: Hashable, Sendable {
 
     /// Checks a link from outside.
     ///
-    /// Blanks around it are dropped. What a URI cannot hold (blanks, characters beyond ASCII, `"<>^{|}` and the
-    /// backquote, a `%` that escapes nothing, square brackets outside the host, a second `#`) is
+    /// Blanks around it are dropped. What a URI cannot hold (blanks, characters beyond ASCII, `"<>^{|}` and
+    /// the backquote, a `%` that escapes nothing, square brackets outside the host, a second `#`) is
     /// percent-encoded; escapes that are there stay as they are.
     ///
     /// - Throws: ``DeepLinkURLError`` naming the first rule that the link breaks.

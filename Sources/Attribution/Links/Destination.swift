@@ -1,7 +1,7 @@
 /// Where an operator allows strangers' clicks to lead: a scheme of the app's own, or a web host.
 ///
-/// `myapp://` allows every link of that scheme, `myapp://host` those of that host, `https://shop.example` those
-/// of exactly that host and port, `https://shop.example/path` those at or below that path.
+/// `myapp://` allows every link of that scheme, `myapp://host` those of that host, `https://shop.example`
+/// those of exactly that host and port, `https://shop.example/path` those at or below that path.
 public struct Destination: Hashable, Sendable {
     /// As it is stored and shown: scheme and host in lower case.
     public let text: String

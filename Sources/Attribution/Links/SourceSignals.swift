@@ -27,7 +27,8 @@ public struct SourceSignals: Equatable, Sendable {
     /// What the signals say, taken together.
     public struct Reading: Equatable, Sendable {
         public let token: SourceToken
-        /// The signal that was read, as it came, at most ``maximumRawLength`` characters; nil when there was none.
+        /// The signal that was read, as it came, at most ``maximumRawLength`` characters; nil when there was
+        /// none.
         public let raw: String?
 
         public init(token: SourceToken, raw: String?) {
@@ -69,8 +70,8 @@ public struct SourceSignals: Equatable, Sendable {
     private var ordered: [Signal] {
         var signals: [Signal] = []
         let bodySource = Self.nonEmpty(source).map { Signal($0) }
-        // A body says `source: "web"` for the kind of page that posted it. Only when it names a network does it
-        // count as the link's own parameter; else it is the weakest of all.
+        // A body says `source: "web"` for the kind of page that posted it. Only when it names a network does
+        // it count as the link's own parameter; else it is the weakest of all.
         let namesNetwork = bodySource?.token?.isWritten ?? false
         if let own = item("source") {
             signals.append(Signal(own))
@@ -103,9 +104,12 @@ public struct SourceSignals: Equatable, Sendable {
         ("trill_", .tiktok), ("twitter", .twitter),
     ]
 
+    private static let inAppTokens = TokenSet(inAppMarks.map(\.mark))
+
     private static func inAppBrowser(_ userAgent: String) -> Signal? {
-        let text = userAgent.asciiLowercased
-        return inAppMarks.first { text.contains(ascii: $0.mark) }.map { Signal($0.mark, token: $0.token) }
+        inAppTokens.firstMatch(in: userAgent.utf8.map(\.asciiLowercased)).map {
+            Signal(inAppMarks[$0].mark, token: inAppMarks[$0].token)
+        }
     }
 
     private func item(_ name: String) -> String? {

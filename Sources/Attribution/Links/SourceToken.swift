@@ -9,26 +9,24 @@ public enum SourceToken: String, CaseIterable, Sendable {
 extension SourceToken {
     /// What one signal means, or nil when it maps to nothing.
     ///
-    /// Source: the wire contract, section 5. The rules are tried in this order.
+    /// Source: the wire contract, section 5. Of the rules that fit, the first one counts.
     init?(signal: String) {
         let text = signal.trimmed.asciiLowercased
-        guard let token = Self.rules.first(where: { $0.matches(text) })?.token else { return nil }
-        self = token
+        let part = Self.parts.firstMatch(in: Array(text.utf8)).map { Self.rulesOfParts[$0] }
+        let host = Self.host(in: text)
+        let byHost = Self.rules.firstIndex { $0.hosts.contains { host == $0 || host.hasSuffix(".\($0)") } }
+        guard let rule = [Self.rulesOfWholes[text], part, byHost].compactMap({ $0 }).min() else { return nil }
+        self = Self.rules[rule].token
     }
 
     private struct Rule {
         let token: SourceToken
-        var wholes: Set<String> = []
+        /// Whole values.
+        var wholes: [String] = []
+        /// What a value contains.
         var parts: [String] = []
+        /// Hosts, and those below them.
         var hosts: [String] = []
-
-        func matches(_ text: String) -> Bool {
-            if wholes.contains(text) { return true }
-            if parts.contains(where: { text.contains(ascii: $0) }) { return true }
-            guard !hosts.isEmpty else { return false }
-            let host = SourceToken.host(in: text)
-            return hosts.contains { host == $0 || host.hasSuffix(".\($0)") }
-        }
     }
 
     private static let rules = [
@@ -48,6 +46,13 @@ extension SourceToken {
             ]
         ),
     ]
+
+    private static let rulesOfWholes = Dictionary(
+        rules.indices.flatMap { rule in rules[rule].wholes.map { ($0, rule) } },
+        uniquingKeysWith: min
+    )
+    private static let parts = TokenSet(rules.flatMap(\.parts))
+    private static let rulesOfParts = rules.indices.flatMap { rule in rules[rule].parts.map { _ in rule } }
 
     /// The host of a URL, or of a text that is a host with what may follow one; in the case as it came.
     static func host(in text: String) -> String {

@@ -1,5 +1,5 @@
-/// The rule that credits a first launch to a click: the newest click of the app with that fingerprint which is
-/// inside its attribution window and unclaimed, consumed exactly once.
+/// The rule that credits a first launch to a click: the newest click of the app with that fingerprint which
+/// is inside its attribution window and unclaimed, consumed exactly once.
 public struct FirstLaunchMatching {
     private let store: any ClickStore
 

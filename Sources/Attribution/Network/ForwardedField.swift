@@ -3,8 +3,8 @@ enum ForwardedField {
     /// The `for` of every element, nearest hop first; nil where an element has none, or one that is no
     /// address, or breaks the grammar.
     ///
-    /// Elements are cut off from the right, so that an open quotation mark, which a caller put in front, cannot
-    /// swallow what a proxy appended.
+    /// Elements are cut off from the right, so that an open quotation mark, which a caller put in front,
+    /// cannot swallow what a proxy appended.
     static func hops(in values: [String]) -> [NetworkAddress?] {
         values.reversed().flatMap { elements(of: Array($0.utf8)) }.map { element in
             guard let node = node(of: element) else { return nil }

@@ -4,23 +4,21 @@ struct AndroidAgent {
     let osVersion: OSVersion?
 
     /// Nil when the agent is of no such device.
-    init?(_ text: String) {
+    init?(_ text: AgentText) {
         if let device = Self.instagram(text) {
             self = device
             return
         }
-        guard let version = text.range(ofASCII: "Android") else { return nil }
-        let rest = text[version.upperBound...].utf8
-        let end = rest.firstIndex(of: UInt8(ascii: ")")) ?? rest.endIndex
-        let segments = rest[..<end].split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-            .map { String(decoding: $0, as: UTF8.self) }
-        let model = segments.dropFirst().lazy.compactMap(AndroidModel.model(inSegment:)).first
-        let appModel = text.value(after: "FBDV/") { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "]") }
-        self.model = appModel.flatMap { AndroidModel.clean($0) } ?? model
-        let appVersion = text.version(after: "FBSV/")
+        guard let start = text.end(of: "Android") else { return nil }
+        let segments = Self.list(in: text, from: start)
+        let appModel = text.value(after: "FBDV/") { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "]") }
+        model =
+            appModel.flatMap { AndroidModel.clean($0) }
+            ?? segments.dropFirst().lazy.compactMap(AndroidModel.model(inSegment:)).first
         // Chrome's reduced agent says `Android 10; K` on every device.
-        let isReduced = segments.dropFirst().contains { $0.trimmed == AndroidModel.hidden }
-        osVersion = appVersion ?? (isReduced ? nil : segments.first.flatMap { OSVersion($0.trimmed) })
+        let isReduced = segments.dropFirst().contains(AndroidModel.hidden)
+        osVersion =
+            text.version(after: "FBSV/") ?? (isReduced ? nil : segments.first.flatMap { OSVersion($0) })
     }
 
     private init(model: String?, osVersion: OSVersion?) {
@@ -30,19 +28,23 @@ struct AndroidAgent {
 
     /// `Instagram 300.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; …`: API level and version,
     /// density, screen, maker, model.
-    private static func instagram(_ text: String) -> AndroidAgent? {
-        guard let mark = text.range(ofASCII: "Instagram "),
-            let list = String(text[mark.upperBound...]).value(
-                after: " Android (",
-                upTo: { $0 == UInt8(ascii: ")") }
-            )
-        else { return nil }
-        let fields = list.split(separator: ";").map { String($0).trimmed }
+    private static func instagram(_ text: AgentText) -> AndroidAgent? {
+        guard let app = text.end(of: "Instagram "), let start = text.end(of: " Android (", from: app) else {
+            return nil
+        }
+        let fields = list(in: text, from: start)
         guard fields.count >= 5, let slash = fields[0].utf8.firstIndex(of: UInt8(ascii: "/")) else {
             return nil
         }
         let version = fields[0][slash...].dropFirst()
         return AndroidAgent(model: AndroidModel.clean(fields[4]), osVersion: OSVersion(version))
+    }
+
+    /// The parts between semicolons, up to the closing bracket.
+    private static func list(in text: AgentText, from start: Int) -> [String] {
+        text.bytes[start...].prefix { $0 != UInt8(ascii: ")") }
+            .split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0.trimmed, as: UTF8.self) }
     }
 }
 

@@ -31,8 +31,8 @@ public struct OSVersion: Hashable, Sendable {
         )
     }
 
-    /// As the system itself spells it: iOS always names the minor number (`17.0`), Android no zeros at the end
-    /// (`14`); neither a patch of zero.
+    /// As the system itself spells it: iOS always names the minor number (`17.0`), Android no zeros at the
+    /// end (`14`); neither a patch of zero.
     public func text(for platform: Platform) -> String {
         if patch > 0 { return "\(major).\(minor).\(patch)" }
         return minor > 0 || platform == .ios ? "\(major).\(minor)" : "\(major)"

@@ -12,21 +12,14 @@ public enum RobotAgents {
 
     /// Whether the user agent carries one of the marks, in either case.
     public static func matches(_ userAgent: String) -> Bool {
-        let bytes = userAgent.utf8.map(\.asciiLowercased)
-        return bytes.indices.contains { start in
-            tokensByFirstByte[Int(bytes[start])].contains { bytes[start...].starts(with: $0) }
-        }
+        matches(Array(userAgent.utf8))
     }
 
-    /// A user agent is searched once for all tokens, a byte at a time.
-    private static let tokensByFirstByte: [[[UInt8]]] = {
-        var tokens: [[[UInt8]]] = Array(repeating: [], count: 256)
-        for robot in known {
-            let token = Array(robot.token.utf8)
-            if let first = token.first { tokens[Int(first)].append(token) }
-        }
-        return tokens
-    }()
+    static func matches(_ userAgent: [UInt8]) -> Bool {
+        tokens.firstMatch(in: userAgent.map(\.asciiLowercased)) != nil
+    }
+
+    private static let tokens = TokenSet(known.map(\.token))
 
     public static let known: [Robot] = RobotVendors.all.flatMap { entry in
         entry.tokens.map { Robot(token: $0, vendor: entry.vendor) }

@@ -2,7 +2,9 @@
 ///
 /// Source: IANA time zone database 2025b (public domain) and the old names that CLDR keeps.
 enum TimeZoneAliases {
-    /// A line per zone: its canonical name, then every other one. Names that are missing are their own.
+    /// A line per zone: its canonical name, then every other one.
+    ///
+    /// Names that are missing are their own.
     static let table = """
         Africa/Asmara Africa/Asmera
         Africa/Bamako Africa/Timbuktu

@@ -2,8 +2,8 @@
 public enum TimeZoneName {
     /// The one name for all spellings of a zone.
     ///
-    /// Known names are found in either case. `UTC` stands for itself and its many other names, `UTC+03:00` for
-    /// a fixed offset. A name that is not known is its own canonical name, as it came.
+    /// Known names are found in either case. `UTC` stands for itself and its many other names, `UTC+03:00`
+    /// for a fixed offset. A name that is not known is its own canonical name, as it came.
     public static func canonical(_ name: String) -> String {
         canonicalNames[name.asciiLowercased] ?? fixedOffset(name) ?? name
     }

@@ -17,8 +17,10 @@ public struct UserAgent: Equatable, Sendable {
     ///   - touchPoints: the device's touch points, where a script told them: an iPad asks for desktop pages by
     ///     calling itself a Macintosh, and is known by having more than one.
     public init(_ text: String, touchPoints: Int? = nil) {
-        let text = text.utf8.count <= Self.maximumLength ? text : String(text.prefix(Self.maximumLength))
-        isRobot = RobotAgents.matches(text)
+        let text = AgentText(
+            text.utf8.count <= Self.maximumLength ? text : String(text.prefix(Self.maximumLength))
+        )
+        isRobot = RobotAgents.matches(text.bytes)
         if let device = IOSAgent(text, touchPoints: touchPoints) {
             platform = .ios
             model = device.model
@@ -28,7 +30,7 @@ public struct UserAgent: Equatable, Sendable {
             model = device.model
             osVersion = device.osVersion
         } else {
-            platform = text.trimmed.isEmpty ? .unknown : .other
+            platform = text.bytes.allSatisfy(\.isBlank) ? .unknown : .other
             model = nil
             osVersion = nil
         }

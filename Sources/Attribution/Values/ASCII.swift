@@ -59,9 +59,4 @@ extension StringProtocol {
         }
         return nil
     }
-
-    /// Whether the text `part` occurs, compared byte by byte.
-    func contains(ascii part: String) -> Bool {
-        range(ofASCII: part) != nil
-    }
 }

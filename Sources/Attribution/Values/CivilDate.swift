@@ -1,7 +1,7 @@
 /// A day of the proleptic Gregorian calendar in UTC.
 ///
-/// Source of the arithmetic: Howard Hinnant, "chrono-compatible low-level date algorithms" (days_from_civil and
-/// civil_from_days), which counts years from March so that the leap day comes last.
+/// Source of the arithmetic: Howard Hinnant, "chrono-compatible low-level date algorithms" (days_from_civil
+/// and civil_from_days), which counts years from March so that the leap day comes last.
 public struct CivilDate: Hashable, Sendable {
     public let year: Int64
     /// 1 to 12.

@@ -7,7 +7,8 @@ extension Identifier {
     ///
     /// Two of one millisecond are told apart by 80 random bits.
     ///
-    /// Moments before 1970, or beyond what 48 bits hold (the year 10889), are taken for the nearest that fits.
+    /// Moments before 1970, or beyond what 48 bits hold (the year 10889), are taken for the nearest that
+    /// fits.
     public init(at moment: Timestamp, random: RandomSource) {
         let milliseconds = UInt64(min(max(moment.milliseconds, 0), 1 << 48 - 1))
         let bytes = random.bytes(10)

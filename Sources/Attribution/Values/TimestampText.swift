@@ -7,7 +7,8 @@ extension Timestamp {
 
     /// This moment as `2026-07-22T10:30:00.000Z`, always with three digits and `Z`.
     ///
-    /// Clients compare such texts and do not parse them. Moments outside the years 1 to 9999 are written as the nearest end.
+    /// Clients compare such texts and do not parse them. Moments outside the years 1 to 9999 are written as
+    /// the nearest end.
     public var iso8601: String {
         let moment = min(max(self, .earliestWritten), .latestWritten)
         let days = CivilDate.floorDivide(moment.milliseconds, by: Self.millisecondsPerDay)

@@ -161,7 +161,9 @@ private struct JSONMembers {
 }
 
 extension String {
-    /// Swift's own `==` takes canonically equivalent texts for equal, JSON does not. It is quick to say no, though.
+    /// Swift's own `==` takes canonically equivalent texts for equal, JSON does not.
+    ///
+    /// It is quick to say no, though.
     func hasSameBytes(as other: String) -> Bool {
         self == other && utf8.elementsEqual(other.utf8)
     }

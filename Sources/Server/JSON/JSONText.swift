@@ -7,7 +7,8 @@ enum JSONText {
         bytes.append(UInt8(ascii: "\""))
         let start = bytes.count
         bytes.append(contentsOf: text.utf8)
-        // Most strings need no escape: copied whole, looked through once, and written anew only if one is found.
+        // Most strings need no escape: copied whole, looked through once, and written anew only if one is
+        // found.
         if bytes[start...].contains(where: mayNeedEscape) {
             bytes.removeSubrange(start...)
             for scalar in text.unicodeScalars { append(scalar, to: &bytes) }

@@ -1,7 +1,7 @@
 /// Writes one JSON document, byte by byte, in the order in which it is told.
 ///
-/// Strings are escaped so that the document may also stand inside an HTML page's script: besides what RFC 8259
-/// §7 asks for, `<`, U+2028 and U+2029 are written as escapes.
+/// Strings are escaped so that the document may also stand inside an HTML page's script: besides what RFC
+/// 8259 §7 asks for, `<`, U+2028 and U+2029 are written as escapes.
 ///
 ///     var writer = JSONWriter()
 ///     writer.object { writer in

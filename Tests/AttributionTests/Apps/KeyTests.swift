@@ -17,7 +17,10 @@ struct KeyTests {
             #expect(KeyText(operatorsOwn: text)?.text == text)
         }
         let long = String(repeating: "x", count: 31)
-        for text in ["", long, String(repeating: "x", count: 257), long + " ", long + "é", long + "\u{7f}", long + "\n", long + "\0"] {
+        for text in [
+            "", long, String(repeating: "x", count: 257), long + " ", long + "é", long + "\u{7f}",
+            long + "\n", long + "\0",
+        ] {
             #expect(KeyText(operatorsOwn: text) == nil)
         }
     }
@@ -61,7 +64,11 @@ struct KeyTests {
     @Test("a key is valid until it is revoked or expires")
     func validity() {
         var key = APIKey(
-            id: KeyID(high: 1, low: 1), kind: .app, app: TestValues.app, label: "", digest: KeyDigest(of: "x"),
+            id: KeyID(high: 1, low: 1),
+            kind: .app,
+            app: TestValues.app,
+            label: "",
+            digest: KeyDigest(of: "x"),
             createdAt: TestValues.noon
         )
         #expect(key.isValid(at: TestValues.noon))
@@ -76,7 +83,11 @@ struct KeyTests {
     func directory() {
         let app = App(id: TestValues.app, settings: App.Settings(name: "Shop"), createdAt: TestValues.noon)
         let key = APIKey(
-            id: KeyID(high: 1, low: 1), kind: .app, app: app.id, label: "", digest: KeyDigest(of: "x"),
+            id: KeyID(high: 1, low: 1),
+            kind: .app,
+            app: app.id,
+            label: "",
+            digest: KeyDigest(of: "x"),
             createdAt: TestValues.noon
         )
         let directory = Directory(apps: [app], keys: [key])

@@ -12,8 +12,12 @@ struct AnsweredURLTests {
             ("myapp://promo?a=1", "myapp://promo?a=1&source=instagram&keyName=SUMMER25&jid=j_1"),
             ("myapp://promo?", "myapp://promo?source=instagram&keyName=SUMMER25&jid=j_1"),
             ("myapp://promo?a=1&", "myapp://promo?a=1&source=instagram&keyName=SUMMER25&jid=j_1"),
+            ("myapp://promo?a=?", "myapp://promo?a=?&source=instagram&keyName=SUMMER25&jid=j_1"),
             ("myapp://promo#top", "myapp://promo?source=instagram&keyName=SUMMER25&jid=j_1#top"),
-            ("myapp://promo?a=1#top?x=2", "myapp://promo?a=1&source=instagram&keyName=SUMMER25&jid=j_1#top?x=2"),
+            (
+                "myapp://promo?a=1#top?x=2",
+                "myapp://promo?a=1&source=instagram&keyName=SUMMER25&jid=j_1#top?x=2"
+            ),
             // What the link says itself is left alone, empty or not.
             ("myapp://promo?source=mail", "myapp://promo?source=mail&keyName=SUMMER25&jid=j_1"),
             ("myapp://promo?source=", "myapp://promo?source=&keyName=SUMMER25&jid=j_1"),
@@ -24,14 +28,20 @@ struct AnsweredURLTests {
             ("myapp://promo?jid=j_own", "myapp://promo?jid=j_own&source=instagram&keyName=SUMMER25"),
             ("myapp://promo?source=a&k=b&jid=c#d", "myapp://promo?source=a&k=b&jid=c#d"),
             // Names that only look alike are not the link's own.
-            ("myapp://promo?utm_source=x&keyname=y&Jid=z", "myapp://promo?utm_source=x&keyname=y&Jid=z&source=instagram&keyName=SUMMER25&jid=j_1"),
+            (
+                "myapp://promo?utm_source=x&keyname=y&Jid=z",
+                "myapp://promo?utm_source=x&keyname=y&Jid=z&source=instagram&keyName=SUMMER25&jid=j_1"
+            ),
             ("myapp://promo#?source=x", "myapp://promo?source=instagram&keyName=SUMMER25&jid=j_1#?source=x"),
         ]
     )
     func appends(_ link: String, expected: String) throws {
         let url = try DeepLinkURL(parsing: link)
         let answer = url.answered(
-            source: .instagram, campaignKey: CampaignKey("SUMMER25"), journeyID: try #require(journey))
+            source: .instagram,
+            campaignKey: CampaignKey("SUMMER25"),
+            journeyID: try #require(journey)
+        )
         #expect(answer == expected)
     }
 
@@ -40,14 +50,19 @@ struct AnsweredURLTests {
         let url = try DeepLinkURL(parsing: "myapp://promo")
         let answer = url.answered(source: token, campaignKey: nil, journeyID: try #require(journey))
         let isWritten = token != .direct && token != .unknown
-        #expect(answer == (isWritten ? "myapp://promo?source=\(token.rawValue)&jid=j_1" : "myapp://promo?jid=j_1"))
+        #expect(
+            answer == (isWritten ? "myapp://promo?source=\(token.rawValue)&jid=j_1" : "myapp://promo?jid=j_1")
+        )
     }
 
     @Test("carry any text percent-encoded, so that it cannot become another parameter")
     func encodes() throws {
         let url = try DeepLinkURL(parsing: "myapp://promo")
         let answer = url.answered(
-            source: .unknown, campaignKey: CampaignKey("yaz & güz=%1#+?"), journeyID: try #require(JourneyID("a/b~c-d_e.f")))
+            source: .unknown,
+            campaignKey: CampaignKey("yaz & güz=%1#+?"),
+            journeyID: try #require(JourneyID("a/b~c-d_e.f"))
+        )
         #expect(answer == "myapp://promo?keyName=yaz%20%26%20g%C3%BCz%3D%251%23%2B%3F&jid=a%2Fb~c-d_e.f")
         let back = try DeepLinkURL(parsing: answer).queryItems.map(\.value)
         #expect(back == ["yaz & güz=%1#+?", "a/b~c-d_e.f"])

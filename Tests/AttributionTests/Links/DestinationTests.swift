@@ -6,20 +6,51 @@ struct DestinationTests {
     @Test(
         "cover links of exactly their scheme, host, port and path",
         arguments: [
-            ("myapp://", ["myapp://promo", "MYAPP://x/y?z"], ["myapp2://promo", "my://app", "https://myapp/x", "otherapp://myapp"]),
-            ("myapp://promo", ["myapp://promo", "myapp://PROMO/x", "myapp://promo?x"], ["myapp://promo2", "myapp://promo.x/y", "myapp://promo:80/x", "myapp://other"]),
             (
-                "https://shop.example", ["https://shop.example/x", "https://SHOP.example/x?y", "https://shop.example:443/x", "https://shop.example//x"],
-                ["https://shop.example.evil.com/x", "https://evil.shop.example/x", "https://shop.examplee/x", "http://shop.example/x", "https://shop.example:8443/x", "myapp://shop.example/x", "https://evil.com/shop.example/x", "https://evil.com/x?https://shop.example/"]
+                "myapp://", ["myapp://promo", "MYAPP://x/y?z"],
+                ["myapp2://promo", "my://app", "https://myapp/x", "otherapp://myapp"]
+            ),
+            (
+                "myapp://promo", ["myapp://promo", "myapp://PROMO/x", "myapp://promo?x"],
+                ["myapp://promo2", "myapp://promo.x/y", "myapp://promo:80/x", "myapp://other"]
+            ),
+            (
+                "https://shop.example",
+                [
+                    "https://shop.example/x", "https://SHOP.example/x?y", "https://shop.example:443/x",
+                    "https://shop.example//x",
+                ],
+                [
+                    "https://shop.example.evil.com/x", "https://evil.shop.example/x",
+                    "https://shop.examplee/x", "http://shop.example/x", "https://shop.example:8443/x",
+                    "myapp://shop.example/x", "https://evil.com/shop.example/x",
+                    "https://evil.com/x?https://shop.example/",
+                ]
             ),
             ("https://shop.example/", ["https://shop.example/x"], ["https://other.example/x"]),
-            ("https://shop.example:8443", ["https://shop.example:8443/x"], ["https://shop.example/x", "https://shop.example:443/x"]),
+            (
+                "https://shop.example:8443", ["https://shop.example:8443/x"],
+                ["https://shop.example/x", "https://shop.example:443/x"]
+            ),
             ("http://shop.example:80", ["http://shop.example/x"], ["https://shop.example/x"]),
             (
-                "https://shop.example/app", ["https://shop.example/app", "https://shop.example/app/x", "https://shop.example/app?x", "https://shop.example/app/"],
-                ["https://shop.example/apple", "https://shop.example/App", "https://shop.example/x/app", "https://shop.example/app/../admin", "https://shop.example/app/%2e%2e/admin", "https://shop.example/app/.%2E/admin", "https://shop.example/app/..%2fadmin", "https://shop.example/app/%252e%252e/admin", "https://shop.example/app/%5c..%5cadmin", "https://shop.example/app/.", "https://shop.example/app%2fx"]
+                "https://shop.example/app",
+                [
+                    "https://shop.example/app", "https://shop.example/app/x", "https://shop.example/app?x",
+                    "https://shop.example/app/",
+                ],
+                [
+                    "https://shop.example/apple", "https://shop.example/App", "https://shop.example/x/app",
+                    "https://shop.example/app/../admin", "https://shop.example/app/%2e%2e/admin",
+                    "https://shop.example/app/.%2E/admin", "https://shop.example/app/..%2fadmin",
+                    "https://shop.example/app/%252e%252e/admin", "https://shop.example/app/%5c..%5cadmin",
+                    "https://shop.example/app/.", "https://shop.example/app%2fx",
+                ]
             ),
-            ("https://shop.example/app/", ["https://shop.example/app", "https://shop.example/app/x"], ["https://shop.example/apple"]),
+            (
+                "https://shop.example/app/", ["https://shop.example/app", "https://shop.example/app/x"],
+                ["https://shop.example/apple"]
+            ),
             ("https://[2001:DB8::1]", ["https://[2001:db8:0::1]/x"], ["https://[2001:db8::2]/x"]),
             ("https://192.0.2.1", ["https://192.0.2.1/x"], ["https://192.0.2.10/x"]),
         ] as [(String, [String], [String])]
@@ -33,8 +64,10 @@ struct DestinationTests {
     @Test(
         "are shown in one spelling that reads back the same",
         arguments: [
-            (" MyApp:// ", "myapp://"), ("myapp://Promo", "myapp://promo"), ("https://SHOP.example/", "https://shop.example"),
-            ("https://shop.example/App/", "https://shop.example/App"), ("https://shop.example:8443", "https://shop.example:8443"),
+            (" MyApp:// ", "myapp://"), ("myapp://Promo", "myapp://promo"),
+            ("https://SHOP.example/", "https://shop.example"),
+            ("https://shop.example/App/", "https://shop.example/App"),
+            ("https://shop.example:8443", "https://shop.example:8443"),
         ]
     )
     func text(_ text: String, expected: String) throws {
@@ -46,12 +79,17 @@ struct DestinationTests {
     @Test(
         "are refused with a reason when they name none",
         arguments: [
-            ("", .malformed(.noScheme)), ("shop.example", .malformed(.noScheme)), ("*", .malformed(.noScheme)),
-            ("https://", .noHost), ("http://", .noHost), ("https:///x", .noHost), ("myapp:", .malformed(.noHost)),
-            ("myapp:///x", .noHost), ("https://*.example", .malformed(.malformedHost)), ("javascript://", .malformed(.forbiddenScheme)),
+            ("", .malformed(.noScheme)), ("shop.example", .malformed(.noScheme)),
+            ("*", .malformed(.noScheme)),
+            ("https://", .noHost), ("http://", .noHost), ("https:///x", .noHost),
+            ("myapp:", .malformed(.noHost)),
+            ("myapp:///x", .noHost), ("https://*.example", .malformed(.malformedHost)),
+            ("javascript://", .malformed(.forbiddenScheme)),
             ("data://x", .malformed(.forbiddenScheme)), ("https://u@shop.example", .malformed(.credentials)),
-            ("https://shop.example:x", .malformed(.malformedPort)), ("https://shop.example?x", .queryOrFragment),
-            ("https://shop.example/#", .queryOrFragment), ("myapp://?", .queryOrFragment), ("https://shop.example/a/../b", .dotSegment),
+            ("https://shop.example:x", .malformed(.malformedPort)),
+            ("https://shop.example?x", .queryOrFragment),
+            ("https://shop.example/#", .queryOrFragment), ("myapp://?", .queryOrFragment),
+            ("https://shop.example/a/../b", .dotSegment),
             ("https://shop.example/%2e", .dotSegment), ("https://shop example", .malformed(.malformedHost)),
             ("https://ürün.example", .malformed(.malformedHost)), ("my_app://", .malformed(.malformedScheme)),
         ] as [(String, DestinationError)]
@@ -81,10 +119,14 @@ struct OriginTests {
     @Test(
         "are compared whole, whatever their case and with the scheme's own port or without",
         arguments: [
-            ("https://shop.example", "https://shop.example"), ("HTTPS://Shop.Example", "https://shop.example"),
-            ("https://shop.example:443", "https://shop.example"), ("http://shop.example:80", "http://shop.example"),
-            ("http://localhost:3000", "http://localhost:3000"), ("https://shop.example:80", "https://shop.example:80"),
-            ("https://[2001:DB8::1]:8443", "https://[2001:db8::1]:8443"), ("capacitor://localhost", "capacitor://localhost"),
+            ("https://shop.example", "https://shop.example"),
+            ("HTTPS://Shop.Example", "https://shop.example"),
+            ("https://shop.example:443", "https://shop.example"),
+            ("http://shop.example:80", "http://shop.example"),
+            ("http://localhost:3000", "http://localhost:3000"),
+            ("https://shop.example:80", "https://shop.example:80"),
+            ("https://[2001:DB8::1]:8443", "https://[2001:db8::1]:8443"),
+            ("capacitor://localhost", "capacitor://localhost"),
         ]
     )
     func reads(_ text: String, expected: String) throws {
@@ -95,10 +137,14 @@ struct OriginTests {
     @Test(
         "are refused when they name nobody or more than an origin",
         arguments: [
-            "", "null", "NULL", "*", "shop.example", "https://", "https://shop.example/", "https://shop.example/x",
-            "https://shop.example?x", "https://shop.example#x", "https://u@shop.example", "https://shop.example:",
-            "https://shop.example:0", "https://*.example", " https://shop.example", "https://shop.example ", "https:shop.example",
-            "https://ürün.example", "https://a https://b", "https://a,https://b", "https://shop.example\\", "https://shop.example\n",
+            "", "null", "NULL", "*", "shop.example", "https://", "https://shop.example/",
+            "https://shop.example/x",
+            "https://shop.example?x", "https://shop.example#x", "https://u@shop.example",
+            "https://shop.example:",
+            "https://shop.example:0", "https://*.example", " https://shop.example", "https://shop.example ",
+            "https:shop.example",
+            "https://ürün.example", "https://a https://b", "https://a,https://b", "https://shop.example\\",
+            "https://shop.example\n",
         ]
     )
     func refuses(_ text: String) {

@@ -11,23 +11,35 @@ struct SourceTests {
         "each listed word maps to its token, others to none",
         arguments: [
             ("ig", .instagram), ("IG", .instagram), (" ig ", .instagram), ("instagram", .instagram),
-            ("l.instagram.com", .instagram), ("com.instagram.android", .instagram), ("Instagram_Stories", .instagram),
+            ("l.instagram.com", .instagram), ("com.instagram.android", .instagram),
+            ("Instagram_Stories", .instagram),
             ("fb", .facebook), ("meta", .facebook), ("facebook", .facebook), ("m.facebook.com", .facebook),
-            ("messenger", .facebook), ("com.facebook.katana", .facebook), ("katana", .facebook), ("com.facebook.orca", .facebook),
-            ("orca", .facebook), ("fb.com", .facebook), ("l.fb.com", .facebook), ("fb.me", .facebook), ("http://fb.me/x", .facebook),
-            ("tt", .tiktok), ("tiktok", .tiktok), ("www.tiktok.com", .tiktok), ("com.zhiliaoapp.musically", .tiktok),
+            ("messenger", .facebook), ("com.facebook.katana", .facebook), ("katana", .facebook),
+            ("com.facebook.orca", .facebook),
+            ("orca", .facebook), ("fb.com", .facebook), ("l.fb.com", .facebook), ("fb.me", .facebook),
+            ("http://fb.me/x", .facebook),
+            ("tt", .tiktok), ("tiktok", .tiktok), ("www.tiktok.com", .tiktok),
+            ("com.zhiliaoapp.musically", .tiktok),
             ("musically", .tiktok), ("zhiliaoapp", .tiktok), ("com.ss.android.ugc.trill", .tiktok),
-            ("twitter", .twitter), ("com.twitter.android", .twitter), ("tweetie", .twitter), ("x", .twitter), ("X", .twitter),
+            ("twitter", .twitter), ("com.twitter.android", .twitter), ("tweetie", .twitter), ("x", .twitter),
+            ("X", .twitter),
             ("x.com", .twitter), ("www.x.com", .twitter), ("https://x.com/a", .twitter), ("t.co", .twitter),
             ("https://t.co/abc?x", .twitter), ("x.com:443", .twitter),
-            ("qr", .qr), ("QR", .qr), ("qrcode", .qr), ("qr_code", .qr), ("qr-code", .qr), ("poster-qr-code-7", .qr),
-            ("mail", .direct), ("sms", .direct), ("browser", .direct), ("website", .direct), ("web", .direct), ("direct", .direct),
-            ("safari", .direct), ("com.android.chrome", .direct), ("firefox", .direct), ("com.apple.mobilemail", .direct),
-            ("mobilesms", .direct), ("com.google.android.apps.messaging", .direct), ("whatsapp", .direct), ("web.telegram.org", .direct),
+            ("qr", .qr), ("QR", .qr), ("qrcode", .qr), ("qr_code", .qr), ("qr-code", .qr),
+            ("poster-qr-code-7", .qr),
+            ("mail", .direct), ("sms", .direct), ("browser", .direct), ("website", .direct), ("web", .direct),
+            ("direct", .direct),
+            ("safari", .direct), ("com.android.chrome", .direct), ("firefox", .direct),
+            ("com.apple.mobilemail", .direct),
+            ("mobilesms", .direct), ("com.google.android.apps.messaging", .direct), ("whatsapp", .direct),
+            ("web.telegram.org", .direct),
             ("com.google.android.gm@gmail", .direct),
-            ("discount.com", .unknown), ("ax.com", .unknown), ("xcom", .unknown), ("t.com", .unknown), ("nott.co", .unknown),
-            ("x.com.evil.example", .unknown), ("afb.com", .unknown), ("fb.com.tr", .unknown), ("google", .unknown), ("igx", .unknown),
-            ("metaverse", .unknown), ("ttt", .unknown), ("qrs", .unknown), ("email", .unknown), ("webpage", .unknown), ("linkedin", .unknown),
+            ("discount.com", .unknown), ("ax.com", .unknown), ("xcom", .unknown), ("t.com", .unknown),
+            ("nott.co", .unknown),
+            ("x.com.evil.example", .unknown), ("afb.com", .unknown), ("fb.com.tr", .unknown),
+            ("google", .unknown), ("igx", .unknown),
+            ("metaverse", .unknown), ("ttt", .unknown), ("qrs", .unknown), ("email", .unknown),
+            ("webpage", .unknown), ("linkedin", .unknown),
             ("https://google.com/?x=t.co", .unknown), ("1", .unknown),
         ] as [(String, SourceToken)]
     )
@@ -62,9 +74,17 @@ struct SourceTests {
             (SourceSignals(referer: "android-app://com.twitter.android/"), .twitter, "com.twitter.android"),
             (SourceSignals(referer: "https://www.google.com/"), .unknown, "www.google.com"),
             (SourceSignals(referer: "about:blank"), .unknown, "about"),
-            (SourceSignals(linkItems: [QueryItem(name: "ref", value: "ig")], referer: "https://t.co/"), .instagram, "ig"),
+            (
+                SourceSignals(linkItems: [QueryItem(name: "ref", value: "ig")], referer: "https://t.co/"),
+                .instagram, "ig"
+            ),
             (SourceSignals(utmSource: "instagram"), .instagram, "instagram"),
-            (SourceSignals(linkItems: [QueryItem(name: "utm_source", value: "fb")], utmSource: "instagram"), .facebook, "fb"),
+            (
+                SourceSignals(
+                    linkItems: [QueryItem(name: "utm_source", value: "fb")],
+                    utmSource: "instagram"
+                ), .facebook, "fb"
+            ),
             // The body's own word names a network, or only the kind of page.
             (SourceSignals(source: "tiktok", utmSource: "instagram"), .tiktok, "tiktok"),
             (SourceSignals(source: "web", utmSource: "instagram"), .instagram, "instagram"),
@@ -82,13 +102,19 @@ struct SourceTests {
     @Test(
         "an in-app browser is known by its user agent, an ordinary one is no signal",
         arguments: [
-            ("Mozilla/5.0 (iPhone) Mobile/15E148 Instagram 300.0.0.0.0 (iPhone13,3; iOS 26_1; FBAV/1)", .instagram),
+            (
+                "Mozilla/5.0 (iPhone) Mobile/15E148 Instagram 300.0.0.0.0 (iPhone13,3; iOS 26_1; FBAV/1)",
+                .instagram
+            ),
             ("Mozilla/5.0 (iPhone) Mobile/15E148 [FBAN/FBIOS;FBAV/540.0]", .facebook),
             ("Mozilla/5.0 (Linux; Android 13) Safari/537.36 [FB_IAB/FB4A;FBAV/540.0.0.42.77;]", .facebook),
             ("Mozilla/5.0 (Linux; Android 13) musical_ly_2023 BytedanceWebview/d8a21c6", .tiktok),
             ("Mozilla/5.0 (iPhone) Mobile/15E148 trill_310 TikTok", .tiktok),
             ("Mozilla/5.0 (iPhone) Twitter for iPhone/10.1", .twitter),
-            ("Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) Version/17.2 Mobile/15E148 Safari/604.1", .direct),
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) Version/17.2 Mobile/15E148 Safari/604.1",
+                .direct
+            ),
             ("Mozilla/5.0 (Linux; Android 10; K) Chrome/143.0.0.0 Mobile Safari/537.36", .direct),
             ("", .direct),
         ] as [(String, SourceToken)]
@@ -101,12 +127,19 @@ struct SourceTests {
     @Test("the raw value is kept to 255 characters")
     func rawLength() {
         let long = String(repeating: "é", count: 300)
-        #expect(Self.link(("source", long)).reading == SourceSignals.Reading(token: .unknown, raw: String(long.prefix(255))))
+        #expect(
+            Self.link(("source", long)).reading
+                == SourceSignals.Reading(token: .unknown, raw: String(long.prefix(255)))
+        )
     }
 
     @Test("only five of the seven tokens are written into links")
     func written() {
         #expect(SourceToken.allCases.filter { !$0.isWritten } == [.direct, .unknown])
-        #expect(SourceToken.allCases.map(\.rawValue) == ["instagram", "facebook", "twitter", "tiktok", "qr", "direct", "unknown"])
+        #expect(
+            SourceToken.allCases.map(\.rawValue) == [
+                "instagram", "facebook", "twitter", "tiktok", "qr", "direct", "unknown",
+            ]
+        )
     }
 }

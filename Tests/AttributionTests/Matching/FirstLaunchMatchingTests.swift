@@ -34,12 +34,17 @@ struct FirstLaunchMatchingTests {
 
     @Test("gives an earlier answer again without claiming anything, even when there are candidates")
     func replay() async throws {
-        let store = ScriptedClickStore(views: [.success(CheckView(replay: claim(of: older), candidates: [newer]))])
+        let store = ScriptedClickStore(views: [
+            .success(CheckView(replay: claim(of: older), candidates: [newer]))
+        ])
         #expect(try await outcome(store) == .replay(claim(of: older)))
         #expect(store.calls == [.view, .note(.replay(claim(of: older)))])
     }
 
-    @Test("finds nothing when there is no candidate, with the store's reason", arguments: NoMatchReason.allCases)
+    @Test(
+        "finds nothing when there is no candidate, with the store's reason",
+        arguments: NoMatchReason.allCases
+    )
     func noMatch(_ reason: NoMatchReason) async throws {
         let store = ScriptedClickStore(views: [.success(CheckView(reason: reason))])
         #expect(try await outcome(store) == .noMatch(reason))
@@ -49,7 +54,9 @@ struct FirstLaunchMatchingTests {
     @Test("looks again when somebody else was faster, and takes what is left")
     func lostThenMatch() async throws {
         let store = ScriptedClickStore(
-            views: [.success(CheckView(candidates: [newer, older])), .success(CheckView(candidates: [older]))],
+            views: [
+                .success(CheckView(candidates: [newer, older])), .success(CheckView(candidates: [older])),
+            ],
             claims: [.success(.lost), .success(.claimed(claim(of: older)))]
         )
         #expect(try await outcome(store) == .match(claim(of: older)))
@@ -76,9 +83,13 @@ struct FirstLaunchMatchingTests {
         #expect(store.calls == [.view, .claim(newer.id), .note(.replay(claim(of: older)))])
     }
 
-    @Test("passes every error of the store on and never makes it no match", arguments: [
-        StoreError.Code.overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .corrupted, .stopping, .defect,
-    ])
+    @Test(
+        "passes every error of the store on and never makes it no match",
+        arguments: [
+            StoreError.Code.overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .corrupted,
+            .stopping, .defect,
+        ]
+    )
     func errors(_ code: StoreError.Code) async {
         let error = StoreError(code, "for the test")
         let unreadable = ScriptedClickStore(views: [.failure(error)])
@@ -102,7 +113,10 @@ struct FirstLaunchMatchingTests {
 
     @Test("gives up with an error, not with no match, when it loses again and again")
     func alwaysLost() async {
-        let store = ScriptedClickStore(views: [.success(CheckView(candidates: [newer]))], claims: [.success(.lost)])
+        let store = ScriptedClickStore(
+            views: [.success(CheckView(candidates: [newer]))],
+            claims: [.success(.lost)]
+        )
         await #expect { try await outcome(store) } throws: { ($0 as? StoreError)?.code == .overloaded }
         #expect(store.calls.count { $0 == .view } == 64)
         #expect(!store.calls.contains { if case .note = $0 { true } else { false } })

@@ -39,7 +39,11 @@ struct FingerprintFormTests {
         )
         let canonical = CanonicalSignals(signals, userAgent: "")
         #expect(FingerprintForm.a.text(of: canonical) == "iPhone|17.2|390x844|Europe/Istanbul|tr")
-        #expect(canonical.fingerprints.map(\.fingerprint.hex) == ["0e91842a14dae57f0f7645e51008851fbc871ff8d26374c658812009e4735c4c"])
+        #expect(
+            canonical.fingerprints.map(\.fingerprint.hex) == [
+                "0e91842a14dae57f0f7645e51008851fbc871ff8d26374c658812009e4735c4c"
+            ]
+        )
         #expect(canonical.fingerprints.map(\.weight) == [1])
         #expect(canonical.fingerprints.map(\.form) == [.a])
     }
@@ -49,9 +53,17 @@ struct FingerprintFormTests {
         let nothing = CanonicalSignals(DeviceSignals(), userAgent: "")
         #expect(nothing.fingerprints.isEmpty)
         #expect(nothing.missing == [.model, .osVersion, .screen, .timezone, .language])
-        #expect(nothing.missing.flatMap(\.fields) == ["model", "osVersion", "screenWidth", "screenHeight", "timezone", "language"])
+        #expect(
+            nothing.missing.flatMap(\.fields) == [
+                "model", "osVersion", "screenWidth", "screenHeight", "timezone", "language",
+            ]
+        )
 
-        var most = CanonicalSignals(platform: .ios, model: "iPhone", osVersion: OSVersion(major: 17, minor: 2))
+        var most = CanonicalSignals(
+            platform: .ios,
+            model: "iPhone",
+            osVersion: OSVersion(major: 17, minor: 2)
+        )
         most.timezone = "Europe/Istanbul"
         #expect(most.missing == [.screen, .language])
         #expect(FingerprintForm.a.text(of: most) == nil)

@@ -7,7 +7,10 @@ struct UserAgentTests {
         "Mozilla/5.0 (iPhone; CPU iPhone OS \(os) like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \(rest)"
     }
 
-    private static func androidAgent(_ device: String, _ rest: String = "Chrome/143.0.7499.34 Mobile Safari/537.36") -> String {
+    private static func androidAgent(
+        _ device: String,
+        _ rest: String = "Chrome/143.0.7499.34 Mobile Safari/537.36"
+    ) -> String {
         "Mozilla/5.0 (Linux; \(device)) AppleWebKit/537.36 (KHTML, like Gecko) \(rest)"
     }
 
@@ -22,21 +25,36 @@ struct UserAgentTests {
             (iPhoneAgent("18_7", "Version/18.7 Mobile/15E148 Safari/604.1"), "18.7"),
             (iPhoneAgent("18_6", "Version/18.6 Mobile/15E148 Safari/604.1"), "18.6"),
             // A web view without anything that bears the token out.
-            (iPhoneAgent("18_7", "Mobile/15E148"), nil), (iPhoneAgent("18_6", "Mobile/15E148"), nil), (iPhoneAgent("18_5", "Mobile/15E148"), "18.5"),
-            (iPhoneAgent("18_6_2", "Mobile/15E148"), "18.6.2"), (iPhoneAgent("17_0", "Mobile/15E148"), "17.0"),
+            (iPhoneAgent("18_7", "Mobile/15E148"), nil), (iPhoneAgent("18_6", "Mobile/15E148"), nil),
+            (iPhoneAgent("18_5", "Mobile/15E148"), "18.5"),
+            (iPhoneAgent("18_6_2", "Mobile/15E148"), "18.6.2"),
+            (iPhoneAgent("17_0", "Mobile/15E148"), "17.0"),
             // Real builds.
-            (iPhoneAgent("18_7", "Mobile/23B85"), "26.1"), (iPhoneAgent("18_7", "Mobile/23A341"), "26.0"), (iPhoneAgent("17_2_1", "Mobile/21C66"), "17.2.1"),
-            (iPhoneAgent("17_2", "Mobile/22H20"), "18.7"), (iPhoneAgent("15_0", "Mobile/19A346"), "15.0"), (iPhoneAgent("16_5", "Mobile/20F66"), "16.5"),
-            (iPhoneAgent("17_2", "Mobile/24A1"), "17.2"), (iPhoneAgent("17_2", "Mobile/21Z1"), "17.2"), (iPhoneAgent("17_2", "Mobile/2"), "17.2"),
+            (iPhoneAgent("18_7", "Mobile/23B85"), "26.1"), (iPhoneAgent("18_7", "Mobile/23A341"), "26.0"),
+            (iPhoneAgent("17_2_1", "Mobile/21C66"), "17.2.1"),
+            (iPhoneAgent("17_2", "Mobile/22H20"), "18.7"), (iPhoneAgent("15_0", "Mobile/19A346"), "15.0"),
+            (iPhoneAgent("16_5", "Mobile/20F66"), "16.5"),
+            (iPhoneAgent("17_2", "Mobile/24A1"), "17.2"), (iPhoneAgent("17_2", "Mobile/21Z1"), "17.2"),
+            (iPhoneAgent("17_2", "Mobile/2"), "17.2"),
             // Other browsers tell the truth in the token.
             (iPhoneAgent("26_1_0", "CriOS/143.0.7499.92 Mobile/15E148 Safari/604.1"), "26.1"),
             (iPhoneAgent("18_7", "FxiOS/140.0 Mobile/15E148 Safari/605.1.15"), "18.7"),
             (iPhoneAgent("17_5_1", "EdgiOS/120.0 Version/17.0 Mobile/15E148 Safari/605.1.15"), "17.5.1"),
             (iPhoneAgent("18_7", "GSA/390.0 Mobile/15E148 Safari/604.1"), "18.7"),
             // Apps name the version themselves.
-            (iPhoneAgent("18_7", "Mobile/15E148 [FBAN/FBIOS;FBDV/iPhone15,2;FBMD/iPhone;FBSN/iOS;FBSV/26.2;FBSS/3]"), "26.2"),
+            (
+                iPhoneAgent(
+                    "18_7",
+                    "Mobile/15E148 [FBAN/FBIOS;FBDV/iPhone15,2;FBMD/iPhone;FBSN/iOS;FBSV/26.2;FBSS/3]"
+                ), "26.2"
+            ),
             (iPhoneAgent("26_2_1", "Mobile/23C55 [FBAN/FBIOS;FBSV/26.2]"), "26.2.1"),
-            (iPhoneAgent("18_7", "Mobile/15E148 Instagram 400.0 (iPhone13,3; iOS 26_1; tr_TR; tr; scale=3.00; 1170x2532; 1)"), "26.1"),
+            (
+                iPhoneAgent(
+                    "18_7",
+                    "Mobile/15E148 Instagram 400.0 (iPhone13,3; iOS 26_1; tr_TR; tr; scale=3.00; 1170x2532; 1)"
+                ), "26.1"
+            ),
             (iPhoneAgent("18_7", "Version/26.1 Mobile/15E148 [FBSV/26.2]"), "26.2"),
             (iPhoneAgent("", "Mobile/15E148"), nil),
         ] as [(String, String?)]
@@ -51,19 +69,42 @@ struct UserAgentTests {
     @Test(
         "of Apple devices give the model as the system names it",
         arguments: [
-            ("Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Version/17.5 Mobile/15E148 Safari/604.1", nil, "iPad", "17.5", .ios),
-            ("Mozilla/5.0 (iPod touch; CPU iPhone OS 15_8_2 like Mac OS X) Version/15.6 Mobile/15E148 Safari/604.1", nil, "iPod touch", "15.8.2", .ios),
-            ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/26.1 Safari/605.1.15", 5, "iPad", "26.1", .ios),
+            (
+                "Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Version/17.5 Mobile/15E148 Safari/604.1",
+                nil, "iPad", "17.5", .ios
+            ),
+            (
+                "Mozilla/5.0 (iPod touch; CPU iPhone OS 15_8_2 like Mac OS X) Version/15.6 Mobile/15E148 Safari/604.1",
+                nil, "iPod touch", "15.8.2", .ios
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/26.1 Safari/605.1.15", 5, "iPad",
+                "26.1", .ios
+            ),
             ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15", 5, "iPad", nil, .ios),
-            ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15", 0, nil, nil, .other),
-            ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15", 1, nil, nil, .other),
-            ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15", nil, nil, nil, .other),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15", 0, nil, nil,
+                .other
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15", 1, nil, nil,
+                .other
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15", nil, nil, nil,
+                .other
+            ),
             ("Shop/42 CFNetwork/1568.100.1 Darwin/24.0.0", nil, nil, nil, .ios),
-            ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/143.0.0.0 Safari/537.36", 10, nil, nil, .other),
-            ("curl/8.5.0", nil, nil, nil, .other), ("", nil, nil, nil, .unknown), ("  ", nil, nil, nil, .unknown),
+            (
+                "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/143.0.0.0 Safari/537.36", 10, nil, nil,
+                .other
+            ),
+            ("curl/8.5.0", nil, nil, nil, .other), ("", nil, nil, nil, .unknown),
+            ("  ", nil, nil, nil, .unknown),
         ] as [(String, Int?, String?, String?, Platform)]
     )
-    func appleModel(_ text: String, touchPoints: Int?, model: String?, osVersion: String?, platform: Platform) {
+    func appleModel(_ text: String, touchPoints: Int?, model: String?, osVersion: String?, platform: Platform)
+    {
         let agent = UserAgent(text, touchPoints: touchPoints)
         #expect(agent.platform == platform)
         #expect(agent.model == model)
@@ -73,17 +114,38 @@ struct UserAgentTests {
     @Test(
         "of Android give model and version where they are not hidden",
         arguments: [
-            (androidAgent("Android 13; SM-S918B Build/TP1A.220624.014; wv", "Version/4.0 Chrome/143.0 Mobile Safari/537.36 [FB_IAB/FB4A;FBAV/540.0;]"), "SM-S918B", "13"),
-            (androidAgent("Android 13; SAMSUNG SM-G991B", "SamsungBrowser/20.0 Chrome/106.0 Mobile Safari/537.36"), "SM-G991B", "13"),
-            (androidAgent("Android 10; K"), nil, nil), (androidAgent("Android 10; SM-A505F"), "SM-A505F", "10"),
+            (
+                androidAgent(
+                    "Android 13; SM-S918B Build/TP1A.220624.014; wv",
+                    "Version/4.0 Chrome/143.0 Mobile Safari/537.36 [FB_IAB/FB4A;FBAV/540.0;]"
+                ), "SM-S918B", "13"
+            ),
+            (
+                androidAgent(
+                    "Android 13; SAMSUNG SM-G991B",
+                    "SamsungBrowser/20.0 Chrome/106.0 Mobile Safari/537.36"
+                ), "SM-G991B", "13"
+            ),
+            (androidAgent("Android 10; K"), nil, nil),
+            (androidAgent("Android 10; SM-A505F"), "SM-A505F", "10"),
             (androidAgent("U; Android 9; tr-tr; Redmi Note 7 Build/PKQ1.180904.001"), "Redmi Note 7", "9"),
-            (androidAgent("U; Android 8.1.0; en; M2101K6G"), "M2101K6G", "8.1"), (androidAgent("Android 7.1.1; Moto G (5S"), "Moto G (5S", "7.1.1"),
+            (androidAgent("U; Android 8.1.0; en; M2101K6G"), "M2101K6G", "8.1"),
+            (androidAgent("Android 7.1.1; Moto G (5S"), "Moto G (5S", "7.1.1"),
             ("Mozilla/5.0 (Android 14; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0", nil, "14"),
             ("Dalvik/2.1.0 (Linux; U; Android 14; SM-A546E Build/UP1A.231005.007)", "SM-A546E", "14"),
-            (androidAgent("Android 16; Pixel 9 Build/BP2A; wv", "Chrome/143.0 Instagram 400.0.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; tokay; tr_TR; 1)"), "Pixel 9", "16"),
-            ("Instagram 400.0.0 Android (34/14; 450dpi; 1080x2340; samsung; SM-A546E; a54x; s5e8835; tr_TR; 1)", "SM-A546E", "14"),
+            (
+                androidAgent(
+                    "Android 16; Pixel 9 Build/BP2A; wv",
+                    "Chrome/143.0 Instagram 400.0.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; tokay; tr_TR; 1)"
+                ), "Pixel 9", "16"
+            ),
+            (
+                "Instagram 400.0.0 Android (34/14; 450dpi; 1080x2340; samsung; SM-A546E; a54x; s5e8835; tr_TR; 1)",
+                "SM-A546E", "14"
+            ),
             ("[FBAN/FB4A;FBAV/540.0;FBDV/SM-A546E;FBSV/14;FBLC/tr_TR] Android", "SM-A546E", "14"),
-            (androidAgent("Android 12; HarmonyOS; NOH-NX9"), "NOH-NX9", "12"), (androidAgent("Android"), nil, nil), (androidAgent("Android 14"), nil, "14"),
+            (androidAgent("Android 12; HarmonyOS; NOH-NX9"), "NOH-NX9", "12"),
+            (androidAgent("Android"), nil, nil), (androidAgent("Android 14"), nil, "14"),
             ("okhttp/4.12 Android", nil, nil),
         ] as [(String, String?, String?)]
     )
@@ -96,7 +158,10 @@ struct UserAgentTests {
 
     @Test("of any length and of rubbish are read without harm")
     func rubbish() {
-        for text in ["(iPhone", "(iPhone; CPU iPhone OS ", "Android (", "Instagram  Android (;;;;/", String(repeating: "(iPhone", count: 100_000), "\u{0}\u{ffff}", "Android 99999999999999999999; K"] {
+        for text in [
+            "(iPhone", "(iPhone; CPU iPhone OS ", "Android (", "Instagram  Android (;;;;/",
+            String(repeating: "(iPhone", count: 100_000), "\u{0}\u{ffff}", "Android 99999999999999999999; K",
+        ] {
             _ = UserAgent(text, touchPoints: .max)
         }
         #expect(UserAgent("Android 99999999999999999999; x").osVersion == nil)
@@ -108,14 +173,20 @@ struct RobotTests {
     @Test(
         "are known by their marks, in either case",
         arguments: [
-            "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)", "Facebot Twitterbot/1.0", "WhatsApp/2.23.20.0",
-            "TelegramBot (like TwitterBot)", "Twitterbot/1.0", "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
-            "Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)", "LinkedInBot/1.0 (compatible; Mozilla/5.0)",
+            "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)",
+            "Facebot Twitterbot/1.0", "WhatsApp/2.23.20.0",
+            "TelegramBot (like TwitterBot)", "Twitterbot/1.0",
+            "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
+            "Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)",
+            "LinkedInBot/1.0 (compatible; Mozilla/5.0)",
             "Mozilla/5.0 (Macintosh) AppleWebKit (KHTML, like Gecko) Version/17.0 Safari/605.1.15 (Applebot/0.1)",
             "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X) Chrome/143.0 Mobile Safari/537.36 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
-            "Mozilla/5.0 (iPhone; CPU iPhone OS 7_0 like Mac OS X) (compatible; bingbot/2.0)", "Mozilla/5.0 (X11) HeadlessChrome/143.0.0.0",
-            "Mozilla/5.0 (compatible; YandexBot/3.0)", "Mozilla/5.0 (compatible; PetalBot)", "GPTBot/1.2", "BYTESPIDER", "SomeNewCrawler/1.0",
-            "Mozilla/5.0 (compatible; unheard-of; +https://robots.example)", "Pinterest/0.2 (+https://www.pinterest.com/bot.html)", "NewBot/3.1",
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 7_0 like Mac OS X) (compatible; bingbot/2.0)",
+            "Mozilla/5.0 (X11) HeadlessChrome/143.0.0.0",
+            "Mozilla/5.0 (compatible; YandexBot/3.0)", "Mozilla/5.0 (compatible; PetalBot)", "GPTBot/1.2",
+            "BYTESPIDER", "SomeNewCrawler/1.0",
+            "Mozilla/5.0 (compatible; unheard-of; +https://robots.example)",
+            "Pinterest/0.2 (+https://www.pinterest.com/bot.html)", "NewBot/3.1",
         ]
     )
     func robots(_ text: String) {
@@ -125,15 +196,20 @@ struct RobotTests {
     @Test(
         "are not people, whatever they browse in, nor the programs of a customer's own server",
         arguments: [
-            "", "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.2 Mobile/15E148 Safari/604.1",
+            "",
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.2 Mobile/15E148 Safari/604.1",
             "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Mobile Safari/537.36",
             "Mozilla/5.0 (Linux; Android 9; CUBOT_X19 Build/PPR1) AppleWebKit/537.36 Chrome/143.0 Mobile Safari/537.36",
             "Mozilla/5.0 (Linux; Android 13; CUBOT) AppleWebKit/537.36 Chrome/143.0 Mobile Safari/537.36",
             "Mozilla/5.0 (iPhone) Mobile/15E148 [FBAN/FBIOS;FBAV/540.0;FBDV/iPhone15,2;FBSV/26.2]",
-            "Mozilla/5.0 (iPhone) Mobile/15E148 Instagram 300.0.0 (iPhone13,3; iOS 26_1; tr_TR)", "Mozilla/5.0 (iPhone) Twitter for iPhone/10.1",
-            "Mozilla/5.0 (iPhone) [Pinterest/iOS]", "Mozilla/5.0 (iPhone) Snapchat/12.5 (like Safari)", "Mozilla/5.0 (iPhone) Safari Line/13.5",
-            "Mozilla/5.0 (Linux; Android 13) musical_ly_2023 BytedanceWebview/d8a21c6", "Mozilla/5.0 (iPhone) KAKAOTALK 10.5", "curl/8.5.0",
-            "python-requests/2.31", "okhttp/4.12.0", "Go-http-client/1.1", "node", "Shop/42 CFNetwork/1568.100.1 Darwin/24.0.0",
+            "Mozilla/5.0 (iPhone) Mobile/15E148 Instagram 300.0.0 (iPhone13,3; iOS 26_1; tr_TR)",
+            "Mozilla/5.0 (iPhone) Twitter for iPhone/10.1",
+            "Mozilla/5.0 (iPhone) [Pinterest/iOS]", "Mozilla/5.0 (iPhone) Snapchat/12.5 (like Safari)",
+            "Mozilla/5.0 (iPhone) Safari Line/13.5",
+            "Mozilla/5.0 (Linux; Android 13) musical_ly_2023 BytedanceWebview/d8a21c6",
+            "Mozilla/5.0 (iPhone) KAKAOTALK 10.5", "curl/8.5.0",
+            "python-requests/2.31", "okhttp/4.12.0", "Go-http-client/1.1", "node",
+            "Shop/42 CFNetwork/1568.100.1 Darwin/24.0.0",
         ]
     )
     func people(_ text: String) {
@@ -150,7 +226,10 @@ struct RobotTests {
         for token in tokens {
             #expect(RobotAgents.matches("Mozilla/5.0 \(token.uppercased())"))
             #expect(RobotAgents.matches(token))
-            #expect(!RobotAgents.matches(String(token.dropLast()) + "~") || tokens.contains { token.dropLast().contains($0) })
+            #expect(
+                !RobotAgents.matches(String(token.dropLast()) + "~")
+                    || tokens.contains { token.dropLast().contains($0) }
+            )
         }
     }
 }

@@ -23,19 +23,27 @@ struct IdentifierTests {
 
     @Test("read back every bit", arguments: 0..<128)
     func everyBit(_ bit: Int) {
-        let identifier = AppID(high: bit < 64 ? 1 << UInt64(bit) : 0, low: bit < 64 ? 0 : 1 << UInt64(bit - 64))
+        let identifier = AppID(
+            high: bit < 64 ? 1 << UInt64(bit) : 0,
+            low: bit < 64 ? 0 : 1 << UInt64(bit - 64)
+        )
         #expect(AppID(identifier.text) == identifier)
     }
 
     @Test(
         "accept no other spelling",
         arguments: [
-            "", "clk_", "clk_0000000000000000000000000", "clk_000000000000000000000000000", "CLK_00000000000000000000000000",
+            "", "clk_", "clk_0000000000000000000000000", "clk_000000000000000000000000000",
+            "CLK_00000000000000000000000000",
             "app_00000000000000000000000000", "clk-00000000000000000000000000", "00000000000000000000000000",
-            "clk_0000000000000000000000000A", "clk_0000000000000000000000000i", "clk_0000000000000000000000000l",
-            "clk_0000000000000000000000000o", "clk_0000000000000000000000000u", "clk_0000000000000000000000000-",
-            "clk_80000000000000000000000000", "clk_zzzzzzzzzzzzzzzzzzzzzzzzzz", " clk_00000000000000000000000000",
-            "clk_00000000000000000000000000 ", "clk_0000000000000000000000000é", "xclk_00000000000000000000000000",
+            "clk_0000000000000000000000000A", "clk_0000000000000000000000000i",
+            "clk_0000000000000000000000000l",
+            "clk_0000000000000000000000000o", "clk_0000000000000000000000000u",
+            "clk_0000000000000000000000000-",
+            "clk_80000000000000000000000000", "clk_zzzzzzzzzzzzzzzzzzzzzzzzzz",
+            " clk_00000000000000000000000000",
+            "clk_00000000000000000000000000 ", "clk_0000000000000000000000000é",
+            "xclk_00000000000000000000000000",
         ]
     )
     func refuses(_ text: String) {
@@ -44,7 +52,9 @@ struct IdentifierTests {
 
     @Test("carry the moment in which they were made and sort by it, as texts too")
     func order() {
-        let moments = [0, 1, 1_700_000_000_000, 1_700_000_000_001, 1 << 48 - 1].map(Timestamp.init(milliseconds:))
+        let moments = [0, 1, 1_700_000_000_000, 1_700_000_000_001, 1 << 48 - 1].map(
+            Timestamp.init(milliseconds:)
+        )
         let identifiers = moments.map { ClickID(at: $0, random: TestValues.random) }
         #expect(identifiers == identifiers.sorted())
         #expect(identifiers.map(\.text) == identifiers.map(\.text).sorted())

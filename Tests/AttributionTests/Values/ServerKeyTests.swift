@@ -26,7 +26,10 @@ struct ServerKeyTests {
     // Stored hashes outlive the program: if this fails, every database in the field has lost its clicks.
     @Test("makes the hash that earlier versions stored")
     func stability() {
-        #expect(key.keyed(Fingerprint(of: "")) == KeyedHash(index: 0x38c3_788d_8f04_eaab, rest: 0xb50b_b6fe_8f95_c261))
+        #expect(
+            key.keyed(Fingerprint(of: ""))
+                == KeyedHash(index: 0x38c3_788d_8f04_eaab, rest: 0xb50b_b6fe_8f95_c261)
+        )
     }
 
     @Test("makes another hash whenever one thing differs, and for every purpose")
@@ -62,7 +65,13 @@ struct ServerKeyTests {
             visit(link: "", agent: ""),
             key.caller(key: keyID, isTest: false, fingerprint: one, address: address, userAgent: "Safari"),
             key.caller(key: keyID, isTest: true, fingerprint: one, address: address, userAgent: "Safari"),
-            key.caller(key: KeyID(high: 1, low: 3), isTest: false, fingerprint: one, address: address, userAgent: "Safari"),
+            key.caller(
+                key: KeyID(high: 1, low: 3),
+                isTest: false,
+                fingerprint: one,
+                address: address,
+                userAgent: "Safari"
+            ),
             key.caller(key: keyID, isTest: false, fingerprint: two, address: address, userAgent: "Safari"),
             key.caller(key: keyID, isTest: false, fingerprint: one, address: near, userAgent: "Safari"),
             key.caller(key: keyID, isTest: false, fingerprint: one, address: address, userAgent: "Chrome"),

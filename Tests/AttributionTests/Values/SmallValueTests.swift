@@ -24,7 +24,8 @@ struct SmallValueTests {
         "an install id has 1 to 64 letters, digits, hyphens or underscores",
         arguments: [
             ("a", true), ("AZaz09_-", true), (String(repeating: "x", count: 64), true), ("", false),
-            (String(repeating: "x", count: 65), false), ("a b", false), ("a.b", false), ("é", false), ("a\n", false),
+            (String(repeating: "x", count: 65), false), ("a b", false), ("a.b", false), ("é", false),
+            ("a\n", false),
             ("a/b", false),
         ]
     )
@@ -35,7 +36,8 @@ struct SmallValueTests {
     @Test(
         "an attribution window lasts from a minute to thirty days",
         arguments: [
-            (59, false), (60, true), (86_400, true), (2_592_000, true), (2_592_001, false), (0, false), (-60, false),
+            (59, false), (60, true), (86_400, true), (2_592_000, true), (2_592_001, false), (0, false),
+            (-60, false),
             (.max, false), (.min, false),
         ] as [(Int64, Bool)]
     )
@@ -45,7 +47,8 @@ struct SmallValueTests {
 
     @Test(
         "a window covers a click from the click itself to its last millisecond, and clicks from the future",
-        arguments: [(0, true), (86_400_000, true), (86_400_001, false), (-1, true), (-86_400_000, true)] as [(Int64, Bool)]
+        arguments: [(0, true), (86_400_000, true), (86_400_001, false), (-1, true), (-86_400_000, true)]
+            as [(Int64, Bool)]
     )
     func covers(age: Int64, isCovered: Bool) {
         let clickedAt = TestValues.noon.advanced(byMilliseconds: -age)

@@ -1,0 +1,37 @@
+/// A user agent as bytes, and finding marked values in it.
+struct AgentText {
+    let bytes: [UInt8]
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    func contains(_ mark: String) -> Bool {
+        end(of: mark) != nil
+    }
+
+    /// What follows `mark` as long as `belongs` holds; nil when the mark is missing or nothing follows it.
+    func value(after mark: String, while belongs: (UInt8) -> Bool) -> String? {
+        guard let start = end(of: mark) else { return nil }
+        let value = bytes[start...].prefix(while: belongs)
+        return value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
+    }
+
+    /// The version that follows `mark`, of digits, dots and underscores.
+    func version(after mark: String) -> OSVersion? {
+        value(after: mark) { $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
+            .flatMap { OSVersion($0) }
+    }
+
+    /// Where the first occurrence of `mark` ends, after `start`.
+    func end(of mark: String, from start: Int = 0) -> Int? {
+        let mark = Array(mark.utf8)
+        guard let first = mark.first, bytes.count >= mark.count else { return nil }
+        var index = start
+        while index <= bytes.count - mark.count {
+            if bytes[index] == first, bytes[index...].starts(with: mark) { return index + mark.count }
+            index += 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,42 @@
+/// Many words sought in one pass over a text, byte by byte.
+struct TokenSet: Sendable {
+    private let tokens: [[UInt8]]
+    /// Positions in `tokens` by first byte.
+    private let byFirstByte: [[Int]]
+    /// A bit for each pair of bytes with which a token begins: at most places of a text nothing more is asked.
+    private let pairs: [UInt64]
+
+    /// Words of two bytes or more; which comes first counts in ``firstMatch(in:)``.
+    init(_ words: [String]) {
+        tokens = words.map { Array($0.utf8) }
+        var byFirstByte = [[Int]](repeating: [], count: 256)
+        var pairs = [UInt64](repeating: 0, count: 1024)
+        for (position, token) in tokens.enumerated() {
+            precondition(token.count >= 2, "a token has two bytes or more")
+            byFirstByte[Int(token[0])].append(position)
+            let pair = Self.pair(token[0], token[1])
+            pairs[pair >> 6] |= 1 << UInt64(pair & 63)
+        }
+        self.byFirstByte = byFirstByte
+        self.pairs = pairs
+    }
+
+    /// The position of the first word of the list that occurs anywhere in `text`.
+    func firstMatch(in text: [UInt8]) -> Int? {
+        guard text.count >= 2 else { return nil }
+        var best: Int?
+        for start in 0..<text.count - 1 {
+            let pair = Self.pair(text[start], text[start + 1])
+            guard pairs[pair >> 6] & 1 << UInt64(pair & 63) != 0 else { continue }
+            for position in byFirstByte[Int(text[start])] {
+                guard position < best ?? .max, text[start...].starts(with: tokens[position]) else { continue }
+                best = position
+            }
+        }
+        return best
+    }
+
+    private static func pair(_ first: UInt8, _ second: UInt8) -> Int {
+        Int(first) << 8 | Int(second)
+    }
+}
