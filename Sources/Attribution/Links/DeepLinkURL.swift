@@ -22,9 +22,11 @@ public struct DeepLinkURL: Hashable, Sendable {
     ///
     /// - Throws: ``DeepLinkURLError`` naming the first rule that the link breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
-        let trimmed = text.utf8.drop { $0 == UInt8(ascii: " ") }
-        let bytes = Array(trimmed).reversed().drop { $0 == UInt8(ascii: " ") }.reversed() as [UInt8]
-        guard !bytes.isEmpty else { throw .empty }
+        let isNoSpace = { (byte: UInt8) in byte != UInt8(ascii: " ") }
+        guard let first = text.utf8.firstIndex(where: isNoSpace),
+            let last = text.utf8.lastIndex(where: isNoSpace)
+        else { throw .empty }
+        let bytes = Array(text.utf8[first...last])
         guard Self.characterCount(bytes) <= Self.maximumLength else { throw .tooLong }
         for byte in bytes {
             guard byte >= 0x20, byte != 0x7f else { throw .controlCharacter }

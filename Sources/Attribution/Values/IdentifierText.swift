@@ -5,18 +5,17 @@ extension Identifier {
 
     /// A new identifier of this moment.
     ///
-    /// Two of one millisecond are told apart by 80 random bits.
-    ///
-    /// Moments before 1970, or beyond what 48 bits hold (the year 10889), are taken for the nearest that
-    /// fits.
+    /// Two of one millisecond are told apart by 80 random bits. Moments before 1970, or beyond what 48 bits hold
+    /// (the year 10889), are taken for the nearest that fits.
     public init(at moment: Timestamp, random: RandomSource) {
+        let bits = random.word(byteCount: 2)
+        self.init(at: moment, sequence: UInt16(truncatingIfNeeded: bits), random: random)
+    }
+
+    /// As above, but `sequence` orders those of one millisecond, for a maker that counts them.
+    public init(at moment: Timestamp, sequence: UInt16, random: RandomSource) {
         let milliseconds = UInt64(min(max(moment.milliseconds, 0), 1 << 48 - 1))
-        let bytes = random.bytes(10)
-        precondition(bytes.count == 10, "a random source gives as many bytes as it is asked for")
-        let words = bytes.reduce((high: UInt64(0), low: UInt64(0))) { words, byte in
-            (words.high << 8 | words.low >> 56, words.low << 8 | UInt64(byte))
-        }
-        self.init(high: milliseconds << 16 | words.high, low: words.low)
+        self.init(high: milliseconds << 16 | UInt64(sequence), low: random.word(byteCount: 8))
     }
 
     /// The subject's prefix, `_`, and 26 digits of lower-case Crockford base32.
@@ -55,15 +54,5 @@ extension Identifier {
             default: low >> UInt64(shift)
             }
         return Int(bits & 31)
-    }
-}
-
-/// Crockford's base32 (crockford.com/base32.html) in lower case, without its leniency: `I`, `L`, `O`, `U` and
-/// capitals are no digits, so that an identifier has one spelling.
-enum CrockfordBase32 {
-    static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
-
-    static func value(of digit: UInt8) -> UInt64? {
-        digits.firstIndex(of: digit).map(UInt64.init)
     }
 }

@@ -6,4 +6,11 @@ public struct RandomSource: Sendable {
     public init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {
         self.bytes = bytes
     }
+
+    /// Up to eight bytes as a number, the first one highest.
+    func word(byteCount: Int) -> UInt64 {
+        let bytes = bytes(byteCount)
+        precondition(bytes.count == byteCount, "a random source gives as many bytes as it is asked for")
+        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
 }

@@ -60,7 +60,16 @@ struct IdentifierTests {
         #expect(identifiers.map(\.text) == identifiers.map(\.text).sorted())
         #expect(identifiers[2].high >> 16 == 1_700_000_000_000)
         #expect(identifiers[2].high & 0xffff == 0x0108)
-        #expect(identifiers[2].low == 0x0f16_1d24_2b32_3940)
+        #expect(identifiers[2].low == 0x0108_0f16_1d24_2b32)
+    }
+
+    @Test("of one millisecond sort by their sequence")
+    func sequence() {
+        let identifiers = [UInt16(0), 1, 0x7fff, 0xffff].map {
+            ClickID(at: TestValues.noon, sequence: $0, random: TestValues.random)
+        }
+        #expect(identifiers == identifiers.sorted())
+        #expect(identifiers.last?.high == 1_700_000_000_000 << 16 | 0xffff)
     }
 
     @Test("hold at the ends of what 48 bits of milliseconds reach")

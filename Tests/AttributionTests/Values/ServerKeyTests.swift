@@ -37,6 +37,7 @@ struct ServerKeyTests {
         let one = TestValues.fingerprint
         let two = Fingerprint(of: "another")
         let near = NetworkAddress(high: 5, low: 7)
+        let spelled = NetworkAddress(high: 0x4141_4141_4141_4141, low: 0x4141_4141_4141_4141)
         let keyID = KeyID(high: 1, low: 2)
         let install = try #require(InstallID("install-1"))
         func visit(
@@ -60,9 +61,10 @@ struct ServerKeyTests {
             key.keyed(one), key.keyed(two),
             visit(), visit(app: TestValues.otherApp), visit(isTest: true), visit(fingerprint: two),
             visit(fingerprint: nil), visit(link: "myapp://b"), visit(address: near), visit(agent: "Chrome"),
-            // The border between two texts counts.
-            visit(link: "myapp://aS", agent: "afari"), visit(link: "", agent: "myapp://aSafari"),
-            visit(link: "", agent: ""),
+            // The border between two texts counts, even if one of them spells the address that stands between.
+            visit(link: "", agent: "myapp://aSafari"), visit(link: "", agent: ""),
+            visit(link: "a", address: spelled, agent: "AAAAAAAAAAAAAAAAb"),
+            visit(link: "aAAAAAAAAAAAAAAAA", address: spelled, agent: "b"),
             key.caller(key: keyID, isTest: false, fingerprint: one, address: address, userAgent: "Safari"),
             key.caller(key: keyID, isTest: true, fingerprint: one, address: address, userAgent: "Safari"),
             key.caller(
