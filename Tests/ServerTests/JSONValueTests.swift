@@ -47,6 +47,17 @@ struct JSONValueTests {
         #expect(try #require(root["z"]?.object).byteRange.count == 2)
     }
 
+    @Test("are equal when they say the same in the same order, wherever they stand")
+    func equality() throws {
+        #expect(try value(#"{"a":{"b":[1,"x"]}}"#) == value(#"  { "a" : {"b":[ 1, "\u0078" ]} }"#))
+        for other in [
+            #"{"a":{"b":[1,"y"]}}"#, #"{"a":{"c":[1,"x"]}}"#, #"{"a":{"b":[1.0,"x"]}}"#, #"{"a":{}}"#, "[]",
+        ] {
+            #expect(try value(#"{"a":{"b":[1,"x"]}}"#) != value(other))
+        }
+        #expect(try value(#"{"a":1,"b":2}"#) != value(#"{"b":2,"a":1}"#))
+    }
+
     @Test("tells the kinds of value in words")
     func kinds() throws {
         let kinds = try ["null", "true", "1", #""""#, "[]", "{}"].map { try value($0).kind }

@@ -61,6 +61,7 @@ struct TrustedProxiesTests {
             (["for=6.6.6.6", "for=198.51.100.1 , for=10.0.0.2"], "198.51.100.1"),
             ([#"for=198.51.100.1;host="a,b;c=\"d\"", for=10.0.0.2"#], "198.51.100.1"),
             (["for=198.51.100.1, ,"], "198.51.100.1"),
+            ([#"for=6.6.6.6, for=198.51.100.1;host="a\"b", for=10.0.0.2"#], "198.51.100.1"),
             // A quotation mark that a caller left open swallows nothing that the proxy appended.
             ([#"for="6.6.6.6, for=198.51.100.1"#], "198.51.100.1"),
             ([#"x=", for="[2001:db8::1]""#], "2001:db8::1"),

@@ -12,6 +12,9 @@ struct CanonicalSignalsTests {
     private static let reducedChrome =
         "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Mobile Safari/537.36"
 
+    private static let android10 =
+        "Mozilla/5.0 (Linux; Android 10; SM-A505F) Chrome/143.0.0.0 Mobile Safari/537.36"
+
     @Test("agree with the shared vectors for user agents with what their scripts told")
     func userAgentVectors() throws {
         for vector in try Vectors.read("canonical", as: Vectors.Canonical.self).userAgent {
@@ -104,7 +107,8 @@ struct CanonicalSignalsTests {
             (DeviceSignals(model: "iPhone", osVersion: "18.7"), "", "18.7"),
             (DeviceSignals(uaPlatformVersion: "14.0.0"), reducedChrome, "14"),
             (DeviceSignals(osVersion: "10"), reducedChrome, nil),
-            (DeviceSignals(osVersion: "13"), reducedChrome, "13"), (DeviceSignals(), reducedChrome, nil),
+            (DeviceSignals(osVersion: "13"), reducedChrome, "13"),
+            (DeviceSignals(osVersion: "10"), android10, "10"), (DeviceSignals(), reducedChrome, nil),
             (DeviceSignals(osVersion: "10", uaPlatformVersion: "8.1.0"), reducedChrome, "8.1"),
         ] as [(DeviceSignals, String, String?)]
     )
