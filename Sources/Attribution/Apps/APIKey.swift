@@ -4,11 +4,10 @@ internal import Crypto
 ///
 /// The raw value is the prefix of its text and the word in the database.
 public enum KeyKind: String, CaseIterable, Sendable {
-    /// Lives in the mobile app and is therefore public: may check, and post clicks whose claims are not
-    /// believed.
+    /// Lives in the mobile app, so it is public: may check, and post clicks whose claims are not believed.
     case app
-    /// Secret, of a customer's own back end: may post clicks whose address, agent and time are believed, and
-    /// check.
+    /// Secret, of a customer's own back end: may check, and post clicks whose address, agent and time are
+    /// believed.
     case server
     /// Like `app`, but sees and makes only test clicks.
     case test

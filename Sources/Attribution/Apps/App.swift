@@ -8,8 +8,7 @@ public struct App: Equatable, Sendable {
         public var openClicks: Bool
         /// Origins (`https://shop.example`) whose pages may post clicks; empty allows any.
         public var allowedOrigins: [String]
-        /// Where clicks of strangers may lead: prefixes as `myapp://` or `https://shop.example`; empty allows
-        /// any.
+        /// Where clicks of strangers may lead: texts of a ``Destination`` each; empty allows any.
         public var destinations: [String]
         /// Nil takes the server's window.
         public var window: AttributionWindow?

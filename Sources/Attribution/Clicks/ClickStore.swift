@@ -9,8 +9,7 @@ public enum RecordOutcome: Equatable, Sendable {
 public struct CheckView: Equatable, Sendable {
     /// The answer that this caller was given before and may be given again.
     public var replay: Claim?
-    /// Unclaimed clicks with the check's fingerprint, inside their window, newest first, ties by later id
-    /// first.
+    /// Unclaimed clicks with the check's fingerprint inside their window: newest first, ties by later id.
     public var candidates: [Click]
     /// When there is neither: what the newest click with this fingerprint has become.
     public var reason: NoMatchReason
@@ -50,8 +49,7 @@ public protocol ClickStore {
     /// read from now on may ask for it again.
     func answering(_ claim: Claim)
 
-    /// Says that the answer was seen to fail on its way: the next check with the same fingerprint gets it,
-    /// once.
+    /// Says that the answer was seen to fail on its way: the next check with the fingerprint gets it, once.
     func deliveryFailed(of claim: Claim)
 
     /// Notes how a check ended that consumed nothing. Batched: the last second may be lost with the process.

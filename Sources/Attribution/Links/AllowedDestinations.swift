@@ -6,8 +6,7 @@ extension DeepLinkURL {
 }
 
 extension App.Settings {
-    /// Whether a stranger's click may lead to `url`: to one of ``destinations``, or anywhere when there are
-    /// none.
+    /// Whether a stranger's click may lead to `url`: one of ``destinations``, or anywhere without any.
     ///
     /// A stored destination that cannot be read allows nothing.
     public func allows(_ url: DeepLinkURL) -> Bool {

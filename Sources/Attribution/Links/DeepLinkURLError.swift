@@ -32,21 +32,24 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
         case .noScheme:
             "The link has no scheme; begin it with one, such as myapp:// or https://."
         case .malformedScheme:
-            "The link's scheme is malformed; it begins with a letter, followed by letters, digits, +, - or . only."
+            "The link's scheme is malformed; write a letter followed by letters, digits, +, - or . only."
         case .forbiddenScheme:
             "Links with this scheme can run code or read files; use the app's own scheme or https."
         case .noHost:
-            "The link has no host, and apps lose such links; write myapp://host/path instead of myapp:///path."
+            "The link has no host, and apps lose such links; write myapp://host/path, not myapp:///path."
         case .noPath:
-            "The web link has no path, and apps lose such links; add one, such as https://shop.example/start."
+            "The web link has no path, and apps lose such links; add one, as in https://shop.example/start."
         case .credentials:
             "The link contains a user name or password before @; remove it."
         case .nonASCIIHost:
-            "The link's host has characters other than ASCII; write a web host in its punycode form (xn--…), and the host of an app link in plain letters."
+            """
+            The link's host has characters other than ASCII; write a web host in its punycode form (xn--…), \
+            and the host of an app link in plain letters.
+            """
         case .malformedHost:
             "The link's host is malformed; write a host name such as shop.example or an address."
         case .malformedPort:
-            "The link's port is malformed; write a number from 1 to 65535 behind the colon, or leave both out."
+            "The link's port is malformed; write a number from 1 to 65535, or leave it out with its colon."
         }
     }
 }

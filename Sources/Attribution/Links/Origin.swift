@@ -5,8 +5,7 @@ public struct Origin: Hashable, Sendable {
 
     /// Nil for `null`, for anything with a path, and for whatever else is no origin.
     ///
-    /// `null` is what every sandboxed frame and local file sends: it names nobody, so that it is never an
-    /// origin.
+    /// `null` is what every sandboxed frame and local file sends: it names nobody.
     public init?(_ text: String) {
         guard let parts = try? URLParts(Array(text.utf8)), parts.path.isEmpty, parts.query == nil,
             parts.fragment == nil, let host = try? parts.host()

@@ -27,8 +27,7 @@ public struct SourceSignals: Equatable, Sendable {
     /// What the signals say, taken together.
     public struct Reading: Equatable, Sendable {
         public let token: SourceToken
-        /// The signal that was read, as it came, at most ``maximumRawLength`` characters; nil when there was
-        /// none.
+        /// The signal that was read, as it came, cut to ``maximumRawLength`` characters; nil without any.
         public let raw: String?
 
         public init(token: SourceToken, raw: String?) {
@@ -100,8 +99,7 @@ public struct SourceSignals: Equatable, Sendable {
         ("instagram", .instagram), ("fban/", .facebook), ("fbav/", .facebook), ("fb_iab", .facebook),
         ("fbios", .facebook), ("messenger", .facebook), ("tiktok", .tiktok), ("musical_ly", .tiktok),
         ("musically", .tiktok), ("bytedancewebview", .tiktok), ("zhiliaoapp", .tiktok),
-        ("ugc.trill", .tiktok),
-        ("trill_", .tiktok), ("twitter", .twitter),
+        ("ugc.trill", .tiktok), ("trill_", .tiktok), ("twitter", .twitter),
     ]
 
     private static let inAppTokens = TokenSet(inAppMarks.map(\.mark))

@@ -10,8 +10,7 @@ struct IOSAgent {
             self.model = model
             osVersion = Self.osVersion(in: text)
         } else if text.contains("(Macintosh;"), let touchPoints, touchPoints > 1 {
-            // An iPad in desktop dress prints a frozen macOS version, but Safari's own, which is that of
-            // iPadOS.
+            // An iPad in desktop dress prints a frozen macOS version, but Safari's own is that of iPadOS.
             model = "iPad"
             osVersion = text.version(after: "FBSV/") ?? text.version(after: " Version/")
         } else if text.contains(" CFNetwork/"), text.contains(" Darwin/") {
@@ -49,8 +48,7 @@ struct IOSAgent {
     /// Browsers other than Safari fill in the OS token themselves, truthfully.
     private static let honestBrowsers = TokenSet([
         "CriOS/", "FxiOS/", "EdgiOS/", "OPiOS/", "OPT/", "OPX/", "DuckDuckGo/", "GSA/", "YaBrowser/",
-        "Brave/",
-        "Focus/", "Ddg/",
+        "Brave/", "Focus/", "Ddg/",
     ])
 
     static func isFrozen(_ token: OSVersion?) -> Bool {

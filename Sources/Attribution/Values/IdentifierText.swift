@@ -5,8 +5,8 @@ extension Identifier {
 
     /// A new identifier of this moment.
     ///
-    /// Two of one millisecond are told apart by 80 random bits. Moments before 1970, or beyond what 48 bits hold
-    /// (the year 10889), are taken for the nearest that fits.
+    /// Two of one millisecond are told apart by 80 random bits. Moments before 1970, or beyond what 48 bits
+    /// hold (the year 10889), are taken for the nearest that fits.
     public init(at moment: Timestamp, random: RandomSource) {
         let bits = random.word(byteCount: 2)
         self.init(at: moment, sequence: UInt16(truncatingIfNeeded: bits), random: random)

@@ -3,7 +3,8 @@ struct TokenSet: Sendable {
     private let tokens: [[UInt8]]
     /// Positions in `tokens` by first byte.
     private let byFirstByte: [[Int]]
-    /// A bit for each pair of bytes with which a token begins: at most places of a text nothing more is asked.
+    /// A bit for each pair of bytes with which a token begins: at most places of a text nothing more is
+    /// asked.
     private let pairs: [UInt64]
 
     /// Words of two bytes or more; which comes first counts in ``firstMatch(in:)``.
