@@ -12,12 +12,7 @@ public struct KeyText: Sendable {
 
     /// A new key: `<kind>_` and 32 random bytes in base64url.
     public init(kind: KeyKind, random: RandomSource) {
-        let bytes = random.bytes(Self.randomByteCount)
-        precondition(
-            bytes.count == Self.randomByteCount,
-            "a random source gives as many bytes as it is asked for"
-        )
-        text = "\(kind.rawValue)_\(Base64URL.text(of: bytes))"
+        text = "\(kind.rawValue)_\(Base64URL.text(of: random.exactly(Self.randomByteCount)))"
     }
 
     /// A key that the operator brings; nil unless it is ``allowedLength`` visible ASCII characters.

@@ -13,9 +13,8 @@ extension SourceToken {
     init?(signal: String) {
         let text = signal.trimmed.asciiLowercased
         let part = Self.parts.firstMatch(in: Array(text.utf8)).map { Self.rulesOfParts[$0] }
-        let host = Self.host(in: text)
-        let byHost = Self.rules.firstIndex { $0.hosts.contains { host == $0 || host.hasSuffix(".\($0)") } }
-        guard let rule = [Self.rulesOfWholes[text], part, byHost].compactMap({ $0 }).min() else { return nil }
+        let host = Self.rule(ofHost: Self.host(in: text))
+        guard let rule = [Self.rulesOfWholes[text], part, host].compactMap({ $0 }).min() else { return nil }
         self = Self.rules[rule].token
     }
 
@@ -51,8 +50,22 @@ extension SourceToken {
         rules.indices.flatMap { rule in rules[rule].wholes.map { ($0, rule) } },
         uniquingKeysWith: min
     )
+    private static let rulesOfHosts = Dictionary(
+        rules.indices.flatMap { rule in rules[rule].hosts.map { ($0, rule) } },
+        uniquingKeysWith: min
+    )
     private static let parts = TokenSet(rules.flatMap(\.parts))
     private static let rulesOfParts = rules.indices.flatMap { rule in rules[rule].parts.map { _ in rule } }
+
+    /// The rule of the host itself or of the nearest host above it.
+    private static func rule(ofHost host: String) -> Int? {
+        var rest = host[...]
+        while true {
+            if let rule = rulesOfHosts[String(rest)] { return rule }
+            guard let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
+            rest = rest[rest.utf8.index(after: dot)...]
+        }
+    }
 
     /// The host of a URL, or of a text that is a host with what may follow one; in the case as it came.
     static func host(in text: String) -> String {

@@ -25,7 +25,7 @@ public struct JourneyID: Hashable, Sendable {
 
     /// A new one for a click that came without: `j_` and 128 random bits in base64url.
     public init(random: RandomSource) {
-        text = "j_" + Base64URL.text(of: random.bytes(16))
+        text = "j_" + Base64URL.text(of: random.exactly(16))
     }
 }
 

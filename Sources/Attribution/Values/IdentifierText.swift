@@ -8,14 +8,22 @@ extension Identifier {
     /// Two of one millisecond are told apart by 80 random bits. Moments before 1970, or beyond what 48 bits
     /// hold (the year 10889), are taken for the nearest that fits.
     public init(at moment: Timestamp, random: RandomSource) {
-        let bits = random.word(byteCount: 2)
-        self.init(at: moment, sequence: UInt16(truncatingIfNeeded: bits), random: random)
+        let bytes = random.exactly(10)
+        let sequence = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
+        self.init(at: moment, sequence: sequence, unique: bytes[2...])
     }
 
     /// As above, but `sequence` orders those of one millisecond, for a maker that counts them.
     public init(at moment: Timestamp, sequence: UInt16, random: RandomSource) {
+        self.init(at: moment, sequence: sequence, unique: random.exactly(8)[...])
+    }
+
+    private init(at moment: Timestamp, sequence: UInt16, unique: ArraySlice<UInt8>) {
         let milliseconds = UInt64(min(max(moment.milliseconds, 0), 1 << 48 - 1))
-        self.init(high: milliseconds << 16 | UInt64(sequence), low: random.word(byteCount: 8))
+        self.init(
+            high: milliseconds << 16 | UInt64(sequence),
+            low: unique.reduce(0) { $0 << 8 | UInt64($1) }
+        )
     }
 
     /// The subject's prefix, `_`, and 26 digits of lower-case Crockford base32.

@@ -7,10 +7,9 @@ public struct RandomSource: Sendable {
         self.bytes = bytes
     }
 
-    /// Up to eight bytes as a number, the first one highest.
-    func word(byteCount: Int) -> UInt64 {
-        let bytes = bytes(byteCount)
-        precondition(bytes.count == byteCount, "a random source gives as many bytes as it is asked for")
-        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    func exactly(_ count: Int) -> [UInt8] {
+        let bytes = bytes(count)
+        precondition(bytes.count == count, "a random source gives as many bytes as it is asked for")
+        return bytes
     }
 }

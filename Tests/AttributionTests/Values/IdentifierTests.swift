@@ -60,7 +60,7 @@ struct IdentifierTests {
         #expect(identifiers.map(\.text) == identifiers.map(\.text).sorted())
         #expect(identifiers[2].high >> 16 == 1_700_000_000_000)
         #expect(identifiers[2].high & 0xffff == 0x0108)
-        #expect(identifiers[2].low == 0x0108_0f16_1d24_2b32)
+        #expect(identifiers[2].low == 0x0f16_1d24_2b32_3940)
     }
 
     @Test("of one millisecond sort by their sequence")
