@@ -1,4 +1,5 @@
 import Attribution
+import Support
 import Testing
 
 @Suite("Deep links under fire")

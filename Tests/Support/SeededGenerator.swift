@@ -1,12 +1,12 @@
 /// A generator whose every run is the same (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
+public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) {
+    public init(seed: UInt64) {
         state = seed
     }
 
-    mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var word = state
         word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -15,7 +15,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 
     /// Pieces put together at random.
-    mutating func text(of pieces: [String], count: ClosedRange<Int>) -> String {
+    public mutating func text(of pieces: [String], count: ClosedRange<Int>) -> String {
         (0..<Int.random(in: count, using: &self)).map { _ in pieces.randomElement(using: &self) ?? "" }
             .joined()
     }
