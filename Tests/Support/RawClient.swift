@@ -96,9 +96,8 @@ public final class RawClient {
     /// The next answer; `toHead` says that it has no body, whatever its length field says.
     public func answer(toHead: Bool = false) throws -> Answer {
         let head = try take(through: "\r\n\r\n")
-        let lines = head.dropLast(4).split(separator: "\r\n", omittingEmptySubsequences: false).map(
-            String.init
-        )
+        // CR LF is one Character.
+        let lines = head.dropLast(2).split(separator: "\r\n" as Character).map(String.init)
         let words = (lines.first ?? "").split(separator: " ")
         guard words.count >= 2, words[0] == "HTTP/1.1", let status = Int(words[1]) else {
             throw Failure.malformed(head)

@@ -2,8 +2,8 @@
 ///
 /// It has no socket and no clock; every time is an argument. Each event function returns what to do
 /// next, and the event that answers that action is the only one expected then. Tests feed it bytes.
-struct ConnectionState {
-    enum Action {
+package struct ConnectionState {
+    package enum Action {
         /// Send what is written, then wait for bytes until `deadline`.
         case read
         /// Send `100 Continue`, then wait for bytes until `deadline`.
@@ -34,10 +34,10 @@ struct ConnectionState {
     }
 
     /// How much is dropped after the last answer before the connection is cut.
-    static let mostLingeringBytes = 1024 * 1024
+    package static let mostLingeringBytes = 1024 * 1024
 
     /// When `read`, `sendContinue` or `linger` has lasted too long.
-    private(set) var deadline = MonotonicTime(nanoseconds: .max)
+    package private(set) var deadline = MonotonicTime(nanoseconds: .max)
 
     private let limits: Limits
     private let timeouts: TimeoutTable
@@ -59,11 +59,11 @@ struct ConnectionState {
     private var isStopping = false
 
     /// The version of the request being answered.
-    private(set) var version = Version.http11
+    package private(set) var version = Version.http11
     /// The method of the request being answered; `nil` for a rejection.
-    private(set) var method: Method?
+    package private(set) var method: Method?
 
-    init(
+    package init(
         limits: Limits,
         timeouts: TimeoutTable,
         peer: PeerAddress,
@@ -83,17 +83,17 @@ struct ConnectionState {
 
 extension ConnectionState {
     /// The connection was accepted.
-    mutating func begin() -> Action {
+    package mutating func begin() -> Action {
         .read
     }
 
     /// The connection was accepted although there are too many.
-    mutating func turnAway() -> Action {
+    package mutating func turnAway() -> Action {
         refuse(.tooManyConnections)
     }
 
     /// Bytes came.
-    mutating func received(_ bytes: ArraySlice<UInt8>, at now: MonotonicTime) -> Action {
+    package mutating func received(_ bytes: ArraySlice<UInt8>, at now: MonotonicTime) -> Action {
         if case .lingering = phase {
             lingeringBytes += bytes.count
             return lingeringBytes < Self.mostLingeringBytes ? .linger : .close
@@ -104,7 +104,7 @@ extension ConnectionState {
     }
 
     /// The peer will send no more.
-    mutating func ended() -> Action {
+    package mutating func ended() -> Action {
         peerIsDone = true
         switch phase {
         case .idle, .lingering, .responding: return .close
@@ -116,13 +116,13 @@ extension ConnectionState {
     ///
     /// - Parameter closing: whether the answer itself wants the connection closed.
     /// - Returns: whether the connection stays open, which the answer has to say.
-    mutating func answering(closing: Bool) -> Bool {
+    package mutating func answering(closing: Bool) -> Bool {
         isLast = isLast || closing || isStopping
         return !isLast
     }
 
     /// The answer was written, if not sent yet.
-    mutating func answered(at now: MonotonicTime) -> Action {
+    package mutating func answered(at now: MonotonicTime) -> Action {
         guard !isLast else { return finish(at: now) }
         parser = HeadParser()
         phase = .idle
@@ -133,7 +133,7 @@ extension ConnectionState {
     }
 
     /// The deadline has passed.
-    mutating func timedOut() -> Action {
+    package mutating func timedOut() -> Action {
         switch phase {
         case .idle, .lingering, .responding: .close
         case .head: refuse(.headTooSlow)
@@ -142,7 +142,7 @@ extension ConnectionState {
     }
 
     /// The server stops: what has begun is finished, and an idle connection gets a last moment to send.
-    mutating func stop(at now: MonotonicTime) {
+    package mutating func stop(at now: MonotonicTime) {
         isStopping = true
         if case .idle = phase {
             deadline = min(deadline, now.advanced(byNanoseconds: timeouts.farewell))

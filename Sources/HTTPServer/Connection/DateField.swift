@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The `Date` field line (RFC 9110 §6.6.1), made once a second.
-struct DateField {
+package struct DateField {
     private var second: Int64 = .min
     private var line: [UInt8] = []
 
@@ -27,7 +27,7 @@ struct DateField {
     /// A moment in the form of `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
     ///
     /// It is given in seconds since 1970; before that, 1970 is written.
-    static func text(_ seconds: Int64) -> String {
+    package static func text(_ seconds: Int64) -> String {
         let seconds = max(0, seconds)
         let day = seconds / 86_400
         let time = seconds % 86_400

@@ -1,11 +1,17 @@
 /// Writes answers as HTTP/1.1 messages (RFC 9112 §4, RFC 9110 §6).
-struct ResponseWriter {
+package struct ResponseWriter {
     /// How the connection stands that an answer goes to.
-    struct Context {
+    package struct Context {
         /// `nil` for the answer to a rejection.
         var method: Method?
         var version: Version
         var keepsAlive: Bool
+
+        package init(method: Method?, version: Version, keepsAlive: Bool) {
+            self.method = method
+            self.version = version
+            self.keepsAlive = keepsAlive
+        }
     }
 
     /// Names of the field lines that are written here and nowhere else.
@@ -14,7 +20,12 @@ struct ResponseWriter {
     ]
 
     /// Appends an answer to the bytes to be sent; `date` is the `Date` field line with its line end.
-    static func write(_ response: Response, to output: inout [UInt8], date: [UInt8], _ context: Context) {
+    package static func write(
+        _ response: Response,
+        to output: inout [UInt8],
+        date: [UInt8],
+        _ context: Context
+    ) {
         writeStatusLine(response.status, to: &output)
         output.append(contentsOf: date)
         let hasContent = response.status.allowsContent
@@ -61,7 +72,7 @@ struct ResponseWriter {
     }
 
     /// Whether a line can be written without ending early or becoming another one (H17).
-    static func isWritable(_ field: FieldLine) -> Bool {
+    package static func isWritable(_ field: FieldLine) -> Bool {
         !field.name.utf8.isEmpty && field.name.utf8.allSatisfy(ByteClass.isToken)
             && field.value.utf8.allSatisfy(ByteClass.isFieldValue)
     }

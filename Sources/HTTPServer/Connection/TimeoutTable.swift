@@ -1,5 +1,5 @@
 /// `Timeouts` in nanoseconds, worked out once.
-struct TimeoutTable: Sendable {
+package struct TimeoutTable: Sendable {
     let header: Int64
     let body: Int64
     let idle: Int64
@@ -8,7 +8,7 @@ struct TimeoutTable: Sendable {
     let farewell: Int64
     let deliveryWatch: Int64
 
-    init(_ timeouts: Timeouts) {
+    package init(_ timeouts: Timeouts) {
         header = timeouts.header.wholeNanoseconds
         body = timeouts.body.wholeNanoseconds
         idle = timeouts.idle.wholeNanoseconds

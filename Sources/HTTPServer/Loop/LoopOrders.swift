@@ -2,12 +2,13 @@ internal import Synchronization
 
 /// What a loop is told from outside; looked at once a turn.
 final class LoopOrders: Sendable {
-    private let cutOffTime = Atomic<UInt64>(.max)
     private let stopIsWanted = Atomic<Bool>(false)
+    // Not an atomic: `Atomic<UInt64>.min` compares as if signed (Swift 6.3).
+    private let cutOffTime = Mutex(MonotonicTime(nanoseconds: .max))
 
     /// Asks for a graceful stop that is over at a moment; asked again, the earlier moment counts.
     func stop(until moment: MonotonicTime) {
-        _ = cutOffTime.min(moment.nanoseconds, ordering: .relaxed)
+        cutOffTime.withLock { $0 = min($0, moment) }
         stopIsWanted.store(true, ordering: .releasing)
     }
 
@@ -17,6 +18,6 @@ final class LoopOrders: Sendable {
 
     /// When what is still open is dropped.
     var cutOff: MonotonicTime {
-        MonotonicTime(nanoseconds: cutOffTime.load(ordering: .relaxed))
+        cutOffTime.withLock { $0 }
     }
 }

@@ -1,5 +1,5 @@
 /// Why bytes are no request, or none that is taken; each case is one rule that was broken.
-enum Refusal: Error, Hashable, Sendable, CaseIterable {
+package enum Refusal: Error, Hashable, Sendable, CaseIterable {
     // The request line (RFC 9112 §2, §3).
     case emptyLines
     case methodSyntax
@@ -57,7 +57,7 @@ enum Refusal: Error, Hashable, Sendable, CaseIterable {
 }
 
 extension Refusal {
-    var kind: Rejection.Kind {
+    package var kind: Rejection.Kind {
         switch self {
         case .methodUnknown, .transferEncodingUnknown: .notImplemented
         case .targetLength: .targetTooLong
@@ -72,7 +72,7 @@ extension Refusal {
     }
 
     /// What to tell the client: one sentence, without a byte of its request.
-    var sentence: String {
+    package var sentence: String {
         requestLineSentence ?? fieldSentence ?? framingSentence ?? connectionSentence
     }
 

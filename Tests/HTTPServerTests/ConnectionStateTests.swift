@@ -1,0 +1,278 @@
+import HTTPServer
+import Testing
+
+@Suite("A connection's life")
+struct ConnectionStateTests {
+    private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    @Test("answers pipelined requests one after the other, each when the one before is answered")
+    func pipelines() {
+        var machine = Machine()
+        machine.answersAtOnce = false
+        machine.feed(String(repeating: get, count: 64))
+        for count in 1...64 {
+            #expect(machine.requests.count == count)
+            #expect(!machine.isReading)
+            machine.answer()
+        }
+        #expect(machine.isReading)
+        #expect(machine.log == Array(repeating: "GET /", count: 64))
+    }
+
+    @Test("answers what came before a refused request, and nothing after it")
+    func endsWithRefusal() {
+        let log = Machine.log(Array("\(get)\(get)GET / HTTP/1.1\r\n\r\n\(get)".utf8))
+        #expect(log == ["GET /", "GET /", Machine.line(.hostMissing), "linger"])
+    }
+
+    @Test("closes after the answer that says so, at once if the peer is done, else with a last look")
+    func closesAfterAnswer() {
+        var machine = Machine()
+        machine.answersAtOnce = false
+        machine.feed(get)
+        machine.answer(closing: true)
+        #expect(machine.log == ["GET /", "says close", "linger"])
+
+        machine = Machine()
+        machine.feed("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        #expect(machine.log == ["GET /", "says close", "close"])
+
+        machine = Machine()
+        machine.feed("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n\(get)")
+        #expect(machine.log == ["GET /", "says close", "linger"])
+    }
+
+    @Test("closes after as many requests as are allowed")
+    func limitsRequests() {
+        var limits = Limits()
+        limits.requestsPerConnection = 3
+        let log = Machine.log(Array(String(repeating: get, count: 5).utf8), limits: limits)
+        #expect(log == ["GET /", "GET /", "GET /", "says close", "linger"])
+    }
+
+    // MARK: Bodies
+
+    @Test("asks for a body that waits to be asked for, and only then")
+    func continues() {
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\n"
+        #expect(Machine.log(Array("\(head)Content-Length: 5\r\n\r\n".utf8)) == ["100"])
+        #expect(Machine.log(Array("\(head)Content-Length: 5\r\n\r\nhello".utf8)) == ["POST / [hello]"])
+        #expect(Machine.log(Array("\(head)Content-Length: 5\r\n\r\nh".utf8)) == [])
+        #expect(Machine.log(Array("\(head)\r\n".utf8)) == ["POST /"])
+        #expect(Machine.log(Array("\(head)Content-Length: 0\r\n\r\n".utf8)) == ["POST /"])
+        #expect(Machine.log(Array("\(head)Transfer-Encoding: chunked\r\n\r\n".utf8)) == ["100"])
+        #expect(Machine.log(Array("\(head)Transfer-Encoding: chunked\r\n\r\n0".utf8)) == [])
+        let old = "POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+        #expect(Machine.log(Array(old.utf8)) == [])
+    }
+
+    @Test("asks once, and for the next request's body again")
+    func continuesAgain() {
+        var machine = Machine()
+        for _ in 0..<2 {
+            machine.feed("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+            machine.feed("h")
+            machine.feed("i")
+        }
+        #expect(machine.log == ["100", "POST / [hi]", "100", "POST / [hi]"])
+    }
+
+    @Test("refuses too long a body on its announcement, expected or not")
+    func limitsBody() {
+        var limits = Limits()
+        limits.bodyByteCount = 10
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: "
+        #expect(
+            Machine.log(Array("\(head)10\r\n\r\n0123456789".utf8), limits: limits) == ["POST / [0123456789]"]
+        )
+        #expect(
+            Machine.log(Array("\(head)11\r\n\r\n".utf8), limits: limits) == [
+                Machine.line(.bodyLength), "linger",
+            ]
+        )
+        let expecting = "\(head)9999999999999\r\nExpect: 100-continue\r\n\r\n"
+        #expect(Machine.log(Array(expecting.utf8), limits: limits) == [Machine.line(.bodyLength), "linger"])
+    }
+
+    @Test("gives a GET its body, so that it is not taken for the next request")
+    func getWithBody() {
+        let request = "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello\(get)"
+        #expect(Machine.log(Array(request.utf8)) == ["GET / [hello]", "GET /"])
+    }
+
+    // MARK: Ends
+
+    @Test(
+        "ended by the peer: quietly between requests, with 400 within one",
+        arguments: [
+            ("", ["close"]),
+            ("\r\n", ["close"]),
+            ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", ["GET /", "close"]),
+            ("G", ["400", "linger"]),
+            ("GET / HTTP/1.1\r\nHost: a\r\n", ["400", "linger"]),
+            ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhell", ["400", "linger"]),
+            (
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
+                ["400", "linger"]
+            ),
+        ]
+    )
+    func ended(bytes: String, outcome: [String]) {
+        var machine = Machine()
+        machine.feed(bytes)
+        machine.end()
+        #expect(machine.log.map { $0.hasPrefix("400") ? "400" : $0 } == outcome)
+    }
+
+    @Test("after a refusal drops what comes, up to 1 MiB, and closes when the peer does")
+    func lingers() {
+        var machine = Machine()
+        machine.feed("bad\n")
+        let piece = [UInt8](repeating: 0x41, count: 64 * 1024)
+        for _ in 0..<15 { machine.feed(piece) }
+        #expect(machine.isReading)
+        machine.feed(piece)
+        #expect(machine.log == [Machine.line(.methodSyntax), "linger", "close"])
+
+        machine = Machine()
+        machine.feed("bad\n")
+        machine.end()
+        #expect(machine.log.last == "close")
+    }
+
+    // MARK: Time
+
+    @Test("idle too long closes without a word, before the first request and after it")
+    func idles() {
+        var machine = Machine()
+        machine.pass(.milliseconds(74_999))
+        #expect(machine.log == [])
+        machine.pass(.milliseconds(1))
+        #expect(machine.log == ["close"])
+
+        machine = Machine()
+        machine.pass(.seconds(70))
+        machine.feed(get)
+        machine.pass(.seconds(74))
+        #expect(machine.log == ["GET /"])
+        machine.pass(.seconds(1))
+        #expect(machine.log == ["GET /", "close"])
+    }
+
+    @Test("a head has ten seconds as a whole, however its bytes trickle in")
+    func slowHead() {
+        var machine = Machine()
+        machine.pass(.seconds(30))
+        for byte in "GET / HTT".utf8 {
+            machine.feed([byte])
+            machine.pass(.milliseconds(1_100))
+        }
+        #expect(machine.log == [])
+        machine.pass(.milliseconds(100))
+        #expect(machine.log == [Machine.line(.headTooSlow), "linger"])
+        machine.pass(.milliseconds(500))
+        #expect(machine.log.last == "close")
+    }
+
+    @Test(
+        "a body has ten seconds as a whole",
+        arguments: ["Content-Length: 50", "Transfer-Encoding: chunked"]
+    )
+    func slowBody(framing: String) {
+        var machine = Machine()
+        machine.feed("POST / HTTP/1.1\r\nHost: a\r\n\(framing)\r\n")
+        machine.pass(.seconds(9))
+        machine.feed("\r\n")
+        for _ in 0..<8 {
+            machine.pass(.milliseconds(1_200))
+            machine.feed("0")
+        }
+        #expect(machine.log == [])
+        machine.pass(.milliseconds(400))
+        #expect(machine.log.first == Machine.line(.bodyTooSlow))
+    }
+
+    @Test("an empty line before a request does not start its clock")
+    func emptyLineIsIdle() {
+        var machine = Machine()
+        machine.feed("\r\n")
+        machine.pass(.seconds(11))
+        #expect(machine.log == [])
+        machine.feed(get)
+        #expect(machine.log == ["GET /"])
+    }
+
+    @Test("each request knows when its first byte came")
+    func firstByte() {
+        var machine = Machine()
+        let start = machine.now
+        machine.pass(.seconds(5))
+        machine.feed("G")
+        machine.pass(.seconds(1))
+        machine.feed(String(get.dropFirst()))
+        machine.pass(.seconds(2))
+        machine.feed("\r\n")
+        machine.pass(.seconds(1))
+        machine.feed(get)
+        let moments = machine.requests.map { $0.firstByteAt.nanoseconds(since: start) / 1_000_000_000 }
+        #expect(moments == [5, 9])
+    }
+
+    // MARK: Stop and overload
+
+    @Test("a stop gives an idle connection a moment, and its last request an answer that says close")
+    func stopsIdle() {
+        var machine = Machine()
+        machine.stop()
+        machine.pass(.milliseconds(50))
+        machine.feed(get)
+        #expect(machine.log == ["GET /", "says close", "linger"])
+
+        machine = Machine()
+        machine.feed(get)
+        machine.stop()
+        machine.pass(.milliseconds(100))
+        #expect(machine.log == ["GET /", "close"])
+    }
+
+    @Test("a stop lets a begun request end, in whatever part it is")
+    func stopsWithinRequest() {
+        for sample in SplitTests.samples.prefix(3) {
+            let bytes = Array(sample.utf8)
+            for cut in 3..<bytes.count {
+                var machine = Machine()
+                machine.feed(Array(bytes[..<cut]))
+                machine.stop()
+                machine.pass(.seconds(5))
+                machine.feed(Array(bytes[cut...]))
+                #expect(machine.requests.count == 1, "cut at byte \(cut)")
+                #expect(machine.log.contains("says close"))
+            }
+        }
+    }
+
+    @Test("a stop while a handler has the request makes its answer the last one")
+    func stopsWhileAnswering() {
+        var machine = Machine()
+        machine.answersAtOnce = false
+        machine.feed(get)
+        machine.stop()
+        machine.answer()
+        #expect(machine.log == ["GET /", "says close", "linger"])
+    }
+
+    @Test("one connection too many is told so")
+    func turnsAway() {
+        var machine = Machine()
+        machine.turnAway()
+        #expect(machine.log == [Machine.line(.tooManyConnections), "linger"])
+        #expect(machine.rejections.first?.kind == .overloaded)
+    }
+
+    @Test("every refusal has a status of its kind and a sentence of its own")
+    func refusals() {
+        let sentences = Refusal.allCases.map(\.sentence)
+        #expect(Set(sentences).count == sentences.count)
+        for kind in Rejection.Kind.allCases { #expect((400..<600).contains(kind.status.code)) }
+    }
+}

@@ -1,0 +1,129 @@
+import HTTPServer
+import Testing
+
+@Suite("Field lines (RFC 9112 §5, RFC 9110 §5)")
+struct FieldLineTests {
+    @Test(
+        "keep their bytes, without the white space around a value",
+        arguments: [
+            ("A: b", "A", "b"),
+            ("A:b", "A", "b"),
+            ("A: \t b \t ", "A", "b"),
+            ("A:", "A", ""),
+            ("A: \t ", "A", ""),
+            ("a: b c\td", "a", "b c\td"),
+            ("!#$%&'*+-.^_`|~09azAZ: x", "!#$%&'*+-.^_`|~09azAZ", "x"),
+            ("A: D\u{fc}sseldorf", "A", "D\u{fc}sseldorf"),
+            ("A: ::\"(),/;<=>?@[\\]{}", "A", "::\"(),/;<=>?@[\\]{}"),
+            ("aaaaaaaaaaaaa:++++++++++", "aaaaaaaaaaaaa", "++++++++++"),
+        ]
+    )
+    func keep(line: String, name: String, value: String) throws {
+        var machine = Machine()
+        machine.feed("GET / HTTP/1.1\r\nHost: a\r\n\(line)\r\n\r\n")
+        let request = try #require(machine.requests.first)
+        #expect(
+            request.fieldLines == [FieldLine(name: "Host", value: "a"), FieldLine(name: name, value: value)]
+        )
+        #expect(request.field(name.uppercased()) == value)
+        #expect(request.field(name.lowercased()) == value)
+        #expect(request.withFieldBytes(name) { $0.count } == value.utf8.count)
+    }
+
+    @Test("are found by name, repeated ones in the order received")
+    func findsRepeated() throws {
+        var machine = Machine()
+        machine.feed("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\nY: 2\r\nx: 3\r\n\r\n")
+        let request = try #require(machine.requests.first)
+        #expect(request.fields("X") == ["1", "3"])
+        #expect(request.field("x") == "1")
+        #expect(request.field("z") == nil)
+        #expect(request.hasField("y"))
+        #expect(!request.hasField("xy"))
+    }
+
+    @Test("keep bytes that are no UTF-8 in place for those who read bytes")
+    func keepsBytes() throws {
+        var machine = Machine()
+        machine.feed(Array("GET / HTTP/1.1\r\nHost: a\r\nA: ".utf8) + [0xFF, 0x80] + Array("\r\n\r\n".utf8))
+        let request = try #require(machine.requests.first)
+        #expect(request.withFieldBytes("a") { [$0[0], $0[1]] } == [0xFF, 0x80])
+        #expect(request.field("a") == "\u{FFFD}\u{FFFD}")
+    }
+
+    @Test(
+        "are refused at the first byte that is wrong",
+        arguments: [
+            (" ", .whiteSpaceBeforeFields),
+            ("\t", .whiteSpaceBeforeFields),
+            ("A: b\r\n ", .foldedLine),
+            ("A: b\r\n\t", .foldedLine),
+            (":", .fieldNameEmpty),
+            ("A ", .whiteSpaceBeforeColon),
+            ("A\t", .whiteSpaceBeforeColon),
+            ("A\r", .missingColon),
+            ("A\n", .missingColon),
+            ("A[", .fieldNameSyntax),
+            ("A@", .fieldNameSyntax),
+            ("A\u{0}", .fieldNameSyntax),
+            ("A\u{1}", .fieldNameSyntax),
+            ("A\u{7f}", .fieldNameSyntax),
+            ("X-T\u{eb}", .fieldNameSyntax),
+            ("(", .fieldNameSyntax),
+            ("\u{0}", .fieldNameSyntax),
+            ("\"", .fieldNameSyntax),
+            ("A: b\n", .bareLineFeed),
+            ("A:\n", .bareLineFeed),
+            ("A: b\rc", .bareCarriageReturn),
+            ("A: b\r\r", .bareCarriageReturn),
+            ("A:\rT", .bareCarriageReturn),
+            ("A: b\u{0}", .fieldValueSyntax),
+            ("A: \u{7}", .fieldValueSyntax),
+            ("A: \u{8}", .fieldValueSyntax),
+            ("A: \u{b}", .fieldValueSyntax),
+            ("A: \u{c}", .fieldValueSyntax),
+            ("A: \u{1b}", .fieldValueSyntax),
+            ("A: b\u{7f}", .fieldValueSyntax),
+            ("\n", .bareLineFeed),
+            ("A: b\r\n\n", .bareLineFeed),
+            ("A: b\r\n\rS", .bareCarriageReturn),
+        ] as [(String, Refusal)]
+    )
+    func refuses(lines: String, refusal: Refusal) {
+        let start = "GET / HTTP/1.1\r\n" + lines
+        #expect(Machine.log(start.latin1) == [Machine.line(refusal), "linger"])
+        #expect(Machine.log(start.latin1.dropLast()).isEmpty)
+    }
+
+    @Test("may be as many as the limit, and no more")
+    func limitsCount() {
+        var limits = Limits()
+        limits.fieldCount = 3
+        let three = "GET / HTTP/1.1\r\nHost: a\r\nB: b\r\nC: c\r\n"
+        #expect(Machine.log(Array("\(three)\r\n".utf8), limits: limits) == ["GET /"])
+        #expect(
+            Machine.log(Array("\(three)D: d\r\n".utf8), limits: limits) == [
+                Machine.line(.fieldsCount), "linger",
+            ]
+        )
+    }
+
+    @Test("may be as long as the limit together, and no longer", arguments: ["name", "value", "many"])
+    func limitsLength(part: String) {
+        var limits = Limits()
+        limits.fieldsByteCount = 64
+        let start = "GET / HTTP/1.1\r\nHost: a\r\n"
+        let lines =
+            switch part {
+            case "name": String(repeating: "n", count: 100)
+            case "value": "N: " + String(repeating: "v", count: 100)
+            default: String(repeating: "N: v\r\n", count: 20)
+            }
+        #expect(
+            Machine.log(Array((start + lines).utf8), limits: limits) == [
+                Machine.line(.fieldsLength), "linger",
+            ]
+        )
+        #expect(Machine.log(Array((start + "N: 12345678\r\n\r\n").utf8), limits: limits) == ["GET /"])
+    }
+}

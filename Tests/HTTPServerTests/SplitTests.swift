@@ -1,0 +1,125 @@
+import HTTPServer
+import Testing
+
+@Suite("However the bytes are cut")
+struct SplitTests {
+    static let samples: [String] = [
+        "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "\r\nGET http://b:1/x?y HTTP/1.1\r\nHost: a\r\nA:  b \r\nC:\r\n\r\n",
+        "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",
+        "POST /p HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhiGET / HTTP/1.0\r\n\r\n",
+        "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;a=\"b\";c\r\nhello\r\n1\r\n!\r\n0\r\nT: t\r\nU: u\r\n\r\n",
+        "GET /1 HTTP/1.1\r\nHost: a\r\n\r\nPOST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"
+            + "PUT /3 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nT: t\r\n\r\n"
+            + "\r\nDELETE /4 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGARBAGE\u{0}",
+        "BREW / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nA : b\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcX",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ]
+
+    @Test("in two at any place, the same comes of them", arguments: samples)
+    func inTwo(sample: String) {
+        let bytes = Array(sample.utf8)
+        let whole = Machine.log(bytes)
+        #expect(!whole.isEmpty)
+        for cut in 1..<bytes.count {
+            var machine = Machine()
+            machine.feed(Array(bytes[..<cut]))
+            machine.feed(Array(bytes[cut...]))
+            #expect(machine.log == whole, "cut at byte \(cut)")
+        }
+    }
+
+    @Test("into single bytes, the same comes of them", arguments: samples)
+    func intoBytes(sample: String) {
+        let bytes = Array(sample.utf8)
+        var machine = Machine()
+        for byte in bytes { machine.feed([byte]) }
+        #expect(machine.log == Machine.log(bytes))
+    }
+
+    @Test("in three, the field lines and bodies are the same")
+    func inThree() {
+        let bytes = Array(Self.samples[5].utf8)
+        var whole = Machine()
+        whole.feed(bytes)
+        for first in stride(from: 1, to: bytes.count - 1, by: 7) {
+            for second in stride(from: first + 1, to: bytes.count, by: 11) {
+                var machine = Machine()
+                machine.feed(Array(bytes[..<first]))
+                machine.feed(Array(bytes[first..<second]))
+                machine.feed(Array(bytes[second...]))
+                #expect(machine.requests.map(\.fieldLines) == whole.requests.map(\.fieldLines))
+                #expect(machine.requests.map(\.body) == whole.requests.map(\.body))
+            }
+        }
+    }
+
+    @Test("a long body in many pieces is whole, and the next request follows it")
+    func longBody() {
+        let body = (0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        var chunked = Array("POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)
+        for start in stride(from: 0, to: body.count, by: 1_000) {
+            chunked += Array("3e8\r\n".utf8) + body[start..<start + 1_000] + Array("\r\n".utf8)
+        }
+        chunked += Array("0\r\n\r\n".utf8)
+        let sized = Array("POST /s HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n".utf8) + body
+        let bytes = chunked + sized + chunked
+        for pieceLength in [1_447, 4_096, 65_536] {
+            var machine = Machine()
+            for start in stride(from: 0, to: bytes.count, by: pieceLength) {
+                machine.feed(Array(bytes[start..<min(start + pieceLength, bytes.count)]))
+            }
+            #expect(machine.requests.map(\.path) == ["/c", "/s", "/c"])
+            #expect(machine.requests.allSatisfy { $0.body == body })
+        }
+    }
+
+    @Test(
+        "and changed at random, nothing breaks and every end is a proper one",
+        arguments: [1, 2, 3] as [UInt64]
+    )
+    func mutated(seed: UInt64) {
+        var random = SplitMix(state: seed)
+        for round in 0..<4_000 {
+            var bytes = Array(Self.samples[round % Self.samples.count].utf8)
+            for _ in 0...Int(random.next() % 3) { random.mutate(&bytes) }
+            var machine = Machine()
+            machine.feed(bytes)
+            var pieces = Machine()
+            for byte in bytes { pieces.feed([byte]) }
+            // Whether a last look is taken depends on what has come by then.
+            let ends: Set = ["close", "linger"]
+            #expect(machine.log.filter { !ends.contains($0) } == pieces.log.filter { !ends.contains($0) })
+            #expect(machine.rejections.count <= 1)
+        }
+    }
+}
+
+/// A small generator of random numbers that gives the same ones for the same seed.
+struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
+        return word ^ word >> 31
+    }
+
+    /// Changes, drops, doubles or inserts a byte, or swaps in one that matters to HTTP.
+    mutating func mutate(_ bytes: inout [UInt8]) {
+        let place = Int(next() % UInt64(bytes.count))
+        let telling = Array("\r\n :;,=\"\\\u{0}\t0aF*/?#%[]@".utf8)
+        switch next() % 5 {
+        case 0: bytes[place] = UInt8(truncatingIfNeeded: next())
+        case 1 where bytes.count > 1: bytes.remove(at: place)
+        case 2: bytes.insert(bytes[place], at: place)
+        case 3: bytes.insert(telling[Int(next() % UInt64(telling.count))], at: place)
+        default: bytes[place] = telling[Int(next() % UInt64(telling.count))]
+        }
+    }
+}

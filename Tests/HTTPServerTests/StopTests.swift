@@ -1,0 +1,97 @@
+import HTTPServer
+import Support
+import Testing
+
+@Suite("A graceful stop")
+struct StopTests {
+    private let get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    @Test("answers a request that a handler has, says close, and accepts no more")
+    func answersInFlight() async throws {
+        let gate = Gate()
+        try await TestServer.run(
+            answer: { _ in
+                await gate.pass()
+                return Response(.ok, text: "late")
+            },
+            during: { server in
+                let client = try server.connect()
+                client.send(get)
+                #expect(await TestServer.eventually { gate.waitingCount == 1 })
+                let stop = Background.start { server.server.stop(within: .seconds(10)) }
+                #expect(await TestServer.eventually { (try? RawClient(port: server.server.port)) == nil })
+                gate.open()
+                let answer = try client.answer()
+                #expect(answer.body == "late")
+                #expect(answer.field("connection") == "close")
+                client.close()
+                await stop.pass()
+                #expect(server.server.statistics.openConnections == 0)
+            }
+        )
+    }
+
+    @Test("lets a request end whose first byte had come")
+    func finishesBegun() async throws {
+        try await TestServer.run { server in
+            let client = try server.connect()
+            client.send("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
+            #expect(await TestServer.eventually { server.server.statistics.receivedBytes > 0 })
+            let stop = Background.start { server.server.stop(within: .seconds(10)) }
+            #expect(await TestServer.eventually { (try? RawClient(port: server.server.port)) == nil })
+            client.send("cd")
+            #expect(try client.answer().body == "POST /b [abcd]")
+            #expect(try client.rest() == "")
+            await stop.pass()
+        }
+    }
+
+    @Test("closes idle connections and ends before the grace is over")
+    func closesIdle() async throws {
+        try await TestServer.run { server in
+            let clients = try (0..<10).map { _ in try server.connect() }
+            for client in clients.prefix(5) {
+                client.send(get)
+                _ = try client.answer()
+            }
+            #expect(await TestServer.eventually { server.server.statistics.openConnections == 10 })
+            let start = MonotonicTime.now()
+            server.server.stop(within: .seconds(30))
+            #expect(MonotonicTime.now().nanoseconds(since: start) < 10_000_000_000)
+            for client in clients { #expect(try client.rest() == "") }
+        }
+    }
+
+    @Test("is over when the grace is, whatever a handler does")
+    func isBounded() async throws {
+        let gate = Gate()
+        try await TestServer.run(
+            answer: { _ in
+                await gate.pass()
+                return Response(.ok)
+            },
+            during: { server in
+                let client = try server.connect()
+                client.send(get)
+                #expect(await TestServer.eventually { gate.waitingCount == 1 })
+                server.server.stop(within: .milliseconds(50))
+                server.server.waitUntilStopped()
+            }
+        )
+    }
+
+    @Test("hurries when it is asked for again")
+    func hurries() async throws {
+        try await TestServer.run { server in
+            let client = try server.connect()
+            client.send("GET / HT")
+            #expect(await TestServer.eventually { server.server.statistics.receivedBytes > 0 })
+            let start = MonotonicTime.now()
+            let stop = Background.start { server.server.stop(within: .seconds(60)) }
+            #expect(await TestServer.eventually { (try? RawClient(port: server.server.port)) == nil })
+            server.server.stop(within: .zero)
+            await stop.pass()
+            #expect(MonotonicTime.now().nanoseconds(since: start) < 20_000_000_000)
+        }
+    }
+}

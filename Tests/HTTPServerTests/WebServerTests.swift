@@ -1,0 +1,331 @@
+import HTTPServer
+import Support
+import Synchronization
+import Testing
+
+@Suite("A server on a socket")
+struct WebServerTests {
+    private let get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    @Test("answers requests on one connection")
+    func keepsAlive() async throws {
+        try await TestServer.run { server in
+            let client = try server.connect()
+            for _ in 0..<3 {
+                client.send(get)
+                let answer = try client.answer()
+                #expect(answer.status == 200)
+                #expect(answer.body == "GET /x")
+                #expect(answer.field("date")?.hasSuffix("GMT") == true)
+                #expect(answer.field("x-content-type-options") == "nosniff")
+                #expect(answer.field("content-type") == "text/plain; charset=utf-8")
+                #expect(answer.field("server") == nil)
+                #expect(answer.field("connection") == nil)
+            }
+            #expect(server.server.statistics.requests == 3)
+            #expect(server.server.statistics.acceptedConnections == 1)
+        }
+    }
+
+    @Test("listens on IPv6 as on IPv4, and names the peer")
+    func namesPeer() async throws {
+        let peers = Mutex<[PeerAddress]>([])
+        try await TestServer.run(
+            { $0.listenAddress = ListenAddress(PeerAddress(high: 0, low: 0, port: 0)) },
+            answer: { request in
+                peers.withLock { $0.append(request.peer) }
+                return Response(.ok)
+            },
+            during: { server in
+                let client = try server.connect()
+                client.send(get)
+                _ = try client.answer()
+                let peer = try #require(peers.withLock { $0.first })
+                #expect(peer.ipv4 == 0x7F00_0001)
+                #expect(peer.port > 0)
+            }
+        )
+    }
+
+    @Test("refuses an address that is in use, by whatever server")
+    func refusesUsedAddress() async throws {
+        try await TestServer.run { server in
+            let configuration = Configuration(listenAddress: server.server.listenAddress)
+            #expect(throws: StartError.self) { try WebServer(configuration) { _ in EmptyHandler() } }
+        }
+    }
+
+    @Test("does not start when a handler cannot be made, and says which")
+    func refusesToStart() throws {
+        struct Broken: Error {}
+        let address = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
+        let server = try WebServer(Configuration(listenAddress: address, loopCount: 2)) { loop in
+            guard loop == 0 else { throw Broken() }
+            return EmptyHandler()
+        }
+        let error = #expect(throws: StartError.self) { try server.start() }
+        #expect(error?.cause == .handler)
+        #expect(error?.underlying is Broken)
+        server.waitUntilStopped()
+    }
+
+    // MARK: Requests in every shape
+
+    @Test("answers 64 pipelined requests in order, though each is answered from another thread")
+    func pipelines() async throws {
+        try await TestServer.run(
+            answer: { request in
+                await Background.run {}
+                return Response(.ok, text: request.path)
+            },
+            during: { server in
+                let client = try server.connect()
+                client.send((0..<64).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
+                for number in 0..<64 { #expect(try client.answer().body == "/\(number)") }
+            }
+        )
+    }
+
+    @Test("sends an answer that is ready while a later, pipelined request still waits")
+    func sendsGathered() async throws {
+        let gate = Gate()
+        try await TestServer.run(
+            answer: { request in
+                if request.path == "/2" { await gate.pass() }
+                return Response(.ok, text: request.path)
+            },
+            during: { server in
+                let client = try server.connect()
+                client.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try client.answer().body == "/1")
+                gate.open()
+                #expect(try client.answer().body == "/2")
+            }
+        )
+    }
+
+    @Test("answers a request that comes byte by byte")
+    func byteByByte() async throws {
+        try await TestServer.run { server in
+            let client = try server.connect()
+            for byte in "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc".utf8 {
+                client.send([byte])
+            }
+            #expect(try client.answer().body == "POST /b [abc]")
+        }
+    }
+
+    @Test("gives a sender that has closed its side the whole answer, and then closes")
+    func halfClosed() async throws {
+        let body = [UInt8](repeating: 0x41, count: 4_000_000)
+        try await TestServer.run(
+            answer: { _ in Response(.ok, body: body) },
+            during: { server in
+                let client = try server.connect()
+                client.send(get)
+                client.endSending()
+                #expect(try client.answer().body.utf8.count == body.count)
+                #expect(try client.rest() == "")
+            }
+        )
+    }
+
+    @Test("answers HEAD without a body and goes on")
+    func head() async throws {
+        try await TestServer.run { server in
+            let client = try server.connect()
+            client.send("HEAD /h HTTP/1.1\r\nHost: a\r\n\r\n\(get)")
+            let answer = try client.answer(toHead: true)
+            #expect(answer.field("content-length") == "7")
+            #expect(try client.answer().body == "GET /x")
+        }
+    }
+
+    @Test("answers HTTP/1.0 with a length, and closes unless asked not to")
+    func http10() async throws {
+        try await TestServer.run { server in
+            let client = try server.connect()
+            client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+            let kept = try client.answer()
+            #expect(kept.field("connection") == "keep-alive")
+            client.send("GET / HTTP/1.0\r\n\r\n")
+            let last = try client.answer()
+            #expect(last.field("connection") == "close")
+            #expect(last.field("content-length") == "9")
+            #expect(try client.rest() == "")
+        }
+    }
+
+    @Test("sends 100 to a client that waits for it, and takes the body then")
+    func continues() async throws {
+        try await TestServer.run { server in
+            let client = try server.connect()
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+            let interim = try client.answer()
+            #expect(interim.status == 100)
+            #expect(interim.fields == [])
+            client.send("hi")
+            #expect(try client.answer().body == "POST / [hi]")
+        }
+    }
+
+    @Test(
+        "answers what is wrong with its status, a sentence and a close",
+        arguments: [
+            ("GET / HTTP/1.1\r\n\r\n", 400),
+            ("GET /\r\n", 400),
+            ("BREW / HTTP/1.1\r\nHost: a\r\n\r\n", 501),
+            ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
+            ("GET /\(String(repeating: "a", count: 100_000)) HTTP/1.1\r\n", 414),
+            ("GET / HTTP/1.1\r\nA: \(String(repeating: "a", count: 100_000))\r\n", 431),
+            ("GET / HTTP/1.1\r\n\(String(repeating: "A: b\r\n", count: 10_000))", 431),
+            ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\nExpect: 100-continue\r\n\r\n", 413),
+            (
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 800000\r\n\r\n\(String(repeating: "b", count: 800_000))",
+                413
+            ),
+            ("POST / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n", 417),
+        ]
+    )
+    func refuses(bytes: String, status: Int) async throws {
+        try await TestServer.run { server in
+            let client = try server.connect()
+            client.send(bytes)
+            client.endSending()
+            let answer = try client.answer()
+            #expect(answer.status == status)
+            #expect(answer.field("connection") == "close")
+            #expect(answer.body.hasSuffix(".\n"))
+            #expect(try client.rest() == "", "nothing after the last answer")
+            #expect(server.server.statistics.rejections == [Status(status): 1])
+        }
+    }
+
+    // MARK: Time
+
+    @Test(
+        "answers a request that does not end in time 408 and closes",
+        arguments: ["GET / HT", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"]
+    )
+    func tooSlow(start: String) async throws {
+        try await TestServer.run { configuration in
+            configuration.timeouts.header = .milliseconds(50)
+            configuration.timeouts.body = .milliseconds(50)
+        } during: { server in
+            let client = try server.connect()
+            client.send(start)
+            #expect(try client.answer().status == 408)
+            #expect(try client.rest() == "")
+        }
+    }
+
+    @Test("closes a silent connection without a word")
+    func idle() async throws {
+        try await TestServer.run {
+            $0.timeouts.idle = .milliseconds(50)
+        } during: { server in
+            let silent = try server.connect()
+            #expect(try silent.rest() == "")
+            let served = try server.connect()
+            served.send(get)
+            #expect(try served.answer().status == 200)
+            #expect(try served.rest() == "")
+        }
+    }
+
+    @Test("drops a peer that takes nothing of its answer for too long")
+    func dropsStuckReader() async throws {
+        let body = [UInt8](repeating: 0x41, count: 16_000_000)
+        try await TestServer.run {
+            $0.timeouts.write = .milliseconds(100)
+        } answer: { _ in
+            Response(.ok, body: body)
+        } during: { server in
+            let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
+            client.send(get)
+            #expect(await TestServer.eventually { server.server.statistics.requests == 1 })
+            #expect(await TestServer.eventually { server.server.statistics.openConnections == 0 })
+        }
+    }
+
+    @Test("closes within a moment though the refused client goes on sending")
+    func lingersBriefly() async throws {
+        try await TestServer.run {
+            $0.timeouts.linger = .milliseconds(100)
+        } during: { server in
+            let client = try server.connect()
+            client.send("bad\n")
+            #expect(try client.answer().status == 400)
+            #expect(await TestServer.eventually { server.server.statistics.openConnections == 0 })
+        }
+    }
+
+    // MARK: Many
+
+    @Test("tells one connection too many so, and leaves the others alone")
+    func limitsConnections() async throws {
+        try await TestServer.run {
+            $0.maximumConnections = 2
+        } during: { server in
+            let first = try server.connect()
+            first.send(get)
+            _ = try first.answer()
+            let second = try server.connect()
+            second.send(get)
+            _ = try second.answer()
+            let third = try server.connect()
+            let refusal = try third.answer()
+            #expect(refusal.status == 503)
+            #expect(refusal.field("retry-after") == "1")
+            #expect(try third.rest() == "")
+            first.send(get)
+            #expect(try first.answer().status == 200)
+            second.close()
+            #expect(await TestServer.eventually { server.server.statistics.openConnections == 1 })
+            let fourth = try server.connect()
+            fourth.send(get)
+            #expect(try fourth.answer().status == 200)
+            #expect(server.server.statistics.turnedAwayConnections == 1)
+        }
+    }
+
+    @Test("loses nothing to 2,000 resets")
+    func resets() async throws {
+        try await TestServer.run { server in
+            for number in 0..<2_000 {
+                let client = try server.connect()
+                client.send(number % 2 == 0 ? get : "GET / HT")
+                client.reset()
+            }
+            #expect(await TestServer.eventually { server.server.statistics.acceptedConnections == 2_000 })
+            #expect(await TestServer.eventually { server.server.statistics.openConnections == 0 })
+            let client = try server.connect()
+            client.send(get)
+            #expect(try client.answer().status == 200)
+        }
+    }
+
+    @Test("runs a handler on its loop's thread before and after it was suspended")
+    func staysOnLoop() async throws {
+        let gate = Gate()
+        let turns = Atomic<Int>(0)
+        let address = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
+        let server = try WebServer(Configuration(listenAddress: address, loopCount: 1)) { _ in
+            ThreadCheckingHandler(gate: gate) { turns.add(1, ordering: .relaxed) }
+        }
+        try server.start()
+        defer { server.stop(within: .seconds(1)) }
+        let clients = try (0..<8).map { _ in try RawClient(port: server.port) }
+        for client in clients { client.send(get) }
+        #expect(await TestServer.eventually { gate.waitingCount == 8 })
+        gate.open()
+        for client in clients { #expect(try client.answer().body == "same thread") }
+        #expect(turns.load(ordering: .relaxed) > 0)
+    }
+}
+
+private final class EmptyHandler: RequestHandler {
+    func respond(to request: Request) async -> Response {
+        Response(.noContent)
+    }
+}
