@@ -1,0 +1,126 @@
+import Foundation
+import HTTPServer
+import Support
+import Testing
+
+/// The server as a process of its own, where it can be starved and told to stop.
+@Suite("The echo server as a process", .timeLimit(.minutes(1)))
+struct EchoServerTests {
+    @Test("answers what outside suites ask of it")
+    func answers() throws {
+        let process = try EchoProcess()
+        defer { process.kill() }
+        let client = try RawClient(port: process.port)
+        for (request, status, body) in [
+            ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 200, "OK"),
+            ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 200, "hello"),
+            (
+                "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", 200,
+                "hi"
+            ),
+            ("GET /echo HTTP/1.1\r\nHost: a\r\nX-y:  Z \r\n\r\n", 200, "Host: a\nX-y: Z\n"),
+            ("GET /cookie HTTP/1.1\r\nHost: a\r\nCookie: a=b; c=d\r\n\r\n", 200, "a=b\nc=d\n"),
+            ("GET /none HTTP/1.1\r\nHost: a\r\n\r\n", 404, "There is nothing here.\n"),
+        ] {
+            client.send(request)
+            let answer = try client.answer()
+            #expect(answer.status == status)
+            #expect(answer.body == body)
+        }
+        for (request, status) in [
+            ("DELETE /", 405), ("PATCH /", 405), ("OPTIONS /", 204), ("OPTIONS *", 204),
+        ] {
+            client.send("\(request) HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try client.answer()
+            #expect(answer.status == status)
+            #expect(answer.field("allow")?.contains("GET") == true)
+        }
+        client.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer(toHead: true).field("content-length") == "2")
+    }
+
+    @Test("ends with status 0 when it is told to", arguments: [SIGTERM, SIGINT])
+    func stops(signal: Int32) throws {
+        let process = try EchoProcess()
+        let client = try RawClient(port: process.port)
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        _ = try client.answer()
+        process.send(signal)
+        #expect(try client.rest() == "")
+        #expect(process.exitStatus() == 0)
+    }
+
+    @Test("out of descriptors, goes on serving, does not spin, and takes new connections when it can again")
+    func outOfDescriptors() throws {
+        let process = try EchoProcess(descriptorLimit: 48)
+        defer { process.kill() }
+        let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        let first = try RawClient(port: process.port)
+        first.send(get)
+        _ = try first.answer()
+        var crowd = try (0..<100).map { _ in try RawClient(port: process.port) }
+        for client in crowd { client.send(get) }
+        let ticksBefore = process.processorTicks
+        let start = MonotonicTime.now()
+        // Established connections are served as before.
+        while MonotonicTime.now().nanoseconds(since: start) < 1_000_000_000 {
+            first.send(get)
+            #expect(try first.answer().status == 200)
+            _ = first.isSilent(milliseconds: 50)
+        }
+        let ticks = process.processorTicks - ticksBefore
+        #expect(ticks < 50, "half a core for a second is 50 ticks")
+        crowd = []
+        let late = try RawClient(port: process.port)
+        late.send(get)
+        #expect(try late.answer().status == 200)
+        process.send(SIGTERM)
+        #expect(process.exitStatus() == 0)
+    }
+}
+
+/// An EchoServer of its own process, on a free port.
+private final class EchoProcess {
+    let port: UInt16
+    private let process = Process()
+
+    /// Starts it and waits until it listens.
+    init(descriptorLimit: Int? = nil) throws {
+        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let limit = descriptorLimit.map { "ulimit -n \($0); " } ?? ""
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+            "-c", "\(limit)exec \"$0\" --listen 127.0.0.1:0 --loops 2",
+            folder.appending(path: "EchoServer").path,
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        port = try #require(line.split(separator: ":").last.flatMap { UInt16($0.dropLast()) })
+    }
+
+    /// Processor time used so far, in hundredths of a second.
+    var processorTicks: Int {
+        let stat =
+            (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
+        let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12 else { return 0 }
+        return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
+    }
+
+    func send(_ signal: Int32) {
+        _ = Foundation.kill(process.processIdentifier, signal)
+    }
+
+    func exitStatus() -> Int32 {
+        process.waitUntilExit()
+        return process.terminationReason == .exit ? process.terminationStatus : -1
+    }
+
+    func kill() {
+        guard process.isRunning else { return }
+        send(SIGKILL)
+        process.waitUntilExit()
+    }
+}
