@@ -123,6 +123,20 @@ struct FramingTests {
         #expect(Machine.log(Array(request.utf8)) == [Machine.line(refusal), "linger"])
     }
 
+    @Test(
+        "refuses what others would take for framing, and a type that is said twice",
+        arguments: [
+            ("Transfer_Encoding: chunked", .framingNameImitated),
+            ("content_length: 5", .framingNameImitated),
+            ("Content-Type: a/b\r\nContent-Type: a/b", .contentTypeRepeated),
+            ("Content-Type: a/b\r\ncontent-type: c/d", .contentTypeRepeated),
+        ] as [(String, Refusal)]
+    )
+    func refusesImitations(lines: String, refusal: Refusal) {
+        let request = "POST / HTTP/1.1\r\nHost: a\r\n\(lines)\r\n\r\n"
+        #expect(Machine.log(Array(request.utf8)) == [Machine.line(refusal), "linger"])
+    }
+
     @Test("refuses a coded body from a client of HTTP/1.0")
     func refusesCodingInHTTP10() {
         let request = "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -132,7 +146,7 @@ struct FramingTests {
     @Test(
         "ignores names that only look like those it knows",
         arguments: [
-            "Transfer_Encoding: chunked", "Content_Length: 5", "Content-Lengths: x", "X-Host: ,", "Hos: ,",
+            "Transfer-Encodings: chunked", "Content.Length: 5", "Content-Lengths: x", "X-Host: ,", "Hos: ,",
         ]
     )
     func ignores(line: String) {

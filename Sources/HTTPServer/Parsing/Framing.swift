@@ -12,6 +12,7 @@ struct Framing: Equatable {
     }
 
     private var host: Range<UInt32>?
+    private var hasContentType = false
     private var contentLength: Int?
     private var lastCoding: Coding?
     private var hasUnknownCoding = false
@@ -36,10 +37,17 @@ struct Framing: Equatable {
             expectsContinue = true
         case 10 where ByteClass.equals(bytes, name, lowercase: "connection"):
             noteConnection(bytes, value)
+        case 12 where ByteClass.equals(bytes, name, lowercase: "content-type"):
+            guard !hasContentType else { throw .contentTypeRepeated }
+            hasContentType = true
         case 14 where ByteClass.equals(bytes, name, lowercase: "content-length"):
             try noteContentLength(bytes, value)
         case 17 where ByteClass.equals(bytes, name, lowercase: "transfer-encoding"):
             try noteTransferEncoding(bytes, value)
+        case 14 where ByteClass.equals(bytes, name, lowercase: "content_length"),
+            17 where ByteClass.equals(bytes, name, lowercase: "transfer_encoding"):
+            // Gateways that make variables of names take one for the other, and frame bodies by it.
+            throw .framingNameImitated
         default: break
         }
     }
