@@ -13,7 +13,9 @@ enum Wiring {
     }
 
     /// Opens the database, makes it where there is none, and brings it up to date.
-    static func openStore(_ configuration: Configuration, for purpose: Purpose) throws(StoreError) -> OpenStore {
+    static func openStore(_ configuration: Configuration, for purpose: Purpose) throws(StoreError)
+        -> OpenStore
+    {
         let store = try SQLiteStore.open(storeConfiguration(configuration, purpose))
         return OpenStore(
             makeStores: {

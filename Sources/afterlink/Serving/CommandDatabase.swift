@@ -42,7 +42,7 @@ struct CommandDatabase {
         do throws(StoreError) {
             return try Wiring.migrationOutline(configuration)
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(opening: error)
         }
     }
 
@@ -64,7 +64,7 @@ struct CommandDatabase {
         do throws(StoreError) {
             store = try Wiring.openStore(configuration, for: .command)
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(opening: error)
         }
         stores = store.makeStores()
     }

@@ -29,7 +29,11 @@ final class RunningService: Sendable {
         let store = try openStore(configuration, lateService, log)
         do throws(CommandFailure) {
             let apps = store.makeStores().apps
-            let (serverKey, firstApp) = try await FirstApp.prepare(apps, configuration, others: .unlessBrought)
+            let (serverKey, firstApp) = try await FirstApp.prepare(
+                apps,
+                configuration,
+                others: .unlessBrought
+            )
             let running = try RunningService(
                 configuration,
                 log,
@@ -58,7 +62,7 @@ final class RunningService: Sendable {
         do throws(StoreError) {
             return try Wiring.openStore(configuration, for: .serving(clock: clock, log: log))
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(opening: error)
         }
     }
 
@@ -107,7 +111,9 @@ final class RunningService: Sendable {
     var addressText: String { server.addressText }
     var metricsAddressText: String? { metricsServer?.addressText }
 
-    /// Stops accepting, finishes what is in flight, brings everything to disk, closes. Blocks.
+    /// Stops accepting, finishes what is in flight, brings everything to disk, closes.
+    ///
+    /// Blocks until then.
     func stop() {
         service.beginStopping()
         log.event(.info, "stopping")

@@ -17,7 +17,19 @@ extension CommandFailure {
             case .conflict, .notFound: "Look at what is there with the list commands."
             case .defect: "This is a defect; please report it."
             }
-        self.init(error.explanation, advice: advice)
+        self.init("The database could not do it: \(error.explanation).", advice: advice)
+    }
+
+    /// A database that could not be opened; the store's explanation names the file.
+    init(opening error: StoreError) {
+        guard error.code == .notFound else {
+            self.init(error)
+            return
+        }
+        self.init(
+            "The database cannot be opened: \(error.explanation).",
+            advice: "--database and --data-directory say where it is."
+        )
     }
 }
 

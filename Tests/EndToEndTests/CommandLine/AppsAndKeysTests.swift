@@ -1,0 +1,167 @@
+import Foundation
+import Testing
+
+@Suite("Apps and keys on the command line", .timeLimit(.minutes(2)))
+struct AppsAndKeysTests {
+    private func json(_ output: Installation.Output) throws -> [String: Any] {
+        #expect(output.status == 0, "\(output.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])
+    }
+
+    @Test("init prints one JSON object with the app and a key of each kind, and fails the second time")
+    func initialise() throws {
+        let folder = try TemporaryFolder()
+        let database = folder.path("new.db")
+        let first = try json(Installation.run(["init", "--database", database, "--json"]))
+        #expect(Set(first.keys) == ["app", "keys"])
+        let app = try #require(first["app"] as? [String: String])
+        #expect(app["id"]?.hasPrefix("app_") == true && app["name"] == "app")
+        let keys = try #require(first["keys"] as? [String: String])
+        #expect(Set(keys.keys) == ["app", "server", "test", "admin"])
+        for (kind, key) in keys {
+            #expect(key.hasPrefix("\(kind)_") && key.utf8.count >= 43 + kind.utf8.count)
+        }
+        let second = try Installation.run(["init", "--database", database, "--json"])
+        #expect(second.status == 1)
+        #expect(second.text.isEmpty)
+        #expect(second.errors.contains("has an app already"))
+    }
+
+    @Test("database, log and server key can be read by their owner only")
+    func modes() throws {
+        let folder = try TemporaryFolder()
+        #expect(try Installation.run(["init", "--data-directory", folder.path("data")]).status == 0)
+        for name in ["data/afterlink.db", "data/afterlink.db.key"] {
+            let mode =
+                try FileManager.default.attributesOfItem(atPath: folder.path(name))[.posixPermissions] as? Int
+            #expect(mode == 0o600, "\(name)")
+        }
+        let mode =
+            try FileManager.default.attributesOfItem(atPath: folder.path("data"))[.posixPermissions] as? Int
+        #expect(mode == 0o700)
+    }
+
+    @Test("keys that the operator brings are taken and not printed")
+    func broughtKeys() throws {
+        let folder = try TemporaryFolder()
+        let (app, admin) = (String(repeating: "a", count: 32), String(repeating: "b", count: 40))
+        let output = try Installation.run(
+            ["init", "--database", folder.path("x.db"), "--json"],
+            environment: ["AFTERLINK_INITIAL_APP_KEY": app, "AFTERLINK_INITIAL_ADMIN_KEY": admin]
+        )
+        #expect(output.status == 0)
+        #expect(!output.text.contains(app) && !output.text.contains(admin))
+        let list = try Installation.run(["keys", "list", "--database", folder.path("x.db")])
+        #expect(list.text.split(separator: "\n").count == 5)
+    }
+
+    @Test("apps are made, listed and changed; a name is taken once")
+    func apps() throws {
+        let installation = try Installation()
+        let made = try json(
+            installation.run([
+                "apps", "create", "Shop", "--destination", "shop://", "--open-clicks", "off", "--json",
+            ])
+        )
+        let app = try #require(made["app"] as? [String: Any])
+        let id = try #require(app["id"] as? String)
+        #expect(app["open_clicks"] as? Bool == false)
+        #expect(app["destinations"] as? [String] == ["shop://"])
+        #expect(app["attribution_window"] == nil, "no window of its own")
+
+        let again = try installation.run(["apps", "create", "Shop"])
+        #expect(again.status == 1 && again.errors.contains("There is an app named \"Shop\" already"))
+
+        let changed = try json(
+            installation.run([
+                "apps", "set", "--app", "Shop", "--name", "Store", "--attribution-window", "3600",
+                "--destination", "any",
+                "--allowed-origin", "https://Shop.example", "--json",
+            ])
+        )
+        let after = try #require(changed["app"] as? [String: Any])
+        #expect(after["id"] as? String == id)
+        #expect(after["name"] as? String == "Store")
+        #expect(after["attribution_window"] as? Int == 3600)
+        #expect(after["destinations"] as? [String] == [])
+        #expect(after["allowed_origins"] as? [String] == ["https://shop.example"])
+        #expect(after["open_clicks"] as? Bool == false)
+
+        let list = try json(installation.run(["apps", "list", "--json"]))
+        #expect((list["apps"] as? [[String: Any]])?.map { $0["name"] as? String } == ["app", "Store"])
+    }
+
+    @Test("with several apps a command asks which one is meant")
+    func whichApp() throws {
+        let installation = try Installation()
+        #expect(try installation.run(["keys", "create", "--kind", "app"]).status == 0)
+        #expect(try installation.run(["apps", "create", "--name", "Shop"]).status == 0)
+        let unclear = try installation.run(["keys", "create", "--kind", "app"])
+        #expect(unclear.status == 2)
+        #expect(unclear.errors.contains("Shop (app_") && unclear.errors.contains("--app"))
+        #expect(try installation.run(["keys", "create", "--kind", "app", "--app", "Shop"]).status == 0)
+        #expect(
+            try installation.run(["keys", "create", "--kind", "app", "--app", installation.appID]).status == 0
+        )
+        #expect(try installation.run(["keys", "create", "--kind", "admin"]).status == 0)
+        #expect(try installation.run(["keys", "create", "--kind", "app", "--app", "Shep"]).status == 1)
+    }
+
+    @Test("a key is shown when it is made and never again, and works until it is revoked")
+    func keyLife() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let made = try json(
+            installation.run([
+                "keys", "create", "--kind", "app", "--label", "phone", "--expires", "30d", "--json",
+            ])
+        )
+        let key = try #require(made["key"] as? [String: Any])
+        let (id, text) = (try #require(key["id"] as? String), try #require(key["text"] as? String))
+        #expect(key["label"] as? String == "phone" && key["expires_at"] is String)
+
+        let connection = try server.connect()
+        let known = try untilTrue(within: 5) { try connection.check(fingerprint(1), key: text).status == 200 }
+        #expect(known, "a serving process learns of a key that another one made")
+
+        let list = try installation.run(["keys", "list"])
+        #expect(list.text.contains(id) && !list.text.contains(text) && list.text.contains("phone"))
+        let revoked = try installation.run(["keys", "revoke", id])
+        #expect(revoked.status == 0 && revoked.text == "Revoked \(id).\n")
+        #expect(try untilTrue(within: 5) { try connection.check(fingerprint(1), key: text).status == 401 })
+        #expect(try installation.run(["keys", "revoke", id]).text.contains("was revoked before"))
+    }
+
+    private static let refusals: [(words: String, status: Int32)] = [
+        ("keys create", 2), ("keys create --kind root", 2), ("keys create --kind admin --app app", 2),
+        ("keys create --kind app --expires 2001-01-01", 2), ("keys create --kind app --expires soon", 2),
+        ("keys revoke app_secret", 2), ("keys revoke key_00000000000000000000000000", 1), ("apps set", 2),
+        ("apps set --open-clicks maybe", 2), ("apps set --attribution-window 59", 2),
+        ("apps set --destination https://", 2), ("apps set --allowed-origin shop", 2), ("apps create", 2),
+        ("apps create --name=", 2),
+    ]
+
+    @Test("refuses what makes no sense, and changes nothing", arguments: refusals)
+    func refuses(words: String, status: Int32) throws {
+        let installation = try Installation()
+        let before =
+            try installation.run(["apps", "list", "--json"]).text + installation.run(["keys", "list"]).text
+        let output = try installation.run(words.split(separator: " ").map(String.init))
+        #expect(output.status == status, "\(output.errors)")
+        #expect(output.errors.hasPrefix("afterlink: "))
+        #expect(
+            try installation.run(["apps", "list", "--json"]).text + installation.run(["keys", "list"]).text
+                == before
+        )
+    }
+
+    /// Asks again until it is so; each question is a request that the server answers.
+    private func untilTrue(within seconds: Int, _ isTrue: () throws -> Bool) throws -> Bool {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < end {
+            if try isTrue() { return true }
+        }
+        return false
+    }
+}

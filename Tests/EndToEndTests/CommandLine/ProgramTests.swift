@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+import afterlink
+
+/// What scripts rely on: words on the two outputs, and exit codes.
+@Suite("The program", .timeLimit(.minutes(2)))
+struct ProgramTests {
+    @Test("help and version go to standard output and end with 0")
+    func help() throws {
+        for command in Program.standard.commands.map(\.name) {
+            let words = command.split(separator: " ").map(String.init)
+            let asked = try Installation.run(["help"] + words)
+            #expect(asked.status == 0 && asked.errors.isEmpty)
+            for flag in ["--help", "-h"] {
+                #expect(try Installation.run(words + [flag]).standardOutput == asked.standardOutput)
+            }
+        }
+        #expect(try Installation.run(["--help"]).text == Installation.run(["help"]).text)
+        #expect(try Installation.run(["apps", "--help"]).text == Installation.run(["help", "apps"]).text)
+        #expect(try Installation.run(["--version"]).text == Installation.run(["version"]).text)
+        #expect(try Installation.run(["version", "--json"]).text.hasPrefix("{\"version\":\""))
+        #expect(try Installation.run(["help", "settings"]).text.contains("AFTERLINK_LISTEN"))
+    }
+
+    @Test(
+        "wrong use goes to standard error, says what to do, and ends with 2",
+        arguments: [
+            ([], "Usage: afterlink COMMAND"), (["srve"], "Did you mean `afterlink serve`?"),
+            (["serve", "--listn"], "Did you mean --listen?"), (["apps"], "afterlink apps create"),
+            (["apps", "lst"], "Did you mean `afterlink apps list`?"),
+            (["help", "srve"], "Did you mean `afterlink serve`?"),
+            (["serve", "now"], "`afterlink help serve`"),
+            (["banana"], "`afterlink help` lists the commands."),
+        ]
+    )
+    func wrongUse(words: [String], says: String) throws {
+        let output = try Installation.run(words)
+        #expect(output.status == 2)
+        #expect(output.text.isEmpty)
+        #expect(output.errors.contains(says))
+    }
+
+    @Test("a wrong setting ends with 78 and leaves nothing behind")
+    func wrongConfiguration() throws {
+        let folder = try TemporaryFolder()
+        let words = ["serve", "--database", folder.path("x.db"), "--listen", "nowhere"]
+        let output = try Installation.run(words, environment: ["AFTERLINK_RETENTION": "x"])
+        #expect(output.status == 78)
+        #expect(
+            output.errors.contains("--listen \"nowhere\"")
+                && output.errors.contains("AFTERLINK_RETENTION \"x\"")
+        )
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+        #expect(try Installation.run(["serve", "--config", folder.path("none.json")]).status == 78)
+        #expect(try Installation.run(["serve", "--database", "postgres://u:secret@h/d"]).status == 78)
+    }
+
+    @Test(
+        "a command on a database that is not there says so and makes none",
+        arguments: ["apps list", "stats", "migrate"]
+    )
+    func noDatabase(command: String) throws {
+        let folder = try TemporaryFolder()
+        let words = command.split(separator: " ").map(String.init)
+        let output = try Installation.run(words + ["--database", folder.path("x.db")])
+        #expect(output.status == 1)
+        #expect(output.errors.contains("There is no database at "))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+    }
+
+    @Test("migrate says what is there, and what would be done")
+    func migrate() throws {
+        let installation = try Installation()
+        for words in [["migrate", "--dry-run", "--json"], ["migrate", "--json"]] {
+            let output = try installation.run(words)
+            #expect(output.status == 0)
+            let plan = try JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any]
+            #expect((plan?["applied"] as? [String])?.first?.hasPrefix("0001_") == true)
+            #expect((plan?["pending"] as? [String])?.isEmpty == true)
+        }
+        #expect(try installation.run(["migrate"]).text.contains("The database is up to date."))
+    }
+
+    @Test("the demo plays click, first launch and all the rest, and ends with 0")
+    func demo() throws {
+        let output = try Installation.run(["demo"])
+        #expect(output.status == 0, "\(output.errors)")
+        for part in [
+            "< 201 Created", "< 401 Unauthorized", "\"status\": \"match\"", "\"status\": \"no_match\"",
+            "SUMMER25",
+        ] {
+            #expect(output.text.contains(part))
+        }
+        #expect(output.text.hasSuffix("All of it was right: one click, one match, and no second one.\n"))
+        #expect(output.errors.isEmpty)
+    }
+}

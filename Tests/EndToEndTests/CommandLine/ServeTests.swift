@@ -1,0 +1,162 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("afterlink serve", .timeLimit(.minutes(2)))
+struct ServeTests {
+    /// A server on a folder without a database, from the folder's own point of view.
+    private func start(
+        in folder: TemporaryFolder,
+        _ arguments: [String] = [],
+        environment: [String: String] = [:]
+    ) throws -> RunningProcess {
+        try RunningProcess(
+            Installation.binary,
+            ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.url.path] + arguments,
+            environment: environment,
+            errorLog: folder.url.appending(path: "log")
+        )
+    }
+
+    private func port(_ line: String?) throws -> UInt16 {
+        try #require(line?.split(separator: ":").last.flatMap { UInt16($0) })
+    }
+
+    private func log(_ folder: TemporaryFolder) throws -> String {
+        try String(contentsOf: folder.url.appending(path: "log"), encoding: .utf8)
+    }
+
+    @Test("on a new database prints the keys once, and an example that works")
+    func firstStart() throws {
+        let folder = try TemporaryFolder()
+        let server = try start(in: folder)
+        defer { server.kill() }
+        // The two calls as they are printed, run by a shell.
+        let target = try #require(server.line(containing: "curl -X POST"))
+        #expect(target.contains("/v1/deferred-deeplink/click \\"))
+        _ = server.line(containing: "Content-Type")
+        let body = try #require(server.line(containing: "-d '")).split(separator: "'")[1]
+        let check = try #require(server.line(containing: "fingerprint=")).split(separator: "=")[1].prefix(64)
+        let key = try #require(server.line(containing: "Bearer")).split(separator: " ").last?.dropLast() ?? ""
+        let connection = try Connection(port: try port(server.line(containing: "listening on")))
+        let fields = ["Content-Type": "application/json"]
+        let click = try connection.call(
+            "POST",
+            Connection.prefix + "/click",
+            fields: fields,
+            body: String(body)
+        )
+        #expect(click.status == 201)
+        #expect(try connection.check(String(check), key: String(key)).isMatch)
+        #expect(try log(folder).contains("allows any destination"))
+        #expect(try !log(folder).contains(String(key)))
+        server.send(SIGTERM)
+        #expect(server.waitUntilExit() == 0)
+
+        let second = try start(in: folder)
+        defer { second.kill() }
+        let line = second.line(containing: " ")
+        #expect(line?.hasPrefix("listening on http://127.0.0.1:") == true, "keys are printed once")
+    }
+
+    @Test("with keys of the operator's own prints none, and they work")
+    func broughtKeys() throws {
+        let folder = try TemporaryFolder()
+        let (app, admin) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
+        let server = try start(
+            in: folder,
+            ["--destination", "myapp://"],
+            environment: ["AFTERLINK_INITIAL_APP_KEY": app, "AFTERLINK_INITIAL_ADMIN_KEY": admin]
+        )
+        defer { server.kill() }
+        let line = server.line(containing: " ")
+        let connection = try Connection(port: try port(line))
+        #expect(line?.hasPrefix("listening on ") == true)
+        #expect(try connection.check(fingerprint(1), key: app).status == 200)
+        #expect(try connection.get("/admin/stats", key: admin).status == 200)
+        #expect(try !log(folder).contains("allows any destination"))
+    }
+
+    @Test("health tells whether a service is there, without any other program")
+    func health() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        let address = ["--listen", "127.0.0.1:\(server.port)"]
+        #expect(try Installation.run(["health"] + address).status == 0)
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        let output = try Installation.run(["health"] + address)
+        #expect(
+            output.status == 1 && output.errors.contains("No service answers at 127.0.0.1:\(server.port)")
+        )
+    }
+
+    @Test("metrics have an address of their own")
+    func metrics() throws {
+        let folder = try TemporaryFolder()
+        let server = try start(in: folder, ["--metrics-listen", "127.0.0.1:0", "--log-format", "json"])
+        defer { server.kill() }
+        let connection = try Connection(port: try port(server.line(containing: "listening on")))
+        #expect(try connection.get("/metrics").status == 401)
+        // The line is in the log before the address is printed only if the log was flushed: ask until it is.
+        var metricsPort: UInt16?
+        let end = ContinuousClock.now + .seconds(10)
+        while metricsPort == nil, ContinuousClock.now < end {
+            let text = try log(folder).components(separatedBy: "metrics on 127.0.0.1:").dropFirst().first
+            metricsPort = text.flatMap { UInt16($0.prefix { $0.isNumber }) }
+        }
+        let metrics = try Connection(port: #require(metricsPort))
+        #expect(try metrics.get("/metrics").text.contains("afterlink_build_info"))
+        #expect(try metrics.get("/v1/deferred-deeplink").status == 404)
+    }
+
+    @Test("a busy address, an open or missing server key, and a directory that is none refuse the start")
+    func refusals() throws {
+        let installation = try Installation()
+        let key = installation.database.path + ".key"
+        func serve(_ listen: String = "127.0.0.1:0", _ more: [String] = []) throws -> Installation.Output {
+            try Installation.run(
+                ["serve", "--listen", listen, "--database", installation.database.path] + more
+            )
+        }
+        let server = try AfterlinkProcess(installation)
+        let busy = try serve("127.0.0.1:\(server.port)")
+        #expect(busy.status == 1 && busy.errors.contains("--listen"))
+        server.kill()
+
+        let text = try String(contentsOfFile: key, encoding: .utf8)
+        for broken in ["", "abc", String(repeating: "g", count: 64), String(text.dropLast(2))] {
+            try broken.write(toFile: key, atomically: false, encoding: .utf8)
+            let output = try serve()
+            #expect(output.status == 1 && output.errors.contains("is damaged"), "\(broken)")
+        }
+        try text.write(toFile: key, atomically: false, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: key)
+        #expect(try serve().errors.contains("chmod 600"))
+        try FileManager.default.removeItem(atPath: key)
+        let missing = try serve()
+        #expect(missing.status == 1 && missing.errors.contains("is missing"))
+        #expect(!FileManager.default.fileExists(atPath: key), "a lost key is never replaced by another one")
+        #expect(try serve("127.0.0.1:0", ["--data-directory", "/dev/null/x"]).status == 1)
+    }
+
+    @Test("a second signal hurries a stop that waits for a slow client")
+    func secondSignal() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--shutdown-grace", "3600"])
+        // A request whose body does not come keeps its connection busy: 100 Continue says that it was read.
+        let client = try RawClient(port: server.port)
+        client.send(
+            "POST /v1/deferred-deeplink/click HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                + "Content-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+        )
+        #expect(try client.answer().status == 100)
+        let start = ContinuousClock.now
+        // Two signals, since a second one of the same kind may fall together with the first.
+        server.terminate(with: SIGTERM)
+        server.terminate(with: SIGINT)
+        #expect(server.waitUntilExit() == 0)
+        // The body's own time limit is 10 s.
+        #expect(ContinuousClock.now - start < .seconds(8))
+    }
+}
