@@ -32,6 +32,18 @@ struct ConfigurationDocumentationTests {
         )
     }
 
+    @Test("the README's tour leads to files that there are")
+    func tour() throws {
+        let paths = try Repository.text("README.md").split(separator: "`").filter {
+            $0.hasSuffix(".swift") && $0.contains("/")
+        }
+        #expect(paths.count > 8)
+        for path in paths {
+            let full = path.hasPrefix("Sources/") ? String(path) : "Sources/\(path)"
+            #expect(throws: Never.self, "\(path)") { try Repository.text(full) }
+        }
+    }
+
     @Test("the terminal's list names every setting in all its spellings")
     func terminal() {
         for setting in Setting.all {
