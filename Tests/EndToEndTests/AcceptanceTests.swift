@@ -1,11 +1,12 @@
 import Foundation
+import Support
 import Testing
 
 /// The eleven scenarios that every release must pass, through the real binary, a real socket and the real
 /// database.
 ///
 /// The eleventh stands in `KillTests`.
-@Suite("What a claim guarantees", .timeLimit(.minutes(2)))
+@Suite("What a claim guarantees", .blocking, .timeLimit(.minutes(10)))
 struct AcceptanceTests {
     /// A server with the test clock, so that windows and graces pass without waiting.
     private func start(_ arguments: [String] = []) throws -> (Installation, AfterlinkProcess, Connection) {

@@ -1,7 +1,8 @@
 import Foundation
+import Support
 import Testing
 
-@Suite("Faults of the disk", .timeLimit(.minutes(3)))
+@Suite("Faults of the disk", .blocking, .timeLimit(.minutes(10)))
 struct FaultTests {
     @Test(
         "answer 503 for clicks and matches, never no_match; nothing acknowledged is lost, and service comes back by itself",
@@ -36,7 +37,7 @@ struct FaultTests {
 
         try disk.set(.none)
         // Nobody sends a server traffic that says it is not ready: it has to notice by itself.
-        #expect(try untilTrue(within: 10) { try connection.get("/readyz").status == 200 })
+        #expect(try untilTrue(within: 10) { try server.connect().get("/readyz").status == 200 })
         #expect(try connection.click(fingerprint(31)).status == 201)
         for number in 1...20 {
             #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)

@@ -9,7 +9,7 @@ private struct Ledger {
     var matched: Set<Int> = []
 }
 
-@Suite("kill -9 at any moment", .timeLimit(.minutes(10)))
+@Suite("kill -9 at any moment", .blocking, .timeLimit(.minutes(10)))
 struct KillTests {
     /// More in the long mode.
     private static let rounds = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 20 : 300

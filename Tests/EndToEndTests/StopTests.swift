@@ -1,7 +1,8 @@
 import Foundation
+import Support
 import Testing
 
-@Suite("A graceful stop", .timeLimit(.minutes(2)))
+@Suite("A graceful stop", .blocking, .timeLimit(.minutes(10)))
 struct StopTests {
     @Test("answers what is under way, loses nothing, and ends with status 0", arguments: [SIGTERM, SIGINT])
     func stopUnderLoad(signal: Int32) throws {

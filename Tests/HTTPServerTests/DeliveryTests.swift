@@ -3,7 +3,7 @@ import Support
 import Synchronization
 import Testing
 
-@Suite("What became of an answer")
+@Suite("What became of an answer", .blocking)
 struct DeliveryTests {
     /// A server whose answers report their delivery, and hold back at a gate where a test wants it.
     private func run(

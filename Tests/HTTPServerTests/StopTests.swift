@@ -2,7 +2,7 @@ import HTTPServer
 import Support
 import Testing
 
-@Suite("A graceful stop")
+@Suite("A graceful stop", .blocking)
 struct StopTests {
     private let get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
 

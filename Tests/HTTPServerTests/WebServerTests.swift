@@ -3,7 +3,7 @@ import Support
 import Synchronization
 import Testing
 
-@Suite("A server on a socket")
+@Suite("A server on a socket", .blocking)
 struct WebServerTests {
     private let get = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n"
 

@@ -1,7 +1,8 @@
 import Foundation
+import Support
 import Testing
 
-@Suite("Apps and keys on the command line", .timeLimit(.minutes(2)))
+@Suite("Apps and keys on the command line", .blocking, .timeLimit(.minutes(10)))
 struct AppsAndKeysTests {
     private func json(_ output: Installation.Output) throws -> [String: Any] {
         #expect(output.status == 0, "\(output.errors)")

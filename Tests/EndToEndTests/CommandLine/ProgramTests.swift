@@ -1,9 +1,10 @@
 import Foundation
+import Support
 import Testing
 import afterlink
 
 /// What scripts rely on: words on the two outputs, and exit codes.
-@Suite("The program", .timeLimit(.minutes(2)))
+@Suite("The program", .blocking, .timeLimit(.minutes(10)))
 struct ProgramTests {
     @Test("help and version go to standard output and end with 0")
     func help() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("afterlink serve", .timeLimit(.minutes(2)))
+@Suite("afterlink serve", .blocking, .timeLimit(.minutes(10)))
 struct ServeTests {
     /// A server on a folder without a database, from the folder's own point of view.
     private func start(

@@ -1,0 +1,68 @@
+import Synchronization
+public import Testing
+
+/// Runs tests that block (child processes, sockets) on threads of their own, a few at a time.
+///
+/// The pool that all tests share has one thread a core: a test that blocks one of them would starve the others
+/// of time, and let their limits pass.
+public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
+    public let isRecursive = true
+    private static let permits = Permits(count: 2)
+
+    @concurrent
+    public func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        await Self.permits.take()
+        defer { Self.permits.give() }
+        let thread = LoopThread()
+        defer { thread.stop() }
+        try await withTaskExecutorPreference(thread) { try await function() }
+    }
+}
+
+extension Trait where Self == BlockingTestsTrait {
+    /// The tests block: each runs on a thread of its own.
+    public static var blocking: Self { Self() }
+}
+
+/// Lets so many in at a time; the others wait in order.
+final class Permits: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(count: Int) {
+        state = Mutex(State(free: count))
+    }
+
+    func take() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.free > 0 else {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func give() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.waiting.isEmpty else {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}
