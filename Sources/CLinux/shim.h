@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 // Declared only under _GNU_SOURCE (see above).
+extern int pthread_setname_np(pthread_t thread, const char *name);
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 
 // What epoll says of one descriptor; epoll_event itself holds a union.

@@ -1,11 +1,11 @@
 /// How much a peer may send before it is refused.
 ///
-/// Byte counts include everything but line ends.
+/// What is over a limit is refused as soon as it is seen to be, and never kept.
 public struct Limits: Sendable, Hashable {
     /// Longest request target in bytes; a longer one is answered 414.
     public var targetByteCount = 8 * 1024
 
-    /// Most bytes of one field line, and of all of them together; more are answered 431.
+    /// Most bytes of the field lines together, with their line ends but the last; more are answered 431.
     public var fieldsByteCount = 16 * 1024
 
     /// Most field lines; more are answered 431.

@@ -101,6 +101,7 @@ public final class WebServer: Sendable {
 
     private func run(_ loop: EventLoop, number: Int, _ assembly: Assembly) {
         loop.executor.adoptCurrentThread()
+        LoopThread.nameCurrent("http \(number)")
         do {
             let makeHandler = makeHandler
             try loop.assumeIsolated { loop in loop.adopt(try makeHandler(number)) }

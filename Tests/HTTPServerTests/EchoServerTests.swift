@@ -50,6 +50,18 @@ struct EchoServerTests {
         #expect(process.exitStatus() == 0)
     }
 
+    @Test("hands none of its descriptors to a program that it might start")
+    func closesOnExecution() throws {
+        let process = try EchoProcess()
+        defer { process.kill() }
+        let client = try RawClient(port: process.port)
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        _ = try client.answer()
+        let flags = process.descriptorFlags
+        #expect(flags.count >= 8)
+        for (number, flag) in flags { #expect(flag & 0o2_000_000 != 0, "descriptor \(number)") }
+    }
+
     @Test("out of descriptors, goes on serving, does not spin, and takes new connections when it can again")
     func outOfDescriptors() throws {
         let process = try EchoProcess(descriptorLimit: 48)
@@ -107,6 +119,27 @@ private final class EchoProcess {
         let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
         guard fields.count > 12 else { return 0 }
         return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
+    }
+
+    /// The open flags of its sockets, epolls and eventfds, by number; it may have inherited others.
+    var descriptorFlags: [Int: Int] {
+        let folder = "/proc/\(process.processIdentifier)/fdinfo"
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        var flags: [Int: Int] = [:]
+        for number in numbers.compactMap({ Int($0) }) {
+            let target = try? FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/\(process.processIdentifier)/fd/\(number)"
+            )
+            guard target?.hasPrefix("socket:") == true || target?.hasPrefix("anon_inode:") == true else {
+                continue
+            }
+            let text = (try? String(contentsOfFile: "\(folder)/\(number)", encoding: .utf8)) ?? ""
+            guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("flags:") }) else {
+                continue
+            }
+            flags[number] = Int(line.dropFirst(6).filter { $0.isNumber }, radix: 8)
+        }
+        return flags
     }
 
     func send(_ signal: Int32) {

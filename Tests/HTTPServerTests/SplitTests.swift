@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 import Testing
 
@@ -83,7 +84,8 @@ struct SplitTests {
     )
     func mutated(seed: UInt64) {
         var random = SplitMix(state: seed)
-        for round in 0..<4_000 {
+        let rounds = ProcessInfo.processInfo.environment["AFTERLINK_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 4_000
+        for round in 0..<rounds {
             var bytes = Array(Self.samples[round % Self.samples.count].utf8)
             for _ in 0...Int(random.next() % 3) { random.mutate(&bytes) }
             var machine = Machine()

@@ -34,7 +34,6 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
 
     /// Wakes the loop without a job, so that it looks at what was asked of it.
     func wake() {
-        queue.withLock { $0.loopIsAsleep = false }
         wakeSignal.raise()
     }
 

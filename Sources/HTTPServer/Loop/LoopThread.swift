@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A thread of the system, which is waited for by whoever started it.
@@ -8,6 +9,12 @@ struct LoopThread: Sendable {
         init(_ body: @escaping @Sendable () -> Void) {
             self.body = body
         }
+    }
+
+    /// Names this thread for tools that show threads; at most 15 bytes.
+    static func nameCurrent(_ name: String) {
+        // The name is copied by the call.
+        _ = unsafe pthread_setname_np(pthread_self(), name)
     }
 
     /// Starts a thread that runs the closure once.
