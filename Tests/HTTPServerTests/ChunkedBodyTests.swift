@@ -37,8 +37,8 @@ struct ChunkedBodyTests {
             ("1_", .chunkSizeSyntax), ("5 ", .chunkSizeSyntax), ("5\t", .chunkSizeSyntax),
             ("5\n", .chunkSizeSyntax),
             ("5,", .chunkSizeSyntax), ("5\u{0}", .chunkSizeSyntax), ("5\rh", .bareCarriageReturn),
-            ("5\r\r", .bareCarriageReturn), ("000000000", .chunkSizeLength), ("FFFFF", .bodyLength),
-            ("FFFFFFFFFFFFFFFF0", .bodyLength),
+            ("5\r\r", .bareCarriageReturn), ("000000000", .chunkSizeLength), ("FFFFF\r", .bodyLength),
+            ("FFFFFFFFF", .chunkSizeLength), ("10001\r", .bodyLength),
             ("5;\r", .chunkExtensionSyntax), ("5;\n", .chunkExtensionSyntax), ("5; ", .chunkExtensionSyntax),
             ("5;;", .chunkExtensionSyntax), ("5;=", .chunkExtensionSyntax), ("5;bad[", .chunkExtensionSyntax),
             ("5;a\u{0}", .chunkExtensionSyntax), ("5;a\n", .chunkExtensionSyntax),
@@ -63,12 +63,8 @@ struct ChunkedBodyTests {
     )
     func refused(body: String, refusal: Refusal) {
         #expect(Machine.log(Array((Self.head + body).utf8)) == [Machine.line(refusal), "linger"])
-        if body.utf8.count < 1_000 {
-            #expect(
-                Machine.log(Array((Self.head + body).utf8.dropLast())).count
-                    == (refusal == .bodyLength && body.count > 5 ? 2 : 0)
-            )
-        }
+        guard body.utf8.count < 1_000 else { return }
+        #expect(Machine.log((Self.head + body).utf8.dropLast()).isEmpty, "the byte before was no reason")
     }
 
     @Test("may have extensions of the limit's length, and no longer")
@@ -85,6 +81,8 @@ struct ChunkedBodyTests {
         limits.bodyByteCount = 10
         let ten = Self.head + "5\r\nhello\r\n5\r\nworld\r\n"
         #expect(Machine.log(Array("\(ten)0\r\n\r\n".utf8), limits: limits) == ["POST / [helloworld]"])
-        #expect(Machine.log(Array("\(ten)1".utf8), limits: limits) == [Machine.line(.bodyLength), "linger"])
+        #expect(
+            Machine.log(Array("\(ten)1\r".utf8), limits: limits) == [Machine.line(.bodyLength), "linger"]
+        )
     }
 }

@@ -74,7 +74,6 @@ struct ChunkedDecoder {
             sizeDigits += 1
             remaining = remaining << 4 | Int(digit)
             state = .size
-            guard remaining <= room else { throw .bodyLength }
             return
         }
         guard state == .size else { throw .chunkSizeSyntax }
@@ -85,6 +84,8 @@ struct ChunkedDecoder {
             state = .chunkExtension
         default: throw .chunkSizeSyntax
         }
+        // Only now: a size of too many digits is no size, rather than a large one.
+        guard remaining <= room else { throw .bodyLength }
     }
 
     private mutating func readExtension(_ byte: UInt8, longest: Int) throws(Refusal) {
