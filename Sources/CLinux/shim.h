@@ -84,20 +84,6 @@ static inline int linux_bind(int socket, int is_ipv4, linux_address address) {
     return bind(socket, (const struct sockaddr *)&v6, sizeof v6);
 }
 
-static inline int linux_connect(int socket, int is_ipv4, linux_address address) {
-    if (is_ipv4) {
-        struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(address.port)};
-        v4.sin_addr.s_addr = htonl((uint32_t)address.low);
-        return connect(socket, (const struct sockaddr *)&v4, sizeof v4);
-    }
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(address.port)};
-    for (int index = 0; index < 8; index++) {
-        v6.sin6_addr.s6_addr[index] = (uint8_t)(address.high >> (56 - 8 * index));
-        v6.sin6_addr.s6_addr[index + 8] = (uint8_t)(address.low >> (56 - 8 * index));
-    }
-    return connect(socket, (const struct sockaddr *)&v6, sizeof v6);
-}
-
 static inline linux_address linux_local_address(int socket) {
     struct sockaddr_storage storage = {0};
     socklen_t length = sizeof storage;
