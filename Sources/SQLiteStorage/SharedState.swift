@@ -70,6 +70,11 @@ final class SharedState: Sendable {
         unmarkedDeliveries.wrappingSubtract(count, ordering: .releasing)
     }
 
+    /// Makes every loop read in a new snapshot.
+    func renewSnapshots() {
+        commits.wrappingAdd(1, ordering: .releasing)
+    }
+
     func noteDirectoryChange() {
         directoryChanges.wrappingAdd(1, ordering: .releasing)
     }

@@ -126,7 +126,9 @@ final class Writer {
         let pages = connection.logPageCount
         if pages >= WriteAheadLog.pausePages {
             // Most has been copied in the background; nobody can write more meanwhile.
-            _ = try connection.checkpoint(.passive)
+            let checkpoint = try connection.checkpoint(.passive)
+            // Readers that begin now read the database alone, so that the next write may go back to the start.
+            if checkpoint.copiedPages == checkpoint.logPages { shared.renewSnapshots() }
         } else if pages >= WriteAheadLog.copyingPages {
             shared.requestCheckpoint()
         }

@@ -1,0 +1,84 @@
+internal import SQLite
+
+/// The statements that run for every click and check, and those whose cost must not follow what is stored: tests
+/// read how SQLite goes about them.
+package enum HotQueries {
+    package struct Query: Sendable {
+        package let name: String
+        package let sql: StaticString
+        /// What each line of its plan must contain, in order.
+        package let plan: [String]
+    }
+
+    private static func query(_ name: String, _ sql: StaticString, _ plan: String...) -> Query {
+        Query(name: name, sql: sql, plan: plan)
+    }
+
+    package static let all = [
+        query("open clicks of a fingerprint", CheckLook.open, "USING INDEX open_fingerprints (scope=? AND fingerprint=?)"),
+        query(
+            "newest closed click of a fingerprint",
+            CheckLook.closed,
+            "USING INDEX closed_fingerprints (scope=? AND fingerprint=?)"
+        ),
+        query("click by identifier", ClickRow.select, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
+        query(
+            "claim of an installation",
+            ClaimRow.byInstall,
+            "SEARCH claims USING INDEX claims_by_install (scope=? AND install=?)",
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
+        query(
+            "claim of a caller",
+            ClaimRow.byCaller,
+            "SEARCH claims USING INDEX claims_by_caller (scope=? AND caller=? AND claimed_at>? AND claimed_at<?)"
+        ),
+        query(
+            "undelivered claim",
+            ClaimRow.undelivered,
+            "SEARCH claims USING INDEX undelivered_claims (scope=? AND fingerprint=?)",
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)",
+            "USE TEMP B-TREE FOR ORDER BY"
+        ),
+        query(
+            "click of an idempotency key",
+            RecordSQL.findIdempotent,
+            "SEARCH clicks USING INDEX clicks_by_idempotency (scope=? AND idempotency=?)"
+        ),
+        query("consumption of a click", ClaimSQL.consume, "SEARCH click_fingerprints USING PRIMARY KEY (click=?)"),
+        query("visit of a click", ClaimSQL.visit, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
+        query(
+            "duplicates of a visit",
+            ClaimSQL.duplicates,
+            "CO-ROUTINE near",
+            "SEARCH click_fingerprints USING COVERING INDEX open_fingerprints "
+                + "(scope=? AND fingerprint=? AND clicked_at>? AND clicked_at<?)",
+            "SCAN near",
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)",
+            "USE TEMP B-TREE FOR DISTINCT"
+        ),
+        query("expired clicks", RetentionSQL.due, "SEARCH clicks USING COVERING INDEX clicks_by_expiry (expires_at>? AND"),
+        query("deletion of a click", RetentionSQL.delete, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
+        query("closing of a click", RetentionSQL.close, "SEARCH click_fingerprints USING PRIMARY KEY (click=?)"),
+        query("visits of the last seconds", RecentVisits.recent, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid>?)"),
+        query(
+            "counts of a dimension",
+            StatisticsSQL.groups,
+            "SEARCH counters USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND granularity=? AND period>?",
+            "USE TEMP B-TREE FOR GROUP BY"
+        ),
+        query("series", StatisticsSQL.series, "SEARCH counters USING PRIMARY KEY (scope=? AND campaign=? AND dimension=?"),
+        query(
+            "top campaigns",
+            CampaignRanking.top,
+            "SEARCH counters USING COVERING INDEX top_campaigns (scope=? AND granularity=? AND period=?)"
+        ),
+        query(
+            "campaigns of a day",
+            ValueRegister.campaigns,
+            "SEARCH counters USING COVERING INDEX top_campaigns (scope=? AND granularity=? AND period=?)"
+        ),
+        query("live seconds", LiveClicks.sumOfSeconds, "SEARCH live_clicks USING PRIMARY KEY (scope=? AND span=? AND"),
+        query("live hours", LiveClicks.sumOfHours, "SEARCH live_clicks USING PRIMARY KEY (scope=? AND span=? AND"),
+    ]
+}
