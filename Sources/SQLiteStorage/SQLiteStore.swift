@@ -43,6 +43,38 @@ public final class SQLiteStore: Sendable {
         try startThreads(context)
     }
 
+    /// As ``open(_:)``, with other migrations: for tests of what an upgrade does.
+    package static func open(
+        _ configuration: SQLiteConfiguration,
+        migrations: [(name: String, text: String)]
+    ) throws(StoreError) -> SQLiteStore {
+        try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.read(migrations)))
+    }
+
+    /// As ``migrationPlan(_:)``, with other migrations.
+    package static func migrationPlan(
+        _ configuration: SQLiteConfiguration,
+        migrations: [(name: String, text: String)]
+    ) throws(StoreError) -> MigrationPlan {
+        try DatabaseOpening(configuration, migrations: Migration.read(migrations)).plan()
+    }
+
+    /// The migrations of this program, as file names and texts.
+    package static var embeddedMigrations: [(name: String, text: String)] { EmbeddedMigrations.files }
+
+    /// Runs `body` on the writer's thread within a transaction: for tests that hold the writer or make it fail.
+    package func queueWork(_ body: @escaping @Sendable () -> Void) {
+        let write = PendingWrite<Void>(
+            deadline: .max,
+            body: { _ throws(SQLiteError) in
+                body()
+                return .success(())
+            },
+            completion: { _ in }
+        )
+        shared.queue.append(write, isOurs: true)
+    }
+
     /// A view of the store for one event loop, which alone may use it.
     public func makeSession() -> SQLiteSession {
         SQLiteSession(shared: shared, opening: opening, directory: directory)

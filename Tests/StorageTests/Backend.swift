@@ -71,8 +71,12 @@ final class TestStore: Sendable {
         }
     }
 
-    /// Stops the store, with everything on disk.
     deinit {
+        stop()
+    }
+
+    /// Stops the store, with everything on disk.
+    func stop() {
         store.stop(within: 5000)
     }
 
@@ -181,5 +185,50 @@ extension ClickStore {
     /// The rule of the domain, on this store.
     func match(_ check: Check) async throws(StoreError) -> MatchOutcome {
         try await FirstLaunchMatching(store: self).match(check)
+    }
+}
+
+extension TestStore {
+    /// Runs `body` many times at once, spread over two loops as a server would.
+    func runConcurrently<Result: Sendable>(
+        _ count: Int,
+        _ body: @escaping @Sendable (TestSession, UInt64) async throws -> Result
+    ) async throws -> [Result] {
+        try await withThrowingTaskGroup(of: [Result].self) { group in
+            for loop in 0..<2 {
+                group.addTask { [self] in
+                    try await runOnLoop(stride(from: loop, to: count, by: 2).map { UInt64($0) }, body)
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+    }
+
+    private func runOnLoop<Result: Sendable>(
+        _ numbers: [UInt64],
+        _ body: @escaping @Sendable (TestSession, UInt64) async throws -> Result
+    ) async throws -> [Result] {
+        let loop = LoopThread()
+        defer { loop.stop() }
+        let task = Task(executorPreference: loop) { [store] in
+            let session = Confined(store.makeSession())
+            return try await withThrowingTaskGroup(of: Result.self) { group in
+                for number in numbers {
+                    group.addTask(executorPreference: loop) { try await body(session.value, number) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        return try await task.value
+    }
+}
+
+/// Carries a loop's session to the tasks of the same loop.
+private final class Confined: @unchecked Sendable {
+    // Sendable: used on one loop's thread alone, which the session itself checks.
+    let value: SQLiteSession
+
+    init(_ value: SQLiteSession) {
+        self.value = value
     }
 }

@@ -12,4 +12,152 @@ struct ClaimTests {
         let second = try await test.run { try await $0.match(.sample(caller: 2)) }
         #expect(second == .noMatch(.alreadyClaimed))
     }
+
+    @Test("of two clicks the newer one matches, of two at one moment the later", arguments: Backend.available)
+    func prefersNewest(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let clicks = try await test.run { session in
+            [
+                try await session.record(.sample(at: TestStore.noon.advanced(byMilliseconds: 1))).click,
+                try await session.record(.sample(at: TestStore.noon)).click,
+                try await session.record(.sample(at: TestStore.noon)).click,
+            ]
+        }
+        let view = try await test.run { try await $0.view(for: .sample()) }
+        #expect(view.candidates == [clicks[0], clicks[2], clicks[1]])
+        let match = try await test.run { try await $0.match(.sample()) }
+        #expect(match == .match(Claim(click: clicks[0], claimedAt: TestStore.noon, method: .fingerprint)))
+    }
+
+    @Test(
+        "the window includes its last millisecond, judged by the check's moment",
+        arguments: Backend.available,
+        [(0, true), (86_400_000, true), (86_400_001, false), (-1, true)] as [(Int64, Bool)]
+    )
+    func respectsWindow(backend: Backend, expected: (age: Int64, matches: Bool)) async throws {
+        let test = try await TestStore(backend)
+        let click = try await test.run { try await $0.record(.sample()).click }
+        let now = TestStore.noon.advanced(byMilliseconds: expected.age)
+        let outcome = try await test.run { try await $0.match(.sample(at: now)) }
+        let match = MatchOutcome.match(Claim(click: click, claimedAt: now, method: .fingerprint))
+        #expect(outcome == (expected.matches ? match : .noMatch(.expired)))
+        let direct = try await test.run { try await $0.claim(click, by: .fingerprint, for: .sample(at: now)) }
+        #expect(direct == .lost, "claimed or expired, a claim is lost")
+    }
+
+    @Test("a newer click makes a new match", arguments: Backend.available)
+    func matchesNewClick(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let later = TestStore.noon.advanced(byMilliseconds: 60_000)
+        let outcomes = try await test.run { session in
+            _ = try await session.record(.sample())
+            let first = try await session.match(.sample())
+            let click = try await session.record(.sample(at: later)).click
+            let second = try await session.match(.sample(at: later, grace: 3_600_000))
+            return (first, second, click)
+        }
+        guard case .match = outcomes.0 else { Issue.record("the first check matches"); return }
+        #expect(outcomes.1 == .match(Claim(click: outcomes.2, claimedAt: later, method: .fingerprint)))
+    }
+
+    @Test(
+        "of a thousand checks at once exactly one matches",
+        arguments: Backend.available,
+        [false, true]
+    )
+    func matchesExactlyOne(backend: Backend, hasInstall: Bool) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { _ = try await $0.record(.sample()) }
+        let outcomes = try await test.runConcurrently(1000) { session, number in
+            try await session.match(
+                .sample(caller: hasInstall ? number : 1, install: hasInstall ? number : nil, firstByteAt: 0)
+            )
+        }
+        let matches = outcomes.filter { if case .match = $0 { true } else { false } }
+        #expect(matches.count == 1)
+        #expect(outcomes.filter { $0 == .noMatch(.alreadyClaimed) }.count == 999)
+    }
+
+    @Test("overlapping checks of one installation share one match", arguments: Backend.available)
+    func sharesWithinInstall(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let click = try await test.run { try await $0.record(.sample()).click }
+        let outcomes = try await test.runConcurrently(100) { session, number in
+            try await session.match(.sample(caller: number, install: 5, firstByteAt: 0))
+        }
+        let claim = Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)
+        #expect(outcomes.filter { $0 == .match(claim) }.count == 1)
+        #expect(outcomes.filter { $0 == .replay(claim) }.count == 99)
+    }
+
+    @Test(
+        "the same visitor's other clicks within ten minutes are retired, a stranger's and older ones are not",
+        arguments: Backend.available
+    )
+    func retiresDuplicates(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let times = [-600_001, -600_000, -300_000, -20_000, 0] as [Int64]
+        let clicks = try await test.run { session in
+            var clicks: [Click] = []
+            for time in times {
+                let moment = TestStore.noon.advanced(byMilliseconds: time)
+                clicks.append(try await session.record(.sample(at: moment, visit: 1)).click)
+            }
+            clicks.append(
+                try await session.record(.sample(at: TestStore.noon.advanced(byMilliseconds: -10_000), visit: 2)).click
+            )
+            return clicks
+        }
+        _ = try await test.run { try await $0.match(.sample()) }
+        let view = try await test.run { try await $0.view(for: .sample(caller: 2)) }
+        #expect(view.candidates == [clicks[5], clicks[0]])
+    }
+
+    @Test("an app never sees another's click, nor a live check a test click", arguments: Backend.available)
+    func keepsScopesApart(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let other = AppID(high: 2, low: 2)
+        let live = try await test.run { session in
+            try await session.create(App(id: other, settings: .init(name: "Other"), createdAt: TestStore.noon))
+            let live = try await session.record(.sample()).click
+            _ = try await session.record(.sample(app: other))
+            _ = try await session.record(.sample { $0.isTest = true })
+            return live
+        }
+        let view = try await test.run { try await $0.view(for: .sample()) }
+        #expect(view.candidates == [live])
+        let stolen = try await test.run { try await $0.claim(live, by: .fingerprint, for: .sample(isTest: true)) }
+        #expect(stolen == .lost)
+        let tests = try await test.run { try await $0.view(for: .sample(isTest: true)).candidates }
+        #expect(tests.map(\.facts.isTest) == [true])
+    }
+
+    @Test("a robot's click is never a candidate", arguments: Backend.available)
+    func ignoresRobots(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let robot = try await test.run { try await $0.record(.sample { $0.isRobot = true }).click }
+        let view = try await test.run { try await $0.view(for: .sample()) }
+        #expect(view == CheckView(reason: .robotClick))
+        let claim = try await test.run { try await $0.claim(robot, by: .fingerprint, for: .sample()) }
+        #expect(claim == .lost)
+    }
+
+    @Test("the reason is what the newest click has become", arguments: Backend.available)
+    func givesReasonOfNewest(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let later = TestStore.noon.advanced(byMilliseconds: 1000)
+        let reasons = try await test.run { session in
+            var reasons = [try await session.view(for: .sample()).reason]
+            _ = try await session.record(.sample())
+            _ = try await session.match(.sample())
+            reasons.append(try await session.view(for: .sample(caller: 2)).reason)
+            _ = try await session.record(.sample(at: later) { $0.window = AttributionWindow(seconds: 60) ?? .standard })
+            let expired = later.advanced(byMilliseconds: 60_001)
+            reasons.append(try await session.view(for: .sample(at: expired, caller: 2)).reason)
+            _ = try await session.record(.sample(at: later.advanced(byMilliseconds: 1)) { $0.isRobot = true })
+            reasons.append(try await session.view(for: .sample(at: expired, caller: 2)).reason)
+            return reasons
+        }
+        #expect(reasons == [.noClick, .alreadyClaimed, .expired, .robotClick])
+    }
 }

@@ -18,12 +18,17 @@ struct Migration: Sendable {
     }
 
     /// Those of this program, ascending.
-    static let embedded: [Migration] = EmbeddedMigrations.files
-        .compactMap { file in
-            let digits = file.name.prefix { $0 != "_" }
-            return Int64(digits).map { Migration(number: $0, name: file.name, text: file.text) }
-        }
-        .sorted { $0.number < $1.number }
+    static let embedded = read(EmbeddedMigrations.files)
+
+    /// Migrations by the number that their file name begins with, ascending.
+    static func read(_ files: [(name: String, text: String)]) -> [Migration] {
+        files
+            .compactMap { file in
+                let digits = file.name.prefix { $0 != "_" }
+                return Int64(digits).map { Migration(number: $0, name: file.name, text: file.text) }
+            }
+            .sorted { $0.number < $1.number }
+    }
 }
 
 /// What a start would change in a database's schema.

@@ -1,0 +1,128 @@
+import Attribution
+import Testing
+
+@Suite("Recording a click")
+struct RecordTests {
+    @Test("a click comes back with everything that was recorded", arguments: Backend.available)
+    func keepsFacts(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let click = try NewClick.sample { facts in
+            facts.source = .unknown
+            facts.rawSource = "google"
+            facts.isContradictory = true
+            facts.campaignKey = nil
+            facts.osVersion = nil
+            facts.metadata = nil
+        }
+        let recorded = try await test.run { try await $0.record(click) }
+        #expect(recorded == .recorded(Click(id: recorded.click.id, facts: click.facts)))
+        let view = try await test.run { try await $0.view(for: .sample()) }
+        #expect(view.candidates == [recorded.click])
+    }
+
+    @Test("identifiers begin with the time and grow, within a millisecond too", arguments: Backend.available)
+    func ordersIdentifiers(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let ids = try await test.run { session in
+            var ids: [ClickID] = []
+            for number in 0..<5 { ids.append(try await session.record(.sample(fingerprint: UInt64(number))).click.id) }
+            return ids
+        }
+        #expect(ids == ids.sorted())
+        #expect(Set(ids.map(\.high)).count == 5)
+        #expect(ids.allSatisfy { Int64($0.high >> 16) == TestStore.noon.milliseconds })
+    }
+
+    @Test(
+        "a repeated post of one visit within ten seconds is the first click",
+        arguments: Backend.available,
+        [(0, true), (9_999, true), (10_000, true), (10_001, false), (-10_000, true), (-10_001, false)] as [(Int64, Bool)]
+    )
+    func findsRepeatedVisit(backend: Backend, expected: (delay: Int64, isDuplicate: Bool)) async throws {
+        let test = try await TestStore(backend)
+        let again = TestStore.noon.advanced(byMilliseconds: expected.delay)
+        let (first, second) = try await test.run { session in
+            (try await session.record(.sample(visit: 7)), try await session.record(.sample(at: again, visit: 7)))
+        }
+        #expect(second.isDuplicate == expected.isDuplicate)
+        #expect((second.click.id == first.click.id) == expected.isDuplicate)
+    }
+
+    @Test("a repeated post is known after a restart", arguments: Backend.available)
+    func findsRepeatedVisitAfterRestart(backend: Backend) async throws {
+        let first = try await TestStore(backend)
+        let id = try await first.run { try await $0.record(.sample(visit: 7)).click.id }
+        first.stop()
+        let second = try await TestStore(backend, in: first.folder)
+        let again = try await second.run { session in
+            try await session.record(.sample(at: TestStore.noon.advanced(byMilliseconds: 9000), visit: 7))
+        }
+        #expect(again.isDuplicate)
+        #expect(again.click.id == id)
+    }
+
+    @Test("another visitor's post at the same moment is another click", arguments: Backend.available)
+    func keepsVisitorsApart(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let outcomes = try await test.run { session in
+            [try await session.record(.sample(visit: 7)), try await session.record(.sample(visit: 8))]
+        }
+        #expect(outcomes.allSatisfy { !$0.isDuplicate })
+    }
+
+    @Test("one idempotency key is one click, days later too, but not for another app", arguments: Backend.available)
+    func findsIdempotencyKey(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let other = AppID(high: 2, low: 2)
+        try await test.run { session in
+            try await session.create(App(id: other, settings: .init(name: "Other"), createdAt: TestStore.noon))
+        }
+        let later = TestStore.noon.advanced(byMilliseconds: 3 * 86_400_000)
+        let outcomes = try await test.run { session in
+            [
+                try await session.record(.sample(idempotency: 5)),
+                try await session.record(.sample(at: later, idempotency: 5)),
+                try await session.record(.sample(app: other, idempotency: 5)),
+                try await session.record(.sample(idempotency: 6)),
+            ]
+        }
+        #expect(outcomes.map(\.isDuplicate) == [false, true, false, false])
+        #expect(outcomes[1].click == outcomes[0].click)
+    }
+
+    @Test("a click of an app that does not exist is refused", arguments: Backend.available)
+    func refusesUnknownApp(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let error = await #expect(throws: StoreError.self) {
+            try await test.run { try await $0.record(.sample(app: AppID(high: 9, low: 9))) }
+        }
+        #expect(error?.code == .notFound)
+    }
+
+    @Test("a click can be found by each of its fingerprints", arguments: Backend.available)
+    func findsEveryFingerprint(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        var click = try NewClick.sample(fingerprint: 1)
+        click.fingerprints.append(FingerprintEntry(form: .a, key: hash(2), weight: 0.3))
+        let twofold = click
+        let recorded = try await test.run { try await $0.record(twofold).click }
+        for fingerprint in [1, 2] as [UInt64] {
+            let view = try await test.run { try await $0.view(for: .sample(fingerprint: fingerprint)) }
+            #expect(view.candidates == [recorded])
+        }
+        _ = try await test.run { try await $0.match(.sample(fingerprint: 2)) }
+        let view = try await test.run { try await $0.view(for: .sample(fingerprint: 1)) }
+        #expect(view == CheckView(reason: .alreadyClaimed))
+    }
+
+    @Test("fingerprints that agree in their index alone are different ones", arguments: Backend.available)
+    func comparesWholeHash(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { _ = try await $0.record(.sample(fingerprint: 1)) }
+        var check = Check.sample(fingerprint: 1)
+        check.fingerprint = KeyedHash(index: check.fingerprint.index, rest: check.fingerprint.rest + 1)
+        let almost = check
+        let view = try await test.run { try await $0.view(for: almost) }
+        #expect(view == CheckView(reason: .noClick))
+    }
+}
