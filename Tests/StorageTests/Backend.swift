@@ -34,6 +34,17 @@ final class TestClock: Sendable {
     }
 }
 
+/// Nanoseconds that tests move.
+final class TestMonotonicClock: Sendable {
+    private let nanoseconds = Atomic<UInt64>(1_000_000_000_000)
+
+    var now: UInt64 { nanoseconds.load(ordering: .sequentiallyConsistent) }
+
+    func advance(milliseconds: UInt64) {
+        nanoseconds.wrappingAdd(milliseconds * 1_000_000, ordering: .sequentiallyConsistent)
+    }
+}
+
 /// A store of a test's own, in a fresh folder, with a clock that stands still.
 final class TestStore: Sendable {
     /// A Tuesday, 2023-11-14T22:13:20Z.
@@ -41,8 +52,7 @@ final class TestStore: Sendable {
 
     let folder: TemporaryFolder
     let clock = TestClock(noon)
-    /// Nanoseconds; moved by hand.
-    let monotonic = Atomic<UInt64>(1_000_000_000_000)
+    let monotonic = TestMonotonicClock()
     let log = TestLog()
     let store: SQLiteStore
     let app = AppID(high: 1, low: 1)
@@ -56,12 +66,13 @@ final class TestStore: Sendable {
     ) async throws {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
-        let (clock, log) = (clock, log)
+        let (clock, log, monotonic) = (clock, log, monotonic)
         var configuration = SQLiteConfiguration(
             path: folder.file("afterlink.db"),
             clock: WallClock { clock.now }
         )
         configuration.log = StoreLog { log.append($1) }
+        configuration.monotonicNow = { monotonic.now }
         configuration.hasBackgroundWork = false
         set(&configuration)
         store = try SQLiteStore.open(configuration)

@@ -7,6 +7,11 @@ public struct RetentionProgress: Equatable, Sendable {
     public var closed: Int64 = 0
     /// Clicks deleted with their fingerprints and claims. Their counts stay.
     public var deleted: Int64 = 0
+
+    public init(closed: Int64 = 0, deleted: Int64 = 0) {
+        self.closed = closed
+        self.deleted = deleted
+    }
 }
 
 /// Closes clicks that expired and deletes those whose time is over, in slices that hold the writer for a few

@@ -1,0 +1,161 @@
+import Attribution
+import SQLite
+import Testing
+
+@Suite("Apps and keys")
+struct AppStoreTests {
+    private static func key(_ number: UInt64, kind: KeyKind = .app, app: AppID? = AppID(high: 1, low: 1)) throws -> APIKey {
+        let digest = try #require(KeyDigest(bytes: Array(repeating: UInt8(truncatingIfNeeded: number), count: 32)))
+        return APIKey(
+            id: KeyID(high: 10, low: number),
+            kind: kind,
+            app: app,
+            label: "Key \(number)",
+            digest: digest,
+            createdAt: TestStore.noon,
+            expiresAt: number == 2 ? TestStore.noon : nil
+        )
+    }
+
+    @Test("apps and keys come back as they were made, oldest first", arguments: Backend.available)
+    func keepsDirectory(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let settings = App.Settings(
+            name: "Café Ünlü",
+            openClicks: false,
+            allowedOrigins: ["https://b.example", "https://a.example"],
+            destinations: ["myapp://", "https://shop.example"],
+            window: AttributionWindow(seconds: 3600)
+        )
+        let app = App(id: AppID(high: 2, low: 2), settings: settings, createdAt: TestStore.noon)
+        let keys = [try Self.key(1), try Self.key(2, kind: .admin, app: nil), try Self.key(3, kind: .test)]
+        let directory = try await test.run { session in
+            try await session.create(app)
+            for key in keys { try await session.create(key) }
+            return try session.directory()
+        }
+        #expect(directory.apps.map(\.settings.name) == ["Shop", "Café Ünlü"])
+        #expect(directory.app(app.id) == app)
+        #expect(directory.keys == keys)
+        #expect(directory.key(keys[2].digest) == keys[2])
+    }
+
+    @Test("settings are replaced as a whole", arguments: Backend.available)
+    func updatesApp(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let settings = App.Settings(name: "Shop 2", openClicks: false, allowedOrigins: ["https://c.example"])
+        let app = test.app
+        let directory = try await test.run { session in
+            try await session.update(app, to: App.Settings(name: "Shop", destinations: ["a://", "b://"]))
+            try await session.update(app, to: settings)
+            return try session.directory()
+        }
+        #expect(directory.app(app)?.settings == settings)
+    }
+
+    @Test("a second app of one name, a second key of one text, an unknown app and key are refused", arguments: Backend.available)
+    func refusesContradictions(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let app = test.app
+        let again = try Self.key(1)
+        var other = try Self.key(4)
+        other = APIKey(
+            id: other.id,
+            kind: .app,
+            app: app,
+            label: "",
+            digest: again.digest,
+            createdAt: TestStore.noon
+        )
+        let sameText = other
+        let stray = try Self.key(5, app: AppID(high: 9, low: 9))
+        let codes = try await test.run { session in
+            try await session.create(App(id: AppID(high: 3, low: 3), settings: .init(name: "Third"), createdAt: TestStore.noon))
+            try await session.create(again)
+            var codes: [StoreError.Code?] = []
+            codes.append(await code { () async throws(StoreError) in
+                try await session.create(App(id: AppID(high: 4, low: 4), settings: .init(name: "Shop"), createdAt: TestStore.noon))
+            })
+            codes.append(await code { () async throws(StoreError) in try await session.update(app, to: .init(name: "Third")) })
+            codes.append(await code { () async throws(StoreError) in try await session.create(sameText) })
+            codes.append(await code { () async throws(StoreError) in try await session.create(stray) })
+            codes.append(await code { () async throws(StoreError) in
+                try await session.update(AppID(high: 9, low: 9), to: .init(name: "Ninth"))
+            })
+            codes.append(await code { () async throws(StoreError) in
+                try await session.revoke(KeyID(high: 9, low: 9), at: TestStore.noon)
+            })
+            return codes
+        }
+        #expect(codes == [.conflict, .conflict, .conflict, .notFound, .notFound, .notFound])
+        let directory = try await test.run { try $0.directory() }
+        #expect(directory.apps.map(\.settings.name) == ["Shop", "Third"])
+        #expect(directory.keys.count == 1)
+    }
+
+    @Test("a key stays revoked since it was first revoked", arguments: Backend.available)
+    func revokesOnce(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let key = try Self.key(1)
+        let directory = try await test.run { session in
+            try await session.create(key)
+            try await session.revoke(key.id, at: TestStore.noon)
+            try await session.revoke(key.id, at: TestStore.noon.advanced(byMilliseconds: 5))
+            return try session.directory()
+        }
+        #expect(directory.key(key.digest)?.revokedAt == TestStore.noon)
+    }
+
+    @Test("a change is seen at once by every loop of the process", arguments: Backend.available)
+    func seesOwnChanges(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let key = try Self.key(1)
+        let seen = try await test.run { session in
+            let before = try session.directory().keys.count
+            try await test.run { try await $0.create(key) }
+            return [before, try session.directory().keys.count]
+        }
+        #expect(seen == [0, 1])
+    }
+
+    @Test("a key revoked by another process is seen within half a second", arguments: [Backend.sqlite])
+    func seesOthersChanges(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let key = try Self.key(1)
+        let monotonic = test.monotonic
+        let path = test.path
+        let revoked = try await test.run { session in
+            try await session.create(key)
+            _ = try session.directory()
+            let other = try Connection(path: path, access: .readWrite, busyMilliseconds: 1000)
+            try other.execute("UPDATE keys SET revoked_at = 1")
+            monotonic.advance(milliseconds: 400)
+            return try session.directory().key(key.digest)?.revokedAt
+        }
+        #expect(revoked == Timestamp(milliseconds: 1))
+    }
+
+    @Test("the last use of a key is noted to the minute", arguments: Backend.available)
+    func notesUse(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let key = try Self.key(1)
+        let used = try await test.run { session in
+            try await session.create(key)
+            session.noteUse(of: key.id, at: TestStore.noon.advanced(byMilliseconds: 60_000))
+            session.noteUse(of: key.id, at: TestStore.noon)
+            _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+            return try session.directory().key(key.digest)?.lastUsedAt
+        }
+        #expect(used == Timestamp(milliseconds: 1_699_999_980_000 + 60_000))
+    }
+}
+
+/// The code that a store refuses with; nil when it does not.
+func code(_ body: () async throws(StoreError) -> Void) async -> StoreError.Code? {
+    do throws(StoreError) {
+        try await body()
+        return nil
+    } catch {
+        return error.code
+    }
+}

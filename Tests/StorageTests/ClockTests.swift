@@ -1,0 +1,41 @@
+import Attribution
+import SQLiteStorage
+import Testing
+
+@Suite("Clocks that are wrong")
+struct ClockTests {
+    /// 1986, 2041, the beginning, and what no calendar has.
+    static let moments: [Int64] = [511_000_000_000, 2_240_000_000_000, 0, -5_000_000, Int64.max / 4, .min / 4]
+
+    @Test("a click is recorded and matched in any year", arguments: Backend.available, moments)
+    func worksInAnyYear(backend: Backend, milliseconds: Int64) async throws {
+        let test = try await TestStore(backend)
+        let moment = Timestamp(milliseconds: milliseconds)
+        test.clock.now = moment
+        let (click, outcome) = try await test.run { session in
+            (try await session.record(.sample(at: moment)).click, try await session.match(.sample(at: moment)))
+        }
+        #expect(outcome == .match(Claim(click: click, claimedAt: moment, method: .fingerprint)))
+        _ = try await test.run { try await $0.statistics(StatisticsQuery(interval: .hour), at: moment) }
+        try test.store.runRetention()
+    }
+
+    @Test("after a leap to 2041 and back, clicks are recorded, matched, closed and deleted", arguments: Backend.available)
+    func survivesLeap(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let far = Timestamp(milliseconds: 2_240_000_000_000)
+        try await test.run { _ = try await $0.record(.sample(fingerprint: 1, at: far)) }
+        test.clock.now = far.advanced(byMilliseconds: 10 * 86_400_000)
+        try test.store.runRetention()
+
+        test.clock.now = TestStore.noon
+        let click = try await test.run { try await $0.record(.sample(fingerprint: 2)).click }
+        #expect(click.id.high > UInt64(far.milliseconds) << 16, "identifiers go on growing")
+        let match = try await test.run { try await $0.match(.sample(fingerprint: 2)) }
+        #expect(match == .match(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
+
+        try await test.run { _ = try await $0.record(.sample(fingerprint: 3)) }
+        test.clock.advance(seconds: 2 * 86_400)
+        #expect(try test.store.runRetention() == RetentionProgress(closed: 1, deleted: 0))
+    }
+}

@@ -1,0 +1,171 @@
+import Attribution
+import Testing
+
+@Suite("Giving an answer again")
+struct ReplayTests {
+    /// A store with one click that was matched, and answered unless said otherwise.
+    private func matched(
+        _ backend: Backend,
+        install: UInt64? = nil,
+        grace: Int64 = 60_000,
+        isAnswered: Bool = true
+    ) async throws -> (TestStore, Claim) {
+        let test = try await TestStore(backend)
+        let (monotonic, firstByteAt) = (test.monotonic, test.monotonic.now)
+        let claim = try await test.run { session in
+            let click = try await session.record(.sample()).click
+            let check = Check.sample(install: install, grace: grace, firstByteAt: firstByteAt)
+            guard case .claimed(let claim) = try await session.claim(click, by: .fingerprint, for: check) else {
+                throw StoreError(.defect, "the first claim succeeds")
+            }
+            monotonic.advance(milliseconds: 10)
+            if isAnswered { session.answering(claim) }
+            return claim
+        }
+        return (test, claim)
+    }
+
+    @Test("an installation gets its answer again until the click's window ends", arguments: Backend.available)
+    func replaysForInstall(backend: Backend) async throws {
+        let (test, claim) = try await matched(backend, install: 5)
+        let end = TestStore.noon.advanced(byMilliseconds: 86_400_000)
+        let outcomes = try await test.run { session in
+            [
+                // Whatever fingerprint it sends, and whoever it seems to be.
+                try await session.match(.sample(fingerprint: 9, at: end, caller: 9, install: 5, firstByteAt: 0)),
+                try await session.match(.sample(at: end.advanced(byMilliseconds: 1), install: 5)),
+                try await session.match(.sample(install: 6)),
+            ]
+        }
+        #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed), .noMatch(.alreadyClaimed)])
+    }
+
+    @Test("an installation's answer is neither another app's nor a test's", arguments: Backend.available)
+    func keepsInstallsApart(backend: Backend) async throws {
+        let (test, _) = try await matched(backend, install: 5)
+        let outcome = try await test.run { try await $0.match(.sample(install: 5, isTest: true)) }
+        #expect(outcome == .noMatch(.noClick))
+    }
+
+    @Test(
+        "a caller gets its answer again within the grace",
+        arguments: Backend.available,
+        [
+            (after: 0, grace: 60_000, isReplayed: true), (after: 60_000, grace: 60_000, isReplayed: true),
+            (after: 60_001, grace: 60_000, isReplayed: false), (after: 0, grace: 0, isReplayed: false),
+            (after: -60_000, grace: 60_000, isReplayed: true), (after: -60_001, grace: 60_000, isReplayed: false),
+        ] as [(after: Int64, grace: Int64, isReplayed: Bool)]
+    )
+    func replaysForCaller(
+        backend: Backend,
+        expected: (after: Int64, grace: Int64, isReplayed: Bool)
+    ) async throws {
+        let (test, claim) = try await matched(backend)
+        let now = TestStore.noon.advanced(byMilliseconds: expected.after)
+        let outcome = try await test.run { try await $0.match(.sample(at: now, grace: expected.grace)) }
+        #expect(outcome == (expected.isReplayed ? .replay(claim) : .noMatch(.alreadyClaimed)))
+    }
+
+    @Test("another caller, or one with an install id, does not get it", arguments: Backend.available)
+    func refusesOthers(backend: Backend) async throws {
+        let (test, _) = try await matched(backend)
+        let outcomes = try await test.run { session in
+            [
+                try await session.match(.sample(caller: 2, grace: 60_000)),
+                try await session.match(.sample(install: 5, grace: 60_000)),
+            ]
+        }
+        #expect(outcomes == [.noMatch(.alreadyClaimed), .noMatch(.alreadyClaimed)])
+    }
+
+    @Test("a check that began before the answer was written does not get it", arguments: Backend.available)
+    func refusesOverlapping(backend: Backend) async throws {
+        let (test, claim) = try await matched(backend)
+        let answeredAt = test.monotonic.now
+        let outcomes = try await test.run { session in
+            [
+                try await session.match(.sample(grace: 60_000, firstByteAt: answeredAt - 1)),
+                try await session.match(.sample(grace: 60_000, firstByteAt: answeredAt)),
+            ]
+        }
+        #expect(outcomes == [.noMatch(.alreadyClaimed), .replay(claim)])
+    }
+
+    @Test("as long as no answer is written, nobody gets it again", arguments: Backend.available)
+    func refusesUnanswered(backend: Backend) async throws {
+        let (test, _) = try await matched(backend, isAnswered: false)
+        let outcome = try await test.run { try await $0.match(.sample(grace: 60_000)) }
+        #expect(outcome == .noMatch(.alreadyClaimed))
+    }
+
+    @Test("an earlier process's answer counts as written", arguments: Backend.available)
+    func replaysAfterRestart(backend: Backend) async throws {
+        let (first, claim) = try await matched(backend, isAnswered: false)
+        first.stop()
+        let second = try await TestStore(backend, in: first.folder)
+        let outcome = try await second.run { try await $0.match(.sample(grace: 60_000)) }
+        #expect(outcome == .replay(claim))
+    }
+
+    @Test("an answer that failed on its way goes to the next check, once", arguments: Backend.available)
+    func redeliversOnce(backend: Backend) async throws {
+        let (test, claim) = try await matched(backend, grace: 0)
+        let outcomes = try await test.run { session in
+            session.deliveryFailed(of: claim)
+            return [
+                try await session.match(.sample(caller: 2)),
+                try await session.match(.sample(caller: 3)),
+            ]
+        }
+        #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
+    }
+
+    @Test("of many checks at once, one gets an answer that failed", arguments: Backend.available)
+    func redeliversToOneOfMany(backend: Backend) async throws {
+        let (test, claim) = try await matched(backend, grace: 0)
+        try await test.run { session in session.deliveryFailed(of: claim) }
+        let outcomes = try await test.runConcurrently(200) { session, number in
+            try await session.match(.sample(caller: 10 + number, firstByteAt: 0))
+        }
+        #expect(outcomes.filter { $0 == .replay(claim) }.count == 1)
+        #expect(outcomes.filter { $0 == .noMatch(.alreadyClaimed) }.count == 199)
+    }
+
+    @Test("an installation that gets its failed answer again leaves none for others", arguments: Backend.available)
+    func redeliversToInstall(backend: Backend) async throws {
+        let (test, claim) = try await matched(backend, install: 5)
+        let outcomes = try await test.run { session in
+            session.deliveryFailed(of: claim)
+            return [
+                try await session.match(.sample(install: 5)),
+                try await session.match(.sample(caller: 3)),
+            ]
+        }
+        #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
+    }
+
+    @Test("a failed answer is not given to another fingerprint, nor after the window", arguments: Backend.available)
+    func refusesLateRedelivery(backend: Backend) async throws {
+        let (test, claim) = try await matched(backend, grace: 0)
+        let after = TestStore.noon.advanced(byMilliseconds: 86_400_001)
+        let outcomes = try await test.run { session in
+            session.deliveryFailed(of: claim)
+            return [
+                try await session.match(.sample(fingerprint: 2)), try await session.match(.sample(at: after)),
+            ]
+        }
+        #expect(outcomes == [.noMatch(.noClick), .noMatch(.alreadyClaimed)])
+    }
+
+    @Test("a newer click goes before an earlier answer, by grace or failed", arguments: Backend.available)
+    func prefersNewerClick(backend: Backend) async throws {
+        let (test, claim) = try await matched(backend)
+        let later = TestStore.noon.advanced(byMilliseconds: 1000)
+        let (outcome, click) = try await test.run { session in
+            session.deliveryFailed(of: claim)
+            let click = try await session.record(.sample(at: later)).click
+            return (try await session.match(.sample(at: later, grace: 60_000)), click)
+        }
+        #expect(outcome == .match(Claim(click: click, claimedAt: later, method: .fingerprint)))
+    }
+}
