@@ -33,7 +33,7 @@ package struct Configuration: Sendable {
 
     package var limits = Limits()
     package var timeouts = Timeouts()
-    package var shutdownGrace: Int64 = 8
+    package var shutdownGrace: Int64 = 7
 
     /// Nil for text on a terminal and JSON elsewhere.
     package var logFormat: LogFormat?

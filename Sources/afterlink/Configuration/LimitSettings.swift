@@ -30,7 +30,7 @@ extension Setting {
             "shutdown-grace",
             .timeLimits,
             "SECONDS",
-            default: "8",
+            default: "7",
             allowed: "a whole number of seconds from 0 to 3600",
             help: "How long requests in flight may take to finish after SIGTERM.",
             into: \.shutdownGrace,

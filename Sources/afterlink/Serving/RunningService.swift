@@ -1,7 +1,6 @@
 internal import Attribution
 internal import HTTPServer
 internal import Server
-internal import Synchronization
 
 /// The service while it serves: made in order, stopped in the reverse one.
 final class RunningService: Sendable {
@@ -10,9 +9,8 @@ final class RunningService: Sendable {
     let firstApp: FirstApp?
     private let logOutput: LogOutput
     private let store: OpenStore
+    private let servers: Servers
     private let service: Service
-    private let server: WebServer
-    private let metricsServer: WebServer?
     private let shutdownGrace: Duration
 
     /// How long the last writes may take once no request is left, in milliseconds.
@@ -28,21 +26,26 @@ final class RunningService: Sendable {
         let lateService = Late<Service>()
         let store = try openStore(configuration, lateService, log)
         do throws(CommandFailure) {
+            // First the address: keys of a service that then cannot start would never be shown to anybody.
+            let servers = try Servers(configuration, store, lateService)
             let apps = store.makeStores().apps
             let (serverKey, firstApp) = try await FirstApp.prepare(
                 apps,
                 configuration,
                 others: .unlessBrought
             )
-            let running = try RunningService(
-                configuration,
-                log,
-                output,
-                store,
-                lateService,
-                serverKey,
-                firstApp
+            let service = Service(
+                settings: configuration.serviceSettings,
+                clock: .system,
+                random: .system,
+                serverKey: serverKey,
+                log: log,
+                storeHealth: store.health,
+                connections: { servers.main.statistics }
             )
+            lateService.value = service
+            try servers.start()
+            let running = RunningService(log, output, firstApp, store, servers, service, configuration)
             running.announce(configuration, warnings: (try? apps.directory().warnings) ?? [])
             return running
         } catch {
@@ -67,49 +70,26 @@ final class RunningService: Sendable {
     }
 
     private init(
-        _ configuration: Configuration,
         _ log: Log,
         _ logOutput: LogOutput,
+        _ firstApp: FirstApp?,
         _ store: OpenStore,
-        _ lateService: Late<Service>,
-        _ serverKey: ServerKey,
-        _ firstApp: FirstApp?
-    ) throws(CommandFailure) {
-        do throws(StartError) {
-            let server = try WebServer(configuration.serverConfiguration) { loop in
-                try lateService.made().makeHandler(loop: loop, stores: store.makeStores())
-            }
-            metricsServer = try configuration.metricsConfiguration.map { settings throws(StartError) in
-                try WebServer(settings) { _ in
-                    try lateService.made().makeMetricsHandler(stores: store.makeStores())
-                }
-            }
-            service = Service(
-                settings: configuration.serviceSettings,
-                clock: .system,
-                random: .system,
-                serverKey: serverKey,
-                log: log,
-                storeHealth: store.health,
-                connections: { server.statistics }
-            )
-            lateService.value = service
-            try metricsServer?.start()
-            try server.start()
-            self.server = server
-        } catch {
-            throw CommandFailure(error)
-        }
+        _ servers: Servers,
+        _ service: Service,
+        _ configuration: Configuration
+    ) {
         self.log = log
         self.logOutput = logOutput
-        self.store = store
         self.firstApp = firstApp
+        self.store = store
+        self.servers = servers
+        self.service = service
         shutdownGrace = .seconds(configuration.shutdownGrace)
     }
 
-    var listenAddress: ListenAddress { server.listenAddress }
-    var addressText: String { server.addressText }
-    var metricsAddressText: String? { metricsServer?.addressText }
+    var listenAddress: ListenAddress { servers.main.listenAddress }
+    var addressText: String { servers.main.addressText }
+    var metricsAddressText: String? { servers.metrics?.addressText }
 
     /// Stops accepting, finishes what is in flight, brings everything to disk, closes.
     ///
@@ -117,8 +97,7 @@ final class RunningService: Sendable {
     func stop() {
         service.beginStopping()
         log.event(.info, "stopping")
-        server.stop(within: shutdownGrace)
-        metricsServer?.stop(within: .zero)
+        servers.stop(within: shutdownGrace)
         store.stop(Self.storeGrace)
         log.event(.info, "stopped")
         log.flush()
@@ -126,7 +105,7 @@ final class RunningService: Sendable {
 
     /// Lets a stop under way cut off what is still in flight.
     func hurry() {
-        server.stop(within: .zero)
+        servers.stop(within: .zero)
     }
 
     func reopenLog() {

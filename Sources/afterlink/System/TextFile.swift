@@ -20,11 +20,23 @@ package enum TextFile {
 
     /// Makes a file that only its owner can read; returns when it is on disk.
     ///
-    /// - Throws: also when the file is there already.
+    /// - Throws: also when the file is there already. Nothing half-written is left behind.
     static func create(_ path: String, text: String) throws(SystemError) {
         let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
-        try file.write(Array(text.utf8))
-        try file.synchronize()
+        do throws(SystemError) {
+            try file.write(Array(text.utf8))
+            try file.synchronize()
+            // The name is in the directory, which a power cut may forget by itself.
+            try OpenFile(directory(of: path), O_RDONLY | O_DIRECTORY).synchronize()
+        } catch {
+            delete(path)
+            throw error
+        }
+    }
+
+    private static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     static func exists(_ path: String) -> Bool {

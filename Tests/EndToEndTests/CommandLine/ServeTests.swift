@@ -122,6 +122,11 @@ struct ServeTests {
         let server = try AfterlinkProcess(installation)
         let busy = try serve("127.0.0.1:\(server.port)")
         #expect(busy.status == 1 && busy.errors.contains("--listen"))
+        // Keys are made once it is sure that they will be shown.
+        let folder = try TemporaryFolder()
+        let inVain = ["serve", "--listen", "127.0.0.1:\(server.port)", "--data-directory", folder.url.path]
+        #expect(try Installation.run(inVain).status == 1)
+        #expect(try Installation.run(["init", "--data-directory", folder.url.path]).status == 0)
         server.kill()
 
         let text = try String(contentsOfFile: key, encoding: .utf8)

@@ -48,7 +48,7 @@ struct ConfigurationTests {
         #expect(configuration.replayGrace == 100)
         #expect(configuration.retention == 20)
         #expect(configuration.attributionWindow.seconds == 3600)
-        #expect(configuration.shutdownGrace == 8)
+        #expect(configuration.shutdownGrace == 7)
     }
 
     @Test("takes an empty environment variable for one that is not set")

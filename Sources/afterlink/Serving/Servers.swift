@@ -1,0 +1,45 @@
+internal import HTTPServer
+internal import Server
+
+/// The server for everybody, and the one for metrics where these have an address of their own.
+struct Servers: Sendable {
+    let main: WebServer
+    let metrics: WebServer?
+
+    /// Binds the addresses; nothing is accepted before ``start()``, which needs the service.
+    init(
+        _ configuration: Configuration,
+        _ store: OpenStore,
+        _ lateService: Late<Service>
+    ) throws(CommandFailure) {
+        do throws(StartError) {
+            main = try WebServer(configuration.serverConfiguration) { loop in
+                try lateService.made().makeHandler(loop: loop, stores: store.makeStores())
+            }
+            metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
+                try WebServer(settings) { _ in
+                    try lateService.made().makeMetricsHandler(stores: store.makeStores())
+                }
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func start() throws(CommandFailure) {
+        do throws(StartError) {
+            try metrics?.start()
+            try main.start()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Stops both; metrics last, since they tell how the stop goes.
+    ///
+    /// Blocks until then.
+    func stop(within grace: Duration) {
+        main.stop(within: grace)
+        metrics?.stop(within: .zero)
+    }
+}
