@@ -41,20 +41,20 @@ enum Serve {
         }
         greet(service)
         goOn(service, until: signals)
+        service.stop()
         return .done
     }
 
-    /// Serves until a signal says to stop, then stops.
+    /// Serves until a signal says to stop; from then on a second one hurries the stop.
     static func goOn(_ service: RunningService, until signals: StopSignals) {
         while signals.wait() == .reopen {
             service.reopenLog()
         }
         // Whoever signals again does not want to wait. The thread ends with the process.
         DispatchQueue.global().async {
-            _ = signals.wait()
+            while signals.wait() == .reopen {}
             service.hurry()
         }
-        service.stop()
     }
 
     private static func greet(_ service: RunningService) {
