@@ -28,6 +28,11 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.init(.failed, explanation, advice: advice)
     }
 
+    /// An option whose value is not allowed; the sentence begins with "must".
+    static func wrongValue(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
+        CommandFailure(.wrongUse, "--\(option) \"\(value)\" \(sentence).", advice: "Nothing was changed.")
+    }
+
     /// As it is printed to standard error.
     package var text: String {
         "afterlink: \(explanation)\n\(advice)\n"

@@ -35,7 +35,7 @@ enum AppSettingOptions {
     static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws(CommandFailure) {
         if let text = arguments.value("open-clicks") {
             guard let isOpen = ["on": true, "off": false][text] else {
-                throw refusal("open-clicks", text, "must be on or off")
+                throw .wrongValue("open-clicks", text, "must be on or off")
             }
             settings.openClicks = isOpen
         }
@@ -55,7 +55,7 @@ enum AppSettingOptions {
         var origins: [String] = []
         for text in texts {
             guard let origin = Origin(text) else {
-                throw refusal(
+                throw .wrongValue(
                     "allowed-origin",
                     text,
                     "must be a scheme and a host, with a port where it is not the usual one, as in https://shop.example"
@@ -87,17 +87,12 @@ enum AppSettingOptions {
         guard text != "default" else { return nil }
         let seconds: Int64? = ValueText.integer(text, in: AttributionWindow.allowedSeconds)
         guard let window = seconds.flatMap(AttributionWindow.init(seconds:)) else {
-            throw refusal("attribution-window", text, "must be a whole number of seconds from 60 to 2592000")
+            throw .wrongValue(
+                "attribution-window",
+                text,
+                "must be a whole number of seconds from 60 to 2592000"
+            )
         }
         return window
-    }
-
-    /// A wrong value of an option.
-    static func refusal(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
-        CommandFailure(
-            .wrongUse,
-            "--\(option) \"\(value)\" \(sentence).",
-            advice: "Nothing was changed."
-        )
     }
 }

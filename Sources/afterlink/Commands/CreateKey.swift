@@ -71,7 +71,7 @@ enum CreateKey {
             )
         }
         guard let kind = KeyKind(rawValue: text) else {
-            throw AppSettingOptions.refusal("kind", text, "must be app, server, test or admin")
+            throw .wrongValue("kind", text, "must be app, server, test or admin")
         }
         if kind == .admin, arguments.has("app") {
             throw CommandFailure(
@@ -86,7 +86,7 @@ enum CreateKey {
     private static func label(_ arguments: Arguments) throws(CommandFailure) -> String {
         let text = arguments.value("label") ?? ""
         guard let label = ValueText.label(text) else {
-            throw AppSettingOptions.refusal(
+            throw .wrongValue(
                 "label",
                 text,
                 "must have at most 100 characters, no control characters"

@@ -11,14 +11,14 @@ enum MomentText {
     static func expiry(_ text: String, now: Timestamp) throws(CommandFailure) -> Timestamp {
         let moment = Self.moment(text) ?? milliseconds(text).map(now.advanced(byMilliseconds:))
         guard let moment else {
-            throw AppSettingOptions.refusal(
+            throw .wrongValue(
                 "expires",
                 text,
                 "must be a moment such as 2027-01-31 or 2027-01-31T12:00:00Z, or a time from now on such as 90d or 12h"
             )
         }
         guard now < moment else {
-            throw AppSettingOptions.refusal("expires", text, "must lie in the future")
+            throw .wrongValue("expires", text, "must lie in the future")
         }
         return moment
     }

@@ -57,7 +57,7 @@ enum ShowStatistics {
         var query = StatisticsQuery(isTest: arguments.has("test"))
         if let text = arguments.value("campaign") {
             guard let campaign = CampaignKey(text) else {
-                throw AppSettingOptions.refusal("campaign", text, "must have 1 to 255 characters")
+                throw .wrongValue("campaign", text, "must have 1 to 255 characters")
             }
             query.campaign = campaign
         }
@@ -65,7 +65,7 @@ enum ShowStatistics {
         query.to = try moment("to", arguments)
         if let text = arguments.value("interval") {
             guard let interval = StatisticsQuery.Interval(rawValue: text) else {
-                throw AppSettingOptions.refusal("interval", text, "must be hour or day")
+                throw .wrongValue("interval", text, "must be hour or day")
             }
             query.interval = interval
         }
@@ -76,7 +76,7 @@ enum ShowStatistics {
     {
         guard let text = arguments.value(option) else { return nil }
         guard let moment = MomentText.moment(text) else {
-            throw AppSettingOptions.refusal(
+            throw .wrongValue(
                 option,
                 text,
                 "must be a moment such as 2026-01-31 or 2026-01-31T12:00:00Z"
