@@ -1,11 +1,18 @@
 import Foundation
 import Synchronization
 
-/// One thread that runs the jobs of an actor, as an event loop's thread does: for code that belongs to one thread.
+/// One thread that runs jobs one after another, as an event loop's thread does: for code that belongs to a thread.
 public final class LoopThread: SerialExecutor, TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var isStopping = false
+    }
+
+    /// What comes next for the thread.
+    private enum Step {
+        case run(UnownedJob)
+        case sleep
+        case end
     }
 
     private final class Queue: Sendable {
@@ -22,26 +29,40 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
             work.signal()
         }
 
-        /// Waits for the next job; nil when there will be none.
-        func next() -> UnownedJob? {
+        func next() -> Step {
+            state.withLock { state in
+                if !state.jobs.isEmpty { return .run(state.jobs.removeFirst()) }
+                return state.isStopping ? .end : .sleep
+            }
+        }
+
+        func wait() {
             work.wait()
-            return state.withLock { $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }
         }
     }
 
     private let queue = Queue()
 
-    public init() {
+    /// - Parameter beforeSleep: called on the thread itself whenever it has nothing to do.
+    public init(beforeSleep: @escaping @Sendable () -> Void = {}) {
         let queue = queue
-        let thread = Thread { [unowned self] in
-            while let job = queue.next() {
-                // Each job is taken off the queue and run once, on the one thread of this executor.
-                unsafe job.runSynchronously(
-                    isolatedTo: asUnownedSerialExecutor(),
-                    taskExecutor: asUnownedTaskExecutor()
-                )
+        let thread = Thread { [self] in
+            while true {
+                switch queue.next() {
+                case .run(let job):
+                    // Each job is taken off the queue and run once, on the one thread of this executor.
+                    unsafe job.runSynchronously(
+                        isolatedTo: asUnownedSerialExecutor(),
+                        taskExecutor: asUnownedTaskExecutor()
+                    )
+                case .sleep:
+                    beforeSleep()
+                    queue.wait()
+                case .end: return
+                }
             }
         }
+        thread.stackSize = 1 << 21
         thread.start()
     }
 
