@@ -7,6 +7,8 @@ internal import CSQLite
     public enum Access: Sendable {
         case readOnly
         case readWrite
+        /// Reading a file that nobody changes meanwhile: without locks, and without files beside it.
+        case immutable
     }
 
     private let pointer: OpaquePointer
@@ -24,10 +26,12 @@ internal import CSQLite
     public init(path: String, access: Access, busyMilliseconds: Int32) throws(SQLiteError) {
         let flags =
             SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
-            | (access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE)
+            | (access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY)
+            | (access == .immutable ? SQLITE_OPEN_URI : 0)
+        let name = access == .immutable ? Self.immutableURI(path) : path
         var opened: OpaquePointer?
         // The path is valid for the length of the call; SQLite stores a connection even where it fails.
-        let status = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        let status = unsafe sqlite3_open_v2(name, &opened, flags, nil)
         guard status == SQLITE_OK, let pointer = unsafe opened else {
             let error = unsafe SQLiteError(status, on: opened, context: "opening the database")
             // The failed connection is closed once and never used again; nil is allowed.
@@ -71,6 +75,20 @@ internal import CSQLite
         // A literal's bytes are valid for ever.
         let text = unsafe UnsafeBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount)
         return unsafe try Statement(text, on: pointer, confinement: confinement)
+    }
+
+    /// The path as a URI (sqlite.org/uri.html), with a promise that the file does not change.
+    private static func immutableURI(_ path: String) -> String {
+        var uri = "file:"
+        for character in path {
+            switch character {
+            case "%": uri += "%25"
+            case "?": uri += "%3f"
+            case "#": uri += "%23"
+            default: uri.append(character)
+            }
+        }
+        return uri + "?immutable=1"
     }
 
     func prepare(text: String) throws(SQLiteError) -> Statement {

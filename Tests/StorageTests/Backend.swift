@@ -91,6 +91,16 @@ final class TestStore: Sendable {
         store.stop(within: 5000)
     }
 
+    /// What a connection of another process would read.
+    func integer(_ sql: StaticString) throws -> Int64 {
+        try Connection(path: path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
+    }
+
+    /// What a connection of another process does.
+    func execute(_ script: String) throws {
+        try Connection(path: path, access: .readWrite, busyMilliseconds: 1000).execute(script)
+    }
+
     /// Runs `body` on a loop of its own with a session of its own.
     func run<Result: Sendable>(
         _ body: @escaping @Sendable (TestSession) async throws -> Result

@@ -5,7 +5,7 @@ public final class TemporaryFolder: Sendable {
     public let path: String
 
     public init() throws {
-        path = NSTemporaryDirectory() + "/afterlink-test-" + UUID().uuidString
+        path = FileManager.default.temporaryDirectory.appending(path: "afterlink-test-" + UUID().uuidString).path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 

@@ -20,7 +20,9 @@ struct DatabaseOpening: Sendable {
     func plan() throws(StoreError) -> MigrationPlan {
         let isThere = DatabaseFile.byteCount(file.path) > 0
         guard isThere else { return plan(applied: [], pending: migrations, backupPath: nil) }
-        let connection = try connect(.readOnly, busyMilliseconds: 2000)
+        // Without a log, nobody has the file open, and it can be read without leaving anything beside it.
+        let hasLog = DatabaseFile.byteCount(file.logPath) > 0
+        let connection = try connect(hasLog ? .readOnly : .immutable, busyMilliseconds: 2000)
         let schema = try inspect(connection)
         let needsBackup = schema.version > 0 && !schema.pending.isEmpty
         let backupPath = file.backupPath(version: schema.version, at: configuration.clock.now())
@@ -98,7 +100,9 @@ struct DatabaseOpening: Sendable {
     /// Checks that the database is ours, and reads its schema.
     private func inspect(_ connection: Connection) throws(StoreError) -> SchemaState {
         let (application, tables) = try translated { () throws(SQLiteError) in
-            (
+            // A page whose cells lie is not read as if they did not.
+            try connection.execute("PRAGMA cell_size_check = ON")
+            return (
                 try connection.integer("PRAGMA application_id"),
                 try connection.integer("SELECT count(*) FROM sqlite_schema")
             )
@@ -106,6 +110,8 @@ struct DatabaseOpening: Sendable {
         guard application == Self.applicationID || (application == 0 && tables == 0) else {
             throw StoreError(.incompatible, "\(file.path) is the database of another program; give another path")
         }
+        // Costs time on each page that is read; where it cannot be switched off, it does no harm.
+        defer { try? connection.execute("PRAGMA cell_size_check = OFF") }
         return try SchemaState(of: connection, path: file.path, migrations: migrations)
     }
 

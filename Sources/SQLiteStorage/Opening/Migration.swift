@@ -53,7 +53,7 @@ struct SchemaState {
 
     /// Reads what is there, and refuses what this program does not know.
     init(of connection: Connection, path: String, migrations: [Migration]) throws(StoreError) {
-        let (version, digests) = try Self.read(connection)
+        let (version, digests) = try Self.read(connection, path)
         self.version = version
         let known = migrations.last?.number ?? 0
         guard version <= known else {
@@ -64,6 +64,9 @@ struct SchemaState {
         }
         applied = migrations.filter { $0.number <= version }
         pending = migrations.filter { $0.number > version }
+        for migration in applied where digests[migration.number] == nil {
+            throw StoreError(.corrupted, "\(path) does not know its migration \(migration.name); restore a backup")
+        }
         for migration in applied where digests[migration.number] != migration.digest {
             throw StoreError(
                 .incompatible,
@@ -72,7 +75,7 @@ struct SchemaState {
         }
     }
 
-    private static func read(_ connection: Connection) throws(StoreError) -> (Int64, [Int64: [UInt8]]) {
+    private static func read(_ connection: Connection, _ path: String) throws(StoreError) -> (Int64, [Int64: [UInt8]]) {
         do throws(SQLiteError) {
             let version = try connection.integer("PRAGMA user_version")
             guard version > 0 else { return (version, [:]) }
@@ -81,7 +84,8 @@ struct SchemaState {
             }
             return (version, Dictionary(rows.map { ($0.number, $0.digest) }) { first, _ in first })
         } catch {
-            throw StoreError(error)
+            let cause = StoreError(error)
+            throw StoreError(cause.code, "\(path): \(cause.explanation)")
         }
     }
 

@@ -1,0 +1,115 @@
+import Attribution
+
+/// What a store should have counted, kept by plain addition.
+struct CountingModel: Sendable {
+    private struct LiveClick: Sendable {
+        let id: ClickID
+        let facts: Click.Facts
+    }
+
+    private(set) var totals: Counts = [:]
+    private(set) var campaigns: [String: Counts] = [:]
+    private(set) var sources: [String: Counts] = [:]
+    private(set) var platforms: [String: Counts] = [:]
+    private(set) var delays = TimeToInstallHistogram()
+    private var moments: [(Timestamp, Metric)] = []
+    private var live: [LiveClick] = []
+    private var visit: UInt64 = 0
+
+    /// Does one random thing and counts it.
+    mutating func step(_ session: TestSession, at now: Timestamp, _ random: inout SplitMix) async throws {
+        let fingerprint = random.next() % 40
+        if random.next() % 2 == 0 {
+            try await record(session, fingerprint, at: now, &random)
+        } else {
+            let platform = Platform.allCases[Int(random.next() % 4)]
+            var check = Check.sample(fingerprint: fingerprint, at: now, caller: random.next() % 2, grace: 3_600_000)
+            check.platform = platform
+            try await match(session, check)
+        }
+    }
+
+    private mutating func record(
+        _ session: TestSession,
+        _ fingerprint: UInt64,
+        at now: Timestamp,
+        _ random: inout SplitMix
+    ) async throws {
+        if random.next() % 4 > 0 { visit += 1 }
+        let (campaign, source, platform) = (random.next() % 4, random.next() % 7, random.next() % 4)
+        let isRobot = random.next() % 10 == 0
+        let click = try NewClick.sample(fingerprint: fingerprint, at: now, visit: visit) { facts in
+            facts.campaignKey = campaign == 0 ? nil : CampaignKey("c\(campaign)")
+            facts.source = SourceToken.allCases[Int(source)]
+            facts.platform = Platform.allCases[Int(platform)]
+            facts.isRobot = isRobot
+            facts.window = AttributionWindow(seconds: 10_000) ?? .standard
+        }
+        switch try await session.record(click) {
+        case .recorded(let click):
+            count(isRobot ? .robots : .clicks, click.facts, at: now)
+            if !isRobot { live.append(LiveClick(id: click.id, facts: click.facts)) }
+        case .duplicate(let click):
+            count(.duplicates, click.facts, at: now)
+        }
+    }
+
+    private mutating func match(_ session: TestSession, _ check: Check) async throws {
+        count(.checks, check, at: check.at)
+        switch try await session.match(check) {
+        case .match(let claim):
+            count(.matches, claim.click.facts, at: check.at)
+            let delay = check.at.milliseconds(since: claim.click.facts.clickedAt)
+            delays.add(1, inBin: TimeToInstallHistogram.bin(forMilliseconds: delay))
+            // No visit of this history repeats after ten seconds and within ten minutes: nothing else is retired.
+            live.removeAll { $0.id == claim.click.id }
+        case .replay(let claim):
+            count(.replays, claim.click.facts, at: check.at)
+        case .noMatch(let reason):
+            count(Metric(reason), check, at: check.at)
+        }
+    }
+
+    private mutating func count(_ metric: Metric, _ facts: Click.Facts, at moment: Timestamp) {
+        totals[metric, default: 0] += 1
+        if let campaign = facts.campaignKey?.text { campaigns[campaign, default: [:]][metric, default: 0] += 1 }
+        sources[facts.source.rawValue, default: [:]][metric, default: 0] += 1
+        platforms[facts.platform.rawValue, default: [:]][metric, default: 0] += 1
+        moments.append((moment, metric))
+    }
+
+    private mutating func count(_ metric: Metric, _ check: Check, at moment: Timestamp) {
+        totals[metric, default: 0] += 1
+        platforms[check.platform.rawValue, default: [:]][metric, default: 0] += 1
+        moments.append((moment, metric))
+    }
+
+    func series(_ granularity: Granularity) -> [StatisticsReport.Period] {
+        var periods: [Timestamp: Counts] = [:]
+        for (moment, metric) in moments {
+            periods[granularity.start(of: moment), default: [:]][metric, default: 0] += 1
+        }
+        return periods.sorted { $0.key < $1.key }.map { StatisticsReport.Period(start: $0.key, counts: $0.value) }
+    }
+
+    func liveClicks(at now: Timestamp) -> Int64 {
+        Int64(live.filter { $0.facts.expiresAt.milliseconds / 1000 >= now.milliseconds / 1000 }.count)
+    }
+}
+
+/// Numbers that look random and are the same in each run.
+struct SplitMix: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var value = state
+        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
+        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+        return value ^ value >> 31
+    }
+}

@@ -1,0 +1,120 @@
+import Attribution
+import Foundation
+import SQLite
+import SQLiteStorage
+import Support
+import Testing
+
+@Suite("Migrations")
+struct MigrationTests {
+    private typealias File = (name: String, text: String)
+
+    private let first = SQLiteStore.embeddedMigrations[0]
+    private let second: File = ("9001_second.sql", "CREATE TABLE second (a INTEGER) STRICT; INSERT INTO second VALUES (1)")
+    private let third: File = ("9002_third.sql", "UPDATE second SET a = a * 10 + 2")
+
+    private func configuration(_ path: String) -> SQLiteConfiguration {
+        var configuration = SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon))
+        configuration.hasBackgroundWork = false
+        return configuration
+    }
+
+    private func open(_ path: String, _ files: [File]) throws(StoreError) {
+        try SQLiteStore.open(configuration(path), migrations: files).stop(within: 5000)
+    }
+
+    private func integer(_ path: String, _ sql: StaticString) throws -> Int64 {
+        try Connection(path: path, access: .readOnly, busyMilliseconds: 0).integer(sql)
+    }
+
+    @Test("are applied once each, in the order of their numbers")
+    func appliesInOrder() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try open(path, [third, first, second])
+        try open(path, [first, second, third])
+        #expect(try integer(path, "SELECT a FROM second") == 12)
+        #expect(try integer(path, "PRAGMA user_version") == 9002)
+        #expect(try integer(path, "SELECT count(*) FROM migrations WHERE length(digest) = 32") == 3)
+    }
+
+    @Test("a database of a newer program is refused, and left as it is")
+    func refusesNewer() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try open(path, [first, second])
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let error = #expect(throws: StoreError.self) { try open(path, [first]) }
+        #expect(error?.code == .incompatible)
+        #expect(error?.explanation.contains(path) == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test("a migration that was changed after it was applied is refused")
+    func refusesChanged() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try open(path, [first, second])
+        let changed: File = (second.name, second.text + " ")
+        let error = #expect(throws: StoreError.self) { try open(path, [first, changed]) }
+        #expect(error?.code == .incompatible)
+        #expect(error?.explanation.contains(second.name) == true)
+    }
+
+    @Test("one that fails leaves the database at the one before it")
+    func undoesFailed() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        let broken: File = ("9002_broken.sql", "CREATE TABLE half (a); INSERT INTO nowhere VALUES (1)")
+        #expect(throws: StoreError.self) { try open(path, [first, second, broken]) }
+        #expect(try integer(path, "PRAGMA user_version") == 9001)
+        #expect(try integer(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'") == 0)
+        try open(path, [first, second, third])
+        #expect(try integer(path, "SELECT a FROM second") == 12)
+    }
+
+    @Test("a copy of the database is made before the first that pends, and none for a new database")
+    func backsUp() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try open(path, [first, second])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a.db"])
+        try open(path, [first, second, third])
+        let backup = path + ".backup-9001-\(TestStore.noon.milliseconds)"
+        #expect(try integer(backup, "SELECT a FROM second") == 1)
+        #expect(try integer(backup, "PRAGMA user_version") == 9001)
+        let attributes = try FileManager.default.attributesOfItem(atPath: backup)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("the plan says what is applied, what pends and where the copy goes, and changes nothing")
+    func plans() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        let new = try SQLiteStore.migrationPlan(configuration(path), migrations: [first, second])
+        #expect(new.pending.map(\.number) == [1, 9001])
+        #expect((new.applied, new.backupPath) == ([], nil))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+
+        try open(path, [first, second])
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let plan = try SQLiteStore.migrationPlan(configuration(path), migrations: [first, second, third])
+        #expect(plan.applied.map(\.name) == [first.name, second.name])
+        #expect(plan.pending.map(\.name) == [third.name])
+        #expect(plan.backupPath == path + ".backup-9001-\(TestStore.noon.milliseconds)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.db"])
+        let none = try SQLiteStore.migrationPlan(configuration(path), migrations: [first, second])
+        #expect((none.pending, none.backupPath) == ([], nil))
+    }
+
+    @Test("what is built in applies, and applies again to nothing")
+    func appliesEmbedded() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try SQLiteStore.open(configuration(path)).stop(within: 5000)
+        let plan = try SQLiteStore.migrationPlan(configuration(path))
+        #expect(plan.pending.isEmpty)
+        #expect(plan.applied.count == SQLiteStore.embeddedMigrations.count)
+    }
+}

@@ -1,0 +1,141 @@
+import Attribution
+import Foundation
+import SQLite
+import SQLiteStorage
+import Support
+import Testing
+
+@Suite("Opening a database")
+struct OpeningTests {
+    private func configuration(_ path: String) -> SQLiteConfiguration {
+        var configuration = SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon))
+        configuration.hasBackgroundWork = false
+        return configuration
+    }
+
+    private func refusal(_ path: String) throws -> StoreError {
+        try #require(throws: StoreError.self) { try SQLiteStore.open(configuration(path)) }
+    }
+
+    @Test("a new database is its owner's alone, with what runs beside it")
+    func makesPrivateFiles() async throws {
+        let test = try await TestStore()
+        #expect(test.store.isNew)
+        for suffix in ["", "-wal", "-shm"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: test.path + suffix)
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(suffix)")
+        }
+        test.stop()
+        let again = try await TestStore(in: test.folder)
+        #expect(!again.store.isNew)
+    }
+
+    @Test("commits are synced, keys are enforced, the log is bounded, and reading cannot write")
+    func setsPragmas() async throws {
+        let test = try await TestStore()
+        let connection = try Connection(path: test.path, access: .readOnly, busyMilliseconds: 0)
+        #expect(try connection.integer("PRAGMA application_id") == 0x4146_4C4B)
+        #expect(try connection.prepare("PRAGMA journal_mode").first { $0.text(0) } == "wal")
+        #expect(try connection.integer("PRAGMA user_version") == Int64(SQLiteStore.embeddedMigrations.count))
+        #expect(throws: SQLiteError.self) { try connection.execute("DELETE FROM apps") }
+    }
+
+    @Test(
+        "what is no database of ours is refused with the file's name, and left byte for byte",
+        arguments: [
+            (content: Data("this is no database, but a text of more than sixteen bytes".utf8), code: .corrupted),
+            (content: Data("SQLite format 3\0 and nothing behind it".utf8), code: .corrupted),
+            (content: Data("short".utf8), code: .corrupted),
+        ] as [(content: Data, code: StoreError.Code)]
+    )
+    func refusesForeignFiles(content: Data, code: StoreError.Code) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try content.write(to: URL(fileURLWithPath: path))
+        let error = try refusal(path)
+        #expect(error.code == code)
+        #expect(error.explanation.contains(path))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+    }
+
+    @Test("another program's database is refused")
+    func refusesOtherProgram() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try Data().write(to: URL(fileURLWithPath: path))
+        try Connection(path: path, access: .readWrite, busyMilliseconds: 0).execute("CREATE TABLE t (a)")
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let error = try refusal(path)
+        #expect(error.code == .incompatible)
+        #expect(error.explanation.contains(path))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test("a damaged database is refused and left byte for byte", arguments: [100, 4096 + 8] as [Int])
+    func refusesDamage(offset: Int) async throws {
+        let test = try await TestStore()
+        try await test.run { session in
+            for number in 0..<200 { _ = try await session.record(.sample(fingerprint: UInt64(number))) }
+        }
+        test.stop()
+        var content = try Data(contentsOf: URL(fileURLWithPath: test.path))
+        content.replaceSubrange(offset..<offset + 64, with: Data(repeating: 0xAA, count: 64))
+        try content.write(to: URL(fileURLWithPath: test.path))
+        let error = try refusal(test.path)
+        #expect(error.code == .corrupted)
+        #expect(error.explanation.contains(test.path))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: test.path)) == content)
+    }
+
+    @Test("a truncated database is refused")
+    func refusesTruncation() async throws {
+        let test = try await TestStore()
+        test.stop()
+        let content = try Data(contentsOf: URL(fileURLWithPath: test.path))
+        try content.prefix(content.count / 2).write(to: URL(fileURLWithPath: test.path))
+        #expect(try refusal(test.path).code == .corrupted)
+    }
+
+    @Test("a folder, a missing folder, a symbolic link and a file that is not to be written are refused")
+    func refusesPaths() async throws {
+        let folder = try TemporaryFolder()
+        #expect(try refusal(folder.path + "/").code == .notFound)
+        #expect(try refusal(folder.path).code == .incompatible)
+        #expect(try refusal(folder.file("missing/a.db")).code == .notFound)
+
+        let test = try await TestStore()
+        test.stop()
+        let link = folder.file("link.db")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: test.path)
+        #expect(throws: StoreError.self) { try SQLiteStore.open(configuration(link)) }
+        let viaFolder = folder.file("folder")
+        try FileManager.default.createSymbolicLink(atPath: viaFolder, withDestinationPath: test.folder.path)
+        try SQLiteStore.open(configuration(viaFolder + "/afterlink.db")).stop(within: 5000)
+    }
+
+    @Test("a database that somebody holds is not opened")
+    func refusesLocked() async throws {
+        let test = try await TestStore()
+        test.stop()
+        let other = try Connection(path: test.path, access: .readWrite, busyMilliseconds: 0)
+        try other.begin(.immediate)
+        #expect(try refusal(test.path).code == .locked)
+        try other.rollback()
+        try SQLiteStore.open(configuration(test.path)).stop(within: 5000)
+    }
+
+    @Test("what was acknowledged is there after the process is gone without a word")
+    func survivesWithoutStop() async throws {
+        let test = try await TestStore()
+        let click = try await test.run { try await $0.record(.sample()).click }
+        // A copy of the files as they are on disk at this moment is what a kill would leave.
+        let copy = try TemporaryFolder()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: test.path + suffix, toPath: copy.file("afterlink.db" + suffix))
+        }
+        let second = try await TestStore(in: copy)
+        #expect(!second.store.isNew)
+        let view = try await second.run { try await $0.view(for: .sample()) }
+        #expect(view.candidates == [click])
+    }
+}

@@ -1,0 +1,89 @@
+import Attribution
+import Foundation
+import SQLiteStorage
+import Testing
+
+@Suite("Retention")
+struct RetentionTests {
+    @Test("expired clicks are closed, then deleted with all that belongs to them; counts stay")
+    func closesAndDeletes() async throws {
+        let test = try await TestStore { $0.retentionSeconds = 1000 }
+        try await test.run { session in
+            for number in 0..<500 { _ = try await session.record(.sample(fingerprint: UInt64(number))) }
+            _ = try await session.match(.sample(fingerprint: 7))
+        }
+        #expect(try test.store.runRetention() == RetentionProgress())
+
+        test.clock.advance(seconds: 86_400 + 61)
+        #expect(try test.store.runRetention() == RetentionProgress(closed: 499))
+        #expect(try test.integer("SELECT count(*) FROM click_fingerprints WHERE closed_as IS NULL") == 0)
+        let reason = try await test.run { try await $0.view(for: .sample(fingerprint: 8)).reason }
+        #expect(reason == .expired)
+
+        test.clock.advance(seconds: 1000 - 61)
+        #expect(try test.store.runRetention() == RetentionProgress(), "the last second is kept")
+        test.clock.advance(seconds: 1)
+        #expect(try test.store.runRetention() == RetentionProgress(deleted: 500))
+        #expect(try test.integer("SELECT count(*) FROM clicks") == 0)
+        #expect(try test.integer("SELECT count(*) FROM click_fingerprints") == 0)
+        #expect(try test.integer("SELECT count(*) FROM claims") == 0)
+        let now = test.clock.now
+        let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }
+        #expect(report.totals[.clicks] == 500)
+        #expect(report.liveClicks == 0)
+        let forgotten = try await test.run { try await $0.view(for: .sample(fingerprint: 8)).reason }
+        #expect(forgotten == .noClick)
+    }
+
+    @Test("a click that comes after its time was closed is closed too")
+    func closesLateComers() async throws {
+        let test = try await TestStore()
+        test.clock.advance(seconds: 200_000)
+        try test.store.runRetention()
+        try await test.run { _ = try await $0.record(.sample(fingerprint: 5, at: TestStore.noon)) }
+        #expect(try test.store.runRetention() == RetentionProgress(closed: 1))
+    }
+
+    @Test("more clicks than a slice holds may expire in one millisecond")
+    func closesManyAtOnce() async throws {
+        let test = try await TestStore()
+        _ = try await test.runConcurrently(1000) { session, number in
+            try await session.record(.sample(fingerprint: number))
+        }
+        test.clock.advance(seconds: 86_400 + 61)
+        #expect(try test.store.runRetention() == RetentionProgress(closed: 1000))
+        test.clock.advance(seconds: 604_800)
+        #expect(try test.store.runRetention() == RetentionProgress(deleted: 1000))
+    }
+
+    @Test("counts of live clicks of the past do not pile up")
+    func purgesLiveCounts() async throws {
+        let test = try await TestStore()
+        let clock = test.clock
+        try await test.run { session in
+            for number in 0..<300 {
+                clock.advance(seconds: 60)
+                _ = try await session.record(.sample(fingerprint: UInt64(number), at: clock.now))
+            }
+        }
+        clock.advance(seconds: 86_400 + 20_000)
+        try test.store.runRetention()
+        #expect(try test.integer("SELECT count(*) FROM live_clicks") == 0)
+    }
+
+    @Test("the log stays bounded while writes go on, with loops that read")
+    func boundsLog() async throws {
+        let test = try await TestStore { $0.hasBackgroundWork = true }
+        let metadata = String(repeating: "x", count: 4000)
+        for round in 0..<6 as Range<UInt64> {
+            _ = try await test.runConcurrently(2000) { session, number in
+                try await session.record(.sample(fingerprint: round * 10_000 + number) { $0.metadata = metadata })
+            }
+        }
+        let health = test.store.health
+        #expect(health.databaseBytes > 30_000_000)
+        #expect(health.writeAheadLogBytes < 70_000_000)
+        test.stop()
+        #expect(test.store.health.writeAheadLogBytes == 0)
+    }
+}

@@ -1,0 +1,211 @@
+import Attribution
+import Testing
+
+@Suite("Statistics")
+struct StatisticsTests {
+    @Test("counters equal the facts after a long random history", arguments: Backend.available, [1, 2, 3] as [UInt64])
+    func equalsFacts(backend: Backend, seed: UInt64) async throws {
+        let test = try await TestStore(backend)
+        let clock = test.clock
+        let (model, reports) = try await test.run { session in
+            var model = CountingModel()
+            var random = SplitMix(seed: seed)
+            for _ in 0..<400 {
+                // Nothing, or more than the ten minutes within which a visitor's clicks retire each other.
+                if random.next() % 3 > 0 { clock.advance(seconds: Int64(601 + random.next() % 1400)) }
+                try await model.step(session, at: clock.now, &random)
+            }
+            var reports: [StatisticsReport] = []
+            for interval in StatisticsQuery.Interval.allCases {
+                reports.append(try await session.statistics(StatisticsQuery(interval: interval), at: clock.now))
+            }
+            return (model, reports)
+        }
+        for (report, granularity) in zip(reports, [Granularity.hour, .day]) {
+            #expect(report.totals == model.totals)
+            #expect(Dictionary(report.byCampaign.map { ($0.name, $0.counts) }) { first, _ in first } == model.campaigns)
+            #expect(Dictionary(report.bySource.map { ($0.name, $0.counts) }) { first, _ in first } == model.sources)
+            #expect(Dictionary(report.byPlatform.map { ($0.name, $0.counts) }) { first, _ in first } == model.platforms)
+            #expect(report.series == model.series(granularity))
+            #expect(report.timeToInstall == model.delays)
+            #expect(report.liveClicks == model.liveClicks(at: clock.now))
+        }
+        // A model that counted nothing would agree with a store that counts nothing.
+        for metric in [Metric.clicks, .duplicates, .robots, .matches, .replays, .noMatchExpired, .noMatchAlreadyClaimed] {
+            #expect(model.totals[metric, default: 0] > 0, "\(metric) happened")
+        }
+    }
+
+    @Test(
+        "a range counts whole spans of its interval",
+        arguments: Backend.available,
+        [
+            (from: 0, to: 1, interval: .hour, clicks: 1), (from: 0, to: 3_600_000, interval: .hour, clicks: 1),
+            (from: 0, to: 3_600_001, interval: .hour, clicks: 2), (from: 1, to: nil, interval: .hour, clicks: 60),
+            (from: 3_600_000, to: nil, interval: .hour, clicks: 59),
+            (from: 86_399_999, to: 86_400_000, interval: .day, clicks: 24),
+            (from: 5_400_000, to: 180_000_000, interval: .hour, clicks: 49), (from: nil, to: nil, interval: .day, clicks: 60),
+        ] as [(from: Int64?, to: Int64?, interval: StatisticsQuery.Interval, clicks: Int64)]
+    )
+    func respectsRange(
+        backend: Backend,
+        expected: (from: Int64?, to: Int64?, interval: StatisticsQuery.Interval, clicks: Int64)
+    ) async throws {
+        let test = try await TestStore(backend)
+        let midnight = Granularity.day.start(of: TestStore.noon)
+        let query = StatisticsQuery(
+            from: expected.from.map { midnight.advanced(byMilliseconds: $0) },
+            to: expected.to.map { midnight.advanced(byMilliseconds: $0) },
+            interval: expected.interval
+        )
+        let report = try await test.run { session in
+            for hour in 0..<60 {
+                let moment = midnight.advanced(byMilliseconds: Int64(hour) * 3_600_000)
+                _ = try await session.record(.sample(fingerprint: UInt64(hour), at: moment))
+            }
+            return try await session.statistics(query, at: TestStore.noon)
+        }
+        #expect(report.totals[.clicks] == expected.clicks)
+        #expect(report.bySource.first?.counts[.clicks] == expected.clicks)
+        #expect(report.byCampaign.first?.counts[.clicks] == expected.clicks)
+        #expect(report.series.reduce(0) { $0 + $1.counts[.clicks, default: 0] } == expected.clicks)
+    }
+
+    @Test("a campaign is counted by source and platform of its own", arguments: Backend.available)
+    func filtersByCampaign(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let campaign = try #require(CampaignKey("A"))
+        let report = try await test.run { session in
+            for number in 0..<6 {
+                _ = try await session.record(
+                    .sample(fingerprint: UInt64(number)) { facts in
+                        facts.campaignKey = CampaignKey(number < 4 ? "A" : "B")
+                        facts.source = number == 0 ? .tiktok : .qr
+                        facts.platform = number == 1 ? .android : .ios
+                    }
+                )
+            }
+            _ = try await session.match(.sample(fingerprint: 0, at: TestStore.noon.advanced(byMilliseconds: 5000)))
+            _ = try await session.match(.sample(fingerprint: 5))
+            return try await session.statistics(StatisticsQuery(campaign: campaign), at: TestStore.noon)
+        }
+        #expect(report.totals == [.clicks: 4, .matches: 1])
+        #expect(report.byCampaign == [.init(name: "A", counts: [.clicks: 4, .matches: 1])])
+        #expect(report.bySource == [.init(name: "qr", counts: [.clicks: 3]), .init(name: "tiktok", counts: [.clicks: 1, .matches: 1])])
+        #expect(report.byPlatform.map(\.name) == ["ios", "android"])
+        #expect(report.timeToInstall.total == 1)
+    }
+
+    @Test("a source without a token is reported as its caller named it", arguments: Backend.available)
+    func reportsRawSource(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let report = try await test.run { session in
+            _ = try await session.record(.sample { ($0.source, $0.rawSource) = (.unknown, "Google") })
+            _ = try await session.record(.sample { ($0.source, $0.rawSource) = (.direct, "safari") })
+            return try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+        }
+        #expect(report.bySource.map(\.name) == ["direct", "google"])
+    }
+
+    @Test("test clicks and checks are counted apart", arguments: Backend.available)
+    func keepsTestsApart(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let reports = try await test.run { session in
+            _ = try await session.record(.sample { $0.isTest = true })
+            _ = try await session.match(.sample(isTest: true))
+            _ = try await session.match(.sample())
+            return [
+                try await session.statistics(StatisticsQuery(), at: TestStore.noon),
+                try await session.statistics(StatisticsQuery(isTest: true), at: TestStore.noon),
+            ]
+        }
+        #expect(reports.map(\.totals) == [[.checks: 1, .noMatchNoClick: 1], [.clicks: 1, .checks: 1, .matches: 1]])
+    }
+
+    @Test("several apps add up, and are told apart", arguments: Backend.available)
+    func addsApps(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let other = AppID(high: 2, low: 2)
+        let (all, one) = try await test.run { session in
+            try await session.create(App(id: other, settings: .init(name: "Other"), createdAt: TestStore.noon))
+            _ = try await session.record(.sample())
+            _ = try await session.record(.sample(app: other))
+            _ = try await session.record(.sample(fingerprint: 2, app: other))
+            return (
+                try await session.statistics(StatisticsQuery(), at: TestStore.noon),
+                try await session.statistics(StatisticsQuery(app: other), at: TestStore.noon)
+            )
+        }
+        #expect(all.totals == [.clicks: 3])
+        #expect(all.byApp.map(\.counts) == [[.clicks: 1], [.clicks: 2]])
+        #expect(all.byApp.map(\.name) == [AppID(high: 1, low: 1).text, other.text])
+        #expect(all.byCampaign == [.init(name: "SUMMER25", counts: [.clicks: 3])])
+        #expect((all.liveClicks, one.liveClicks) == (3, 2))
+        #expect(one.totals == [.clicks: 2])
+        #expect(all.databaseBytes > 0 && all.writeAheadLogBytes > 0)
+    }
+
+    @Test("invented names beyond the day's limit are counted under one, after a restart too", arguments: Backend.available)
+    func capsValues(backend: Backend) async throws {
+        let limit = try #require(Dimension.osVersion.dailyLimit)
+        let first = try await TestStore(backend)
+        try await first.run { session in
+            for number in 0..<(limit + 20) {
+                _ = try await session.record(.sample(fingerprint: UInt64(number)) { $0.osVersion = "v\(number)" })
+            }
+        }
+        first.stop()
+        let second = try await TestStore(backend, in: first.folder)
+        let tomorrow = TestStore.noon.advanced(byMilliseconds: 86_400_000)
+        let report = try await second.run { session in
+            _ = try await session.record(.sample(fingerprint: 5000) { $0.osVersion = "late" })
+            _ = try await session.record(.sample(fingerprint: 5001) { $0.osVersion = "v0" })
+            _ = try await session.record(.sample(fingerprint: 5002, at: tomorrow) { $0.osVersion = "late" })
+            return try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+        }
+        #expect(report.byOSVersion.prefix(2) == [.init(name: "other", counts: [.clicks: 21]), .init(name: "v0", counts: [.clicks: 2])])
+        #expect(report.byOSVersion.count == StatisticsReport.campaignLimit)
+        #expect(report.totals[.clicks] == Int64(limit) + 23)
+    }
+
+    @Test("the first hundred campaigns are the most clicked, of all time and of a range", arguments: Backend.available)
+    func ranksCampaigns(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let (all, range) = try await test.run { session in
+            for number in 0..<150 {
+                for copy in 0..<(number >= 147 ? 3 : 1) {
+                    let fingerprint = UInt64(number * 10 + copy)
+                    _ = try await session.record(.sample(fingerprint: fingerprint) { $0.campaignKey = CampaignKey("c\(number)") })
+                }
+            }
+            return (
+                try await session.statistics(StatisticsQuery(), at: TestStore.noon),
+                try await session.statistics(StatisticsQuery(from: TestStore.noon), at: TestStore.noon)
+            )
+        }
+        for report in [all, range] {
+            #expect(report.byCampaign.count == 100)
+            #expect(report.byCampaign.prefix(3).map(\.name) == ["c147", "c148", "c149"])
+            #expect(report.byCampaign.prefix(3).allSatisfy { $0.counts == [.clicks: 3] })
+        }
+    }
+
+    @Test("live clicks are exact to the second, without anything that takes them off", arguments: Backend.available)
+    func countsLiveClicks(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let start = TestStore.noon
+        let windows = [60, 61, 3600, 7200, 86_400, 2_592_000] as [Int64]
+        try await test.run { session in
+            for (number, seconds) in windows.enumerated() {
+                _ = try await session.record(
+                    .sample(fingerprint: UInt64(number)) { $0.window = AttributionWindow(seconds: seconds) ?? .standard }
+                )
+            }
+        }
+        for second in [0, 60, 61, 62, 3600, 3601, 7200, 7201, 86_400, 86_401, 2_592_000, 2_592_001] as [Int64] {
+            let now = start.advanced(byMilliseconds: second * 1000)
+            let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }
+            #expect(report.liveClicks == Int64(windows.filter { $0 >= second }.count), "after \(second) s")
+        }
+    }
+}

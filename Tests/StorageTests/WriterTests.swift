@@ -1,0 +1,221 @@
+import Attribution
+import Foundation
+import SQLite
+import SQLiteStorage
+import Support
+import Synchronization
+import Testing
+
+/// A gate that blocks a thread until it is opened.
+final class Gate: Sendable {
+    private let isOpen = DispatchSemaphore(value: 0)
+    private let isReached = DispatchSemaphore(value: 0)
+
+    /// Blocks the thread, once.
+    func pass() {
+        isReached.signal()
+        isOpen.wait()
+    }
+
+    /// Waits, without blocking the caller's thread, until somebody stands before the gate.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [isReached] in
+                isReached.wait()
+                continuation.resume()
+            }
+        }
+    }
+
+    func open() {
+        isOpen.signal()
+    }
+}
+
+@Suite("The writer")
+struct WriterTests {
+    @Test("requests that wait together share a commit")
+    func sharesCommits() async throws {
+        let test = try await TestStore()
+        let commits = test.store.health.batchSizes.count
+        let gate = Gate()
+        test.store.queueWork { gate.pass() }
+        await gate.wait()
+        async let clicks = test.runConcurrently(200) { session, number in
+            try await session.record(.sample(fingerprint: number))
+        }
+        // All of them are queued before the writer goes on.
+        while test.store.health.queueLength < 201 { await Task.yield() }
+        gate.open()
+        #expect(try await clicks.count == 200)
+        let health = test.store.health
+        #expect(health.batchSizes.count - commits <= 2)
+        #expect(health.lastFailure == nil)
+        #expect(health.queueLength == 0)
+    }
+
+    @Test("a request that fails spoils nobody else's in its transaction")
+    func isolatesFailures() async throws {
+        let test = try await TestStore()
+        // A trigger plays a defect that meets some clicks and not others.
+        try test.execute(
+            """
+            CREATE TRIGGER defect BEFORE INSERT ON click_fingerprints WHEN NEW.clicked_at % 3 = 0
+            BEGIN SELECT RAISE(ABORT, 'defect'); END
+            """
+        )
+        let gate = Gate()
+        test.store.queueWork { gate.pass() }
+        await gate.wait()
+        async let codes = test.runConcurrently(30) { session, number in
+            let moment = Timestamp(milliseconds: 3_000_000_000 + Int64(number))
+            return await code { () async throws(StoreError) in
+                guard let click = try? NewClick.sample(fingerprint: number, at: moment) else { return }
+                _ = try await session.record(click)
+            }
+        }
+        while test.store.health.queueLength < 31 { await Task.yield() }
+        gate.open()
+        #expect(try await codes.filter { $0 == .defect }.count == 10)
+        #expect(try await codes.filter { $0 == nil }.count == 20)
+        #expect(try test.integer("SELECT count(*) FROM clicks") == 20)
+        let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
+        #expect(report.totals == [.clicks: 20], "what was undone is not counted")
+        #expect(report.liveClicks == 0)
+    }
+
+    @Test("beyond the queue's limit, requests are refused at once")
+    func refusesOverload() async throws {
+        let test = try await TestStore { $0.queueLimit = 10 }
+        let gate = Gate()
+        test.store.queueWork { gate.pass() }
+        await gate.wait()
+        async let codes = test.runConcurrently(30) { session, number in
+            await code { () async throws(StoreError) in
+                guard let click = try? NewClick.sample(fingerprint: number) else { return }
+                _ = try await session.record(click)
+            }
+        }
+        while test.store.health.queueLength < 11 { await Task.yield() }
+        // The others were refused while the writer stood still; some of them may come only now.
+        gate.open()
+        let answers = try await codes
+        #expect(answers.allSatisfy { $0 == nil || $0 == .overloaded })
+        #expect(answers.filter { $0 == nil }.count >= 10)
+    }
+
+    @Test("a claim that waits too long is withdrawn, and consumes nothing")
+    func withdrawsLateClaim() async throws {
+        let test = try await TestStore { $0.timeLimitMilliseconds = 150 }
+        let click = try await test.run { try await $0.record(.sample()).click }
+        let gate = Gate()
+        test.store.queueWork { gate.pass() }
+        await gate.wait()
+        let late = await code { () async throws(StoreError) in
+            try await flattened { try await test.run { _ = try await $0.claim(click, by: .fingerprint, for: .sample()) } }
+        }
+        #expect(late == .timedOut)
+        gate.open()
+        let match = try await test.run { try await $0.match(.sample(caller: 2)) }
+        #expect(match == .match(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
+    }
+
+    @Test("a claim that commits too late goes to the next check, once")
+    func redeliversLateCommit() async throws {
+        let test = try await TestStore { $0.timeLimitMilliseconds = 2000 }
+        let click = try await test.run { try await $0.record(.sample()).click }
+        let (before, within) = (Gate(), Gate())
+        test.store.queueWork { before.pass() }
+        await before.wait()
+        async let late = code { () async throws(StoreError) in
+            try await flattened { try await test.run { _ = try await $0.claim(click, by: .fingerprint, for: .sample()) } }
+        }
+        while test.store.health.queueLength < 2 { await Task.yield() }
+        // Queued behind the claim, it holds the transaction that the claim is in.
+        test.store.queueWork { within.pass() }
+        before.open()
+        await within.wait()
+        #expect(await late == .timedOut)
+        within.open()
+        while test.store.health.queueLength > 0 { await Task.yield() }
+        let outcomes = try await test.run { session in
+            [try await session.match(.sample(caller: 2)), try await session.match(.sample(caller: 3))]
+        }
+        let claim = Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)
+        #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
+    }
+
+    @Test("while another process holds the database, nothing is consumed, and all goes on afterwards")
+    func survivesLock() async throws {
+        let test = try await TestStore { $0.timeLimitMilliseconds = 300 }
+        let click = try await test.run { try await $0.record(.sample()).click }
+        let other = try Connection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
+        try other.begin(.immediate)
+        // The test goes on on whatever thread is free, one at a time.
+        other.handOver()
+        let refused = await code { () async throws(StoreError) in
+            try await flattened { try await test.run { _ = try await $0.match(.sample()) } }
+        }
+        #expect(refused == .locked)
+        #expect(test.store.health.lastFailure?.code == .locked)
+        let unmatched = try await test.run { try await $0.view(for: .sample()) }
+        #expect(unmatched.candidates == [click], "reading goes on")
+        other.handOver()
+        try other.rollback()
+        let match = try await test.run { try await $0.match(.sample()) }
+        #expect(match == .match(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
+        #expect(test.store.health.lastFailure == nil)
+        #expect(test.log.lines.count == 2, "one line for the trouble, one for its end: \(test.log.lines)")
+    }
+
+    @Test("a full database refuses clicks and matches, and serves again by itself when there is room")
+    func survivesFull() async throws {
+        let test = try await TestStore { $0.pageLimit = 60 }
+        let first = try await test.run { try await $0.record(.sample()).click }
+        var refused: StoreError.Code?
+        for number in 2..<4000 as Range<UInt64> where refused == nil {
+            let click = try NewClick.sample(fingerprint: number) { $0.metadata = String(repeating: "x", count: 4000) }
+            refused = await code { () async throws(StoreError) in
+                try await flattened { try await test.run { _ = try await $0.record(click) } }
+            }
+        }
+        #expect(refused == .full)
+        let view = try await test.run { try await $0.view(for: .sample()) }
+        #expect(view.candidates == [first], "a check is not told that there is no match")
+
+        // Room: what expired goes, by retention's own writes, which fit.
+        test.clock.advance(seconds: 30 * 86_400)
+        try test.store.runRetention()
+        let later = test.clock.now
+        let click = try await test.run { try await $0.record(.sample(at: later)).click }
+        let match = try await test.run { try await $0.match(.sample(at: later)) }
+        #expect(match == .match(Claim(click: click, claimedAt: later, method: .fingerprint)))
+    }
+
+    @Test("what is queued when the store stops is done, what comes later is refused")
+    func stopsInOrder() async throws {
+        let test = try await TestStore()
+        async let clicks = test.runConcurrently(100) { session, number in
+            try await session.record(.sample(fingerprint: number))
+        }
+        _ = try await clicks
+        test.stop()
+        let refused = await code { () async throws(StoreError) in
+            try await flattened { try await test.run { _ = try await $0.record(.sample()) } }
+        }
+        #expect(refused == .stopping)
+        #expect(!FileManager.default.fileExists(atPath: test.path + "-wal"), "all is in the database's own file")
+        let again = try await TestStore(in: test.folder)
+        let report = try await again.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
+        #expect(report.totals == [.clicks: 100])
+    }
+}
+
+/// A store's error as it is, any other as a defect.
+func flattened<Result>(_ body: () async throws -> Result) async throws(StoreError) -> Result {
+    do {
+        return try await body()
+    } catch {
+        throw error as? StoreError ?? StoreError(.defect, "\(error)")
+    }
+}
