@@ -1,6 +1,8 @@
 internal import CSQLite
 
-/// One connection to a database file. Belongs to the thread that uses it first.
+/// One connection to a database file.
+///
+/// Belongs to the thread that uses it first.
 ///
 /// Safe to use, because the pointers are live from `init` to `deinit`.
 @safe public final class Connection {
@@ -20,9 +22,8 @@ internal import CSQLite
 
     /// Opens a file that exists.
     ///
-    /// - Parameters:
-    ///   - path: a path whose last component is no symbolic link, nor one before it.
-    ///   - busyMilliseconds: how long to wait for locks of other connections.
+    /// No component of the path may be a symbolic link. `busyMilliseconds` is how long to wait for the locks of
+    /// other connections.
     public init(path: String, access: Access, busyMilliseconds: Int32) throws(SQLiteError) {
         let flags =
             SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
@@ -136,13 +137,17 @@ internal import CSQLite
         unsafe sqlite3_db_readonly(pointer, "main") == 1
     }
 
-    /// Whether a transaction is open. An error may have ended it (sqlite.org/lang_transaction.html, 3).
+    /// Whether a transaction is open.
+    ///
+    /// An error may have ended it (sqlite.org/lang_transaction.html, 3).
     public var isInTransaction: Bool {
         // The connection is open.
         unsafe sqlite3_get_autocommit(pointer) == 0
     }
 
-    /// Lets another thread take over. The caller sees to it that both do not use it at once.
+    /// Lets another thread take over.
+    ///
+    /// The caller sees to it that both do not use it at once.
     public func handOver() {
         confinement.release()
     }

@@ -1,6 +1,8 @@
 internal import CSQLite
 
-/// Why SQLite could not do what it was asked. Never holds bound values.
+/// Why SQLite could not do what it was asked.
+///
+/// Never holds bound values.
 public struct SQLiteError: Error, Equatable, Sendable {
     public let code: ResultCode
     /// The code with its detail (`SQLITE_IOERR_FSYNC`).

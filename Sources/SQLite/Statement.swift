@@ -1,6 +1,8 @@
 internal import CSQLite
 
-/// A prepared statement: compiled once, run many times. Belongs to its connection's thread.
+/// A prepared statement: compiled once, run many times.
+///
+/// Belongs to its connection's thread.
 ///
 /// Safe to use, because the pointer is live from `init` to `deinit`, and a connection that is closed before its
 /// statements lives on in SQLite until the last of them is gone (`sqlite3_close_v2`).
@@ -49,13 +51,19 @@ internal import CSQLite
         case SQLITE_DONE: return false
         default:
             // Reads the error before the reset, which would keep the code but not the details.
-            let error = unsafe SQLiteError(status, on: sqlite3_db_handle(pointer), context: "running a statement")
+            let error = unsafe SQLiteError(
+                status,
+                on: sqlite3_db_handle(pointer),
+                context: "running a statement"
+            )
             reset()
             throw error
         }
     }
 
-    /// Makes the statement ready to run again, and gives up its rows. Bound values stay until bound anew.
+    /// Makes the statement ready to run again, and gives up its rows.
+    ///
+    /// Bound values stay until bound anew.
     public func reset() {
         confinement.check()
         // The statement is live; the status repeats that of the last step, which was dealt with there.
@@ -130,7 +138,9 @@ extension Statement {
         unsafe sqlite3_column_type(pointer, column) == SQLITE_NULL
     }
 
-    /// Text of the column; empty for NULL. Bytes that are not UTF-8 are replaced.
+    /// Text of the column; empty for NULL.
+    ///
+    /// Bytes that are not UTF-8 are replaced.
     public func text(_ column: Int32) -> String {
         // The text is valid until the next step or reset, and its length is asked for after its address.
         guard let start = unsafe sqlite3_column_text(pointer, column) else { return "" }

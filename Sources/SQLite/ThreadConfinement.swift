@@ -16,7 +16,9 @@ final class ThreadConfinement {
         owner = current
     }
 
-    /// Lets go, so that another thread may take over. The caller sees to it that both do not run at once.
+    /// Lets go, so that another thread may take over.
+    ///
+    /// The caller sees to it that both do not run at once.
     func release() {
         owner = nil
     }

@@ -1,7 +1,9 @@
 internal import Attribution
 internal import Synchronization
 
-/// Which of this process's claims have been answered, and when. Shared by the writer and all loops.
+/// Which of this process's claims have been answered, and when.
+///
+/// Shared by the writer and all loops.
 ///
 /// A check may get a lost answer again only if it began after the answer was written: one that overlaps with the
 /// first is another launch that came at the same time. A claim that the ledger does not know was made by an
@@ -13,7 +15,9 @@ final class AnswerLedger: Sendable {
         case answered(at: UInt64)
     }
     private struct State: Sendable {
-        /// By the first half of the click's identifier. Two generations: the older one is dropped as a whole.
+        /// By the first half of the click's identifier.
+        ///
+        /// Two generations: the older one is dropped as a whole.
         var current: [UInt64: Entry] = [:]
         var previous: [UInt64: Entry] = [:]
         var startOfCurrent: UInt64 = 0

@@ -10,7 +10,10 @@ extension StoreError {
         case .full:
             self.init(.full, "the disk is full, or the database may not grow; make room. \(cause)")
         case .readOnly:
-            self.init(.readOnly, "the database cannot be written to; check file modes and the mount. \(cause)")
+            self.init(
+                .readOnly,
+                "the database cannot be written to; check file modes and the mount. \(cause)"
+            )
         case .inputOutput, .cannotOpen:
             self.init(.inputOutput, "the database's disk does not answer as it should; check it. \(cause)")
         case .busy, .locked:
@@ -26,8 +29,10 @@ extension StoreError {
 }
 
 extension SQLiteError {
-    /// Whether nothing that the connection holds in memory may be relied on any more. After a failed sync in
-    /// particular, a later one can succeed without the lost pages (PostgreSQL's fsync finding of 2018).
+    /// Whether nothing that the connection holds in memory may be relied on any more.
+    ///
+    /// After a failed sync in particular, a later one can succeed without the lost pages (PostgreSQL's fsync
+    /// finding of 2018).
     var endsConnection: Bool {
         switch code {
         case .inputOutput, .corrupt, .notADatabase, .cannotOpen, .outOfMemory: true

@@ -15,7 +15,11 @@ package enum HotQueries {
     }
 
     package static let all = [
-        query("open clicks of a fingerprint", CheckLook.open, "USING INDEX open_fingerprints (scope=? AND fingerprint=?)"),
+        query(
+            "open clicks of a fingerprint",
+            CheckLook.open,
+            "USING INDEX open_fingerprints (scope=? AND fingerprint=?)"
+        ),
         query(
             "newest closed click of a fingerprint",
             CheckLook.closed,
@@ -45,7 +49,11 @@ package enum HotQueries {
             RecordSQL.findIdempotent,
             "SEARCH clicks USING INDEX clicks_by_idempotency (scope=? AND idempotency=?)"
         ),
-        query("consumption of a click", ClaimSQL.consume, "SEARCH click_fingerprints USING PRIMARY KEY (click=?)"),
+        query(
+            "consumption of a click",
+            ClaimSQL.consume,
+            "SEARCH click_fingerprints USING PRIMARY KEY (click=?)"
+        ),
         query("visit of a click", ClaimSQL.visit, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
         query(
             "duplicates of a visit",
@@ -57,17 +65,37 @@ package enum HotQueries {
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)",
             "USE TEMP B-TREE FOR DISTINCT"
         ),
-        query("expired clicks", RetentionSQL.due, "SEARCH clicks USING COVERING INDEX clicks_by_expiry (expires_at>? AND"),
-        query("deletion of a click", RetentionSQL.delete, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
-        query("closing of a click", RetentionSQL.close, "SEARCH click_fingerprints USING PRIMARY KEY (click=?)"),
-        query("visits of the last seconds", RecentVisits.recent, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid>?)"),
+        query(
+            "expired clicks",
+            RetentionSQL.due,
+            "SEARCH clicks USING COVERING INDEX clicks_by_expiry (expires_at>? AND"
+        ),
+        query(
+            "deletion of a click",
+            RetentionSQL.delete,
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
+        query(
+            "closing of a click",
+            RetentionSQL.close,
+            "SEARCH click_fingerprints USING PRIMARY KEY (click=?)"
+        ),
+        query(
+            "visits of the last seconds",
+            RecentVisits.recent,
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid>?)"
+        ),
         query(
             "counts of a dimension",
             StatisticsSQL.groups,
             "SEARCH counters USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND granularity=? AND period>?",
             "USE TEMP B-TREE FOR GROUP BY"
         ),
-        query("series", StatisticsSQL.series, "SEARCH counters USING PRIMARY KEY (scope=? AND campaign=? AND dimension=?"),
+        query(
+            "series",
+            StatisticsSQL.series,
+            "SEARCH counters USING PRIMARY KEY (scope=? AND campaign=? AND dimension=?"
+        ),
         query(
             "top campaigns",
             CampaignRanking.top,
@@ -78,7 +106,15 @@ package enum HotQueries {
             ValueRegister.campaigns,
             "SEARCH counters USING COVERING INDEX top_campaigns (scope=? AND granularity=? AND period=?)"
         ),
-        query("live seconds", LiveClicks.sumOfSeconds, "SEARCH live_clicks USING PRIMARY KEY (scope=? AND span=? AND"),
-        query("live hours", LiveClicks.sumOfHours, "SEARCH live_clicks USING PRIMARY KEY (scope=? AND span=? AND"),
+        query(
+            "live seconds",
+            LiveClicks.sumOfSeconds,
+            "SEARCH live_clicks USING PRIMARY KEY (scope=? AND span=? AND"
+        ),
+        query(
+            "live hours",
+            LiveClicks.sumOfHours,
+            "SEARCH live_clicks USING PRIMARY KEY (scope=? AND span=? AND"
+        ),
     ]
 }

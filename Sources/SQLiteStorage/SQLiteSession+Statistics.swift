@@ -2,7 +2,9 @@ public import Attribution
 internal import SQLite
 
 extension SQLiteSession: StatsStore {
-    public func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError) -> StatisticsReport {
+    public func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError)
+        -> StatisticsReport
+    {
         try await flushNotes()
         let directory = try currentDirectory()
         let ids = query.app.map { [$0] } ?? directory.apps.map(\.id)

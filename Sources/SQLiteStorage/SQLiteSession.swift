@@ -1,7 +1,9 @@
 internal import Attribution
 internal import SQLite
 
-/// The store as one event loop sees it. It is used on that loop's thread alone.
+/// The store as one event loop sees it.
+///
+/// It is used on that loop's thread alone.
 ///
 /// Reads happen in place, on a connection of the loop's own; writes go to the writer and come back.
 public final class SQLiteSession {
@@ -30,8 +32,9 @@ public final class SQLiteSession {
         directorySnapshot = directory.snapshot
     }
 
-    /// Ends the read transaction that is kept open over a turn of the loop. Called before the loop sleeps, so that
-    /// an idle loop keeps no old pages of the log alive.
+    /// Ends the read transaction that is kept open over a turn of the loop.
+    ///
+    /// Called before the loop sleeps, so that an idle loop keeps no old pages of the log alive.
     public func endSnapshot() {
         guard snapshotCommit != nil else { return }
         snapshotCommit = nil
@@ -107,7 +110,9 @@ public final class SQLiteSession {
     func currentDirectory() throws(StoreError) -> Directory {
         let changes = shared.directoryChangeCount
         let now = shared.configuration.monotonicNow()
-        guard changes != seenDirectoryChanges || now >= directoryIsDueAt else { return directorySnapshot.directory }
+        guard changes != seenDirectoryChanges || now >= directoryIsDueAt else {
+            return directorySnapshot.directory
+        }
         // Another process's commit moves no counter of ours: only a new snapshot shows it.
         endSnapshot()
         directorySnapshot = try read { connection throws(SQLiteError) in try cache.current(on: connection) }

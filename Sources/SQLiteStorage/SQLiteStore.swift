@@ -16,7 +16,8 @@ public final class SQLiteStore: Sendable {
     private let threads = Mutex<[ServiceThread]>([])
 
     /// What ``open(_:)`` would change in the schema; changes nothing.
-    public static func migrationPlan(_ configuration: SQLiteConfiguration) throws(StoreError) -> MigrationPlan {
+    public static func migrationPlan(_ configuration: SQLiteConfiguration) throws(StoreError) -> MigrationPlan
+    {
         try DatabaseOpening(configuration, migrations: Migration.embedded).plan()
     }
 
@@ -32,7 +33,11 @@ public final class SQLiteStore: Sendable {
         let (connection, isNew) = try opening.open()
         let (context, directory) = try opening.translated { () throws(SQLiteError) in
             (
-                try WriteContext(connection: connection, ledger: shared.ledger, random: opening.configuration.random),
+                try WriteContext(
+                    connection: connection,
+                    ledger: shared.ledger,
+                    random: opening.configuration.random
+                ),
                 try DirectoryCache(reading: connection)
             )
         }
@@ -80,7 +85,9 @@ public final class SQLiteStore: Sendable {
         SQLiteSession(shared: shared, opening: opening, directory: directory)
     }
 
-    /// How the store is doing. Cheap enough to be asked often.
+    /// How the store is doing.
+    ///
+    /// Cheap enough to be asked often.
     public var health: StoreHealth {
         var health = shared.healthSnapshot
         health.databaseBytes = DatabaseFile.byteCount(opening.file.path)
@@ -88,7 +95,9 @@ public final class SQLiteStore: Sendable {
         return health
     }
 
-    /// Closes and deletes what is due, until nothing is left; for commands and tests. Blocks.
+    /// Closes and deletes what is due, until nothing is left; for commands and tests.
+    ///
+    /// Blocks.
     ///
     /// - Returns: how many clicks were closed and deleted.
     @discardableResult
@@ -96,7 +105,9 @@ public final class SQLiteStore: Sendable {
         try Retention(shared: shared).runToEnd()
     }
 
-    /// Finishes what waits, copies the log into the database, and closes. Blocks.
+    /// Finishes what waits, copies the log into the database, and closes.
+    ///
+    /// Blocks.
     ///
     /// - Parameter milliseconds: after this time, what still waits is refused.
     public func stop(within milliseconds: UInt64) {

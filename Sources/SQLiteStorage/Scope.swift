@@ -14,7 +14,9 @@ struct Scope: Hashable, Sendable {
     }
 }
 
-/// The apps' numbers in the database. Apps are never deleted and never change their number.
+/// The apps' numbers in the database.
+///
+/// Apps are never deleted and never change their number.
 struct AppNumbers: Sendable {
     private var numbers: [AppID: Int64] = [:]
 
@@ -24,7 +26,8 @@ struct AppNumbers: Sendable {
     }
 
     /// Nil for an app that does not exist.
-    mutating func scope(of app: AppID, isTest: Bool, on connection: Connection) throws(SQLiteError) -> Scope? {
+    mutating func scope(of app: AppID, isTest: Bool, on connection: Connection) throws(SQLiteError) -> Scope?
+    {
         if let number = numbers[app] { return Scope(app: number, isTest: isTest) }
         let number = try connection.statement(Self.find).first(app.high, app.low) { $0.integer(0) }
         guard let number else { return nil }

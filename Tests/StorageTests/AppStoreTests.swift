@@ -4,8 +4,12 @@ import Testing
 
 @Suite("Apps and keys")
 struct AppStoreTests {
-    private static func key(_ number: UInt64, kind: KeyKind = .app, app: AppID? = AppID(high: 1, low: 1)) throws -> APIKey {
-        let digest = try #require(KeyDigest(bytes: Array(repeating: UInt8(truncatingIfNeeded: number), count: 32)))
+    private static func key(_ number: UInt64, kind: KeyKind = .app, app: AppID? = AppID(high: 1, low: 1))
+        throws -> APIKey
+    {
+        let digest = try #require(
+            KeyDigest(bytes: Array(repeating: UInt8(truncatingIfNeeded: number), count: 32))
+        )
         return APIKey(
             id: KeyID(high: 10, low: number),
             kind: kind,
@@ -53,7 +57,10 @@ struct AppStoreTests {
         #expect(directory.app(app)?.settings == settings)
     }
 
-    @Test("a second app of one name, a second key of one text, an unknown app and key are refused", arguments: Backend.available)
+    @Test(
+        "a second app of one name, a second key of one text, an unknown app and key are refused",
+        arguments: Backend.available
+    )
     func refusesContradictions(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let app = test.app
@@ -70,21 +77,39 @@ struct AppStoreTests {
         let sameText = other
         let stray = try Self.key(5, app: AppID(high: 9, low: 9))
         let codes = try await test.run { session in
-            try await session.create(App(id: AppID(high: 3, low: 3), settings: .init(name: "Third"), createdAt: TestStore.noon))
+            try await session.create(
+                App(id: AppID(high: 3, low: 3), settings: .init(name: "Third"), createdAt: TestStore.noon)
+            )
             try await session.create(again)
             var codes: [StoreError.Code?] = []
-            codes.append(await code { () async throws(StoreError) in
-                try await session.create(App(id: AppID(high: 4, low: 4), settings: .init(name: "Shop"), createdAt: TestStore.noon))
-            })
-            codes.append(await code { () async throws(StoreError) in try await session.update(app, to: .init(name: "Third")) })
+            codes.append(
+                await code { () async throws(StoreError) in
+                    try await session.create(
+                        App(
+                            id: AppID(high: 4, low: 4),
+                            settings: .init(name: "Shop"),
+                            createdAt: TestStore.noon
+                        )
+                    )
+                }
+            )
+            codes.append(
+                await code { () async throws(StoreError) in
+                    try await session.update(app, to: .init(name: "Third"))
+                }
+            )
             codes.append(await code { () async throws(StoreError) in try await session.create(sameText) })
             codes.append(await code { () async throws(StoreError) in try await session.create(stray) })
-            codes.append(await code { () async throws(StoreError) in
-                try await session.update(AppID(high: 9, low: 9), to: .init(name: "Ninth"))
-            })
-            codes.append(await code { () async throws(StoreError) in
-                try await session.revoke(KeyID(high: 9, low: 9), at: TestStore.noon)
-            })
+            codes.append(
+                await code { () async throws(StoreError) in
+                    try await session.update(AppID(high: 9, low: 9), to: .init(name: "Ninth"))
+                }
+            )
+            codes.append(
+                await code { () async throws(StoreError) in
+                    try await session.revoke(KeyID(high: 9, low: 9), at: TestStore.noon)
+                }
+            )
             return codes
         }
         #expect(codes == [.conflict, .conflict, .conflict, .notFound, .notFound, .notFound])

@@ -74,6 +74,8 @@ final class TestStore: Sendable {
         configuration.log = StoreLog { log.append($1) }
         configuration.monotonicNow = { monotonic.now }
         configuration.hasBackgroundWork = false
+        // Tests that are about time set a limit of their own; all others must not fail on a busy machine.
+        configuration.timeLimitMilliseconds = 60_000
         set(&configuration)
         store = try SQLiteStore.open(configuration)
         if store.isNew {

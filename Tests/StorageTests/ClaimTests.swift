@@ -104,7 +104,9 @@ struct ClaimTests {
                 clicks.append(try await session.record(.sample(at: moment, visit: 1)).click)
             }
             clicks.append(
-                try await session.record(.sample(at: TestStore.noon.advanced(byMilliseconds: -10_000), visit: 2)).click
+                try await session.record(
+                    .sample(at: TestStore.noon.advanced(byMilliseconds: -10_000), visit: 2)
+                ).click
             )
             return clicks
         }
@@ -118,7 +120,9 @@ struct ClaimTests {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)
         let live = try await test.run { session in
-            try await session.create(App(id: other, settings: .init(name: "Other"), createdAt: TestStore.noon))
+            try await session.create(
+                App(id: other, settings: .init(name: "Other"), createdAt: TestStore.noon)
+            )
             let live = try await session.record(.sample()).click
             _ = try await session.record(.sample(app: other))
             _ = try await session.record(.sample { $0.isTest = true })
@@ -126,7 +130,9 @@ struct ClaimTests {
         }
         let view = try await test.run { try await $0.view(for: .sample()) }
         #expect(view.candidates == [live])
-        let stolen = try await test.run { try await $0.claim(live, by: .fingerprint, for: .sample(isTest: true)) }
+        let stolen = try await test.run {
+            try await $0.claim(live, by: .fingerprint, for: .sample(isTest: true))
+        }
         #expect(stolen == .lost)
         let tests = try await test.run { try await $0.view(for: .sample(isTest: true)).candidates }
         #expect(tests.map(\.facts.isTest) == [true])
@@ -151,7 +157,9 @@ struct ClaimTests {
             _ = try await session.record(.sample())
             _ = try await session.match(.sample())
             reasons.append(try await session.view(for: .sample(caller: 2)).reason)
-            _ = try await session.record(.sample(at: later) { $0.window = AttributionWindow(seconds: 60) ?? .standard })
+            _ = try await session.record(
+                .sample(at: later) { $0.window = AttributionWindow(seconds: 60) ?? .standard }
+            )
             let expired = later.advanced(byMilliseconds: 60_001)
             reasons.append(try await session.view(for: .sample(at: expired, caller: 2)).reason)
             _ = try await session.record(.sample(at: later.advanced(byMilliseconds: 1)) { $0.isRobot = true })

@@ -5,7 +5,9 @@ import Testing
 @Suite("Clocks that are wrong")
 struct ClockTests {
     /// 1986, 2041, the beginning, and what no calendar has.
-    static let moments: [Int64] = [511_000_000_000, 2_240_000_000_000, 0, -5_000_000, Int64.max / 4, .min / 4]
+    static let moments: [Int64] = [
+        511_000_000_000, 2_240_000_000_000, 0, -5_000_000, Int64.max / 4, .min / 4,
+    ]
 
     @Test("a click is recorded and matched in any year", arguments: Backend.available, moments)
     func worksInAnyYear(backend: Backend, milliseconds: Int64) async throws {
@@ -13,14 +15,20 @@ struct ClockTests {
         let moment = Timestamp(milliseconds: milliseconds)
         test.clock.now = moment
         let (click, outcome) = try await test.run { session in
-            (try await session.record(.sample(at: moment)).click, try await session.match(.sample(at: moment)))
+            (
+                try await session.record(.sample(at: moment)).click,
+                try await session.match(.sample(at: moment))
+            )
         }
         #expect(outcome == .match(Claim(click: click, claimedAt: moment, method: .fingerprint)))
         _ = try await test.run { try await $0.statistics(StatisticsQuery(interval: .hour), at: moment) }
         try test.store.runRetention()
     }
 
-    @Test("after a leap to 2041 and back, clicks are recorded, matched, closed and deleted", arguments: Backend.available)
+    @Test(
+        "after a leap to 2041 and back, clicks are recorded, matched, closed and deleted",
+        arguments: Backend.available
+    )
     func survivesLeap(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let far = Timestamp(milliseconds: 2_240_000_000_000)

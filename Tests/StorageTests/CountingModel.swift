@@ -23,7 +23,12 @@ struct CountingModel: Sendable {
             try await record(session, fingerprint, at: now, &random)
         } else {
             let platform = Platform.allCases[Int(random.next() % 4)]
-            var check = Check.sample(fingerprint: fingerprint, at: now, caller: random.next() % 2, grace: 3_600_000)
+            var check = Check.sample(
+                fingerprint: fingerprint,
+                at: now,
+                caller: random.next() % 2,
+                grace: 3_600_000
+            )
             check.platform = platform
             try await match(session, check)
         }
@@ -72,7 +77,9 @@ struct CountingModel: Sendable {
 
     private mutating func count(_ metric: Metric, _ facts: Click.Facts, at moment: Timestamp) {
         totals[metric, default: 0] += 1
-        if let campaign = facts.campaignKey?.text { campaigns[campaign, default: [:]][metric, default: 0] += 1 }
+        if let campaign = facts.campaignKey?.text {
+            campaigns[campaign, default: [:]][metric, default: 0] += 1
+        }
         sources[facts.source.rawValue, default: [:]][metric, default: 0] += 1
         platforms[facts.platform.rawValue, default: [:]][metric, default: 0] += 1
         moments.append((moment, metric))
@@ -89,7 +96,9 @@ struct CountingModel: Sendable {
         for (moment, metric) in moments {
             periods[granularity.start(of: moment), default: [:]][metric, default: 0] += 1
         }
-        return periods.sorted { $0.key < $1.key }.map { StatisticsReport.Period(start: $0.key, counts: $0.value) }
+        return periods.sorted { $0.key < $1.key }.map {
+            StatisticsReport.Period(start: $0.key, counts: $0.value)
+        }
     }
 
     func liveClicks(at now: Timestamp) -> Int64 {

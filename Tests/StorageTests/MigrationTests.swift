@@ -10,7 +10,9 @@ struct MigrationTests {
     private typealias File = (name: String, text: String)
 
     private let first = SQLiteStore.embeddedMigrations[0]
-    private let second: File = ("9001_second.sql", "CREATE TABLE second (a INTEGER) STRICT; INSERT INTO second VALUES (1)")
+    private let second: File = (
+        "9001_second.sql", "CREATE TABLE second (a INTEGER) STRICT; INSERT INTO second VALUES (1)"
+    )
     private let third: File = ("9002_third.sql", "UPDATE second SET a = a * 10 + 2")
 
     private func configuration(_ path: String) -> SQLiteConfiguration {

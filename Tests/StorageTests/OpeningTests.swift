@@ -43,7 +43,10 @@ struct OpeningTests {
     @Test(
         "what is no database of ours is refused with the file's name, and left byte for byte",
         arguments: [
-            (content: Data("this is no database, but a text of more than sixteen bytes".utf8), code: .corrupted),
+            (
+                content: Data("this is no database, but a text of more than sixteen bytes".utf8),
+                code: .corrupted
+            ),
             (content: Data("SQLite format 3\0 and nothing behind it".utf8), code: .corrupted),
             (content: Data("short".utf8), code: .corrupted),
         ] as [(content: Data, code: StoreError.Code)]
@@ -131,7 +134,10 @@ struct OpeningTests {
         // A copy of the files as they are on disk at this moment is what a kill would leave.
         let copy = try TemporaryFolder()
         for suffix in ["", "-wal"] {
-            try FileManager.default.copyItem(atPath: test.path + suffix, toPath: copy.file("afterlink.db" + suffix))
+            try FileManager.default.copyItem(
+                atPath: test.path + suffix,
+                toPath: copy.file("afterlink.db" + suffix)
+            )
         }
         let second = try await TestStore(in: copy)
         #expect(!second.store.isNew)

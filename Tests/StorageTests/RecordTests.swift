@@ -25,7 +25,9 @@ struct RecordTests {
         let test = try await TestStore(backend)
         let ids = try await test.run { session in
             var ids: [ClickID] = []
-            for number in 0..<5 { ids.append(try await session.record(.sample(fingerprint: UInt64(number))).click.id) }
+            for number in 0..<5 {
+                ids.append(try await session.record(.sample(fingerprint: UInt64(number))).click.id)
+            }
             return ids
         }
         #expect(ids == ids.sorted())
@@ -36,13 +38,17 @@ struct RecordTests {
     @Test(
         "a repeated post of one visit within ten seconds is the first click",
         arguments: Backend.available,
-        [(0, true), (9_999, true), (10_000, true), (10_001, false), (-10_000, true), (-10_001, false)] as [(Int64, Bool)]
+        [(0, true), (9_999, true), (10_000, true), (10_001, false), (-10_000, true), (-10_001, false)]
+            as [(Int64, Bool)]
     )
     func findsRepeatedVisit(backend: Backend, expected: (delay: Int64, isDuplicate: Bool)) async throws {
         let test = try await TestStore(backend)
         let again = TestStore.noon.advanced(byMilliseconds: expected.delay)
         let (first, second) = try await test.run { session in
-            (try await session.record(.sample(visit: 7)), try await session.record(.sample(at: again, visit: 7)))
+            (
+                try await session.record(.sample(visit: 7)),
+                try await session.record(.sample(at: again, visit: 7))
+            )
         }
         #expect(second.isDuplicate == expected.isDuplicate)
         #expect((second.click.id == first.click.id) == expected.isDuplicate)
@@ -70,12 +76,17 @@ struct RecordTests {
         #expect(outcomes.allSatisfy { !$0.isDuplicate })
     }
 
-    @Test("one idempotency key is one click, days later too, but not for another app", arguments: Backend.available)
+    @Test(
+        "one idempotency key is one click, days later too, but not for another app",
+        arguments: Backend.available
+    )
     func findsIdempotencyKey(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)
         try await test.run { session in
-            try await session.create(App(id: other, settings: .init(name: "Other"), createdAt: TestStore.noon))
+            try await session.create(
+                App(id: other, settings: .init(name: "Other"), createdAt: TestStore.noon)
+            )
         }
         let later = TestStore.noon.advanced(byMilliseconds: 3 * 86_400_000)
         let outcomes = try await test.run { session in

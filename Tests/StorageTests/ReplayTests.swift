@@ -15,7 +15,8 @@ struct ReplayTests {
         let claim = try await test.run { session in
             let click = try await session.record(.sample()).click
             let check = Check.sample(install: install, grace: grace, firstByteAt: firstByteAt)
-            guard case .claimed(let claim) = try await session.claim(click, by: .fingerprint, for: check) else {
+            guard case .claimed(let claim) = try await session.claim(click, by: .fingerprint, for: check)
+            else {
                 throw StoreError(.defect, "the first claim succeeds")
             }
             monotonic.advance(milliseconds: 10)
@@ -32,7 +33,9 @@ struct ReplayTests {
         let outcomes = try await test.run { session in
             [
                 // Whatever fingerprint it sends, and whoever it seems to be.
-                try await session.match(.sample(fingerprint: 9, at: end, caller: 9, install: 5, firstByteAt: 0)),
+                try await session.match(
+                    .sample(fingerprint: 9, at: end, caller: 9, install: 5, firstByteAt: 0)
+                ),
                 try await session.match(.sample(at: end.advanced(byMilliseconds: 1), install: 5)),
                 try await session.match(.sample(install: 6)),
             ]
@@ -53,7 +56,8 @@ struct ReplayTests {
         [
             (after: 0, grace: 60_000, isReplayed: true), (after: 60_000, grace: 60_000, isReplayed: true),
             (after: 60_001, grace: 60_000, isReplayed: false), (after: 0, grace: 0, isReplayed: false),
-            (after: -60_000, grace: 60_000, isReplayed: true), (after: -60_001, grace: 60_000, isReplayed: false),
+            (after: -60_000, grace: 60_000, isReplayed: true),
+            (after: -60_001, grace: 60_000, isReplayed: false),
         ] as [(after: Int64, grace: Int64, isReplayed: Bool)]
     )
     func replaysForCaller(
@@ -131,7 +135,10 @@ struct ReplayTests {
         #expect(outcomes.filter { $0 == .noMatch(.alreadyClaimed) }.count == 199)
     }
 
-    @Test("an installation that gets its failed answer again leaves none for others", arguments: Backend.available)
+    @Test(
+        "an installation that gets its failed answer again leaves none for others",
+        arguments: Backend.available
+    )
     func redeliversToInstall(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, install: 5)
         let outcomes = try await test.run { session in
@@ -144,7 +151,10 @@ struct ReplayTests {
         #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
     }
 
-    @Test("a failed answer is not given to another fingerprint, nor after the window", arguments: Backend.available)
+    @Test(
+        "a failed answer is not given to another fingerprint, nor after the window",
+        arguments: Backend.available
+    )
     func refusesLateRedelivery(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
         let after = TestStore.noon.advanced(byMilliseconds: 86_400_001)

@@ -77,7 +77,9 @@ struct RetentionTests {
         let metadata = String(repeating: "x", count: 4000)
         for round in 0..<6 as Range<UInt64> {
             _ = try await test.runConcurrently(2000) { session, number in
-                try await session.record(.sample(fingerprint: round * 10_000 + number) { $0.metadata = metadata })
+                try await session.record(
+                    .sample(fingerprint: round * 10_000 + number) { $0.metadata = metadata }
+                )
             }
         }
         let health = test.store.health

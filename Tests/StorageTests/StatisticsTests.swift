@@ -3,7 +3,11 @@ import Testing
 
 @Suite("Statistics")
 struct StatisticsTests {
-    @Test("counters equal the facts after a long random history", arguments: Backend.available, [1, 2, 3] as [UInt64])
+    @Test(
+        "counters equal the facts after a long random history",
+        arguments: Backend.available,
+        [1, 2, 3] as [UInt64]
+    )
     func equalsFacts(backend: Backend, seed: UInt64) async throws {
         let test = try await TestStore(backend)
         let clock = test.clock
@@ -17,21 +21,34 @@ struct StatisticsTests {
             }
             var reports: [StatisticsReport] = []
             for interval in StatisticsQuery.Interval.allCases {
-                reports.append(try await session.statistics(StatisticsQuery(interval: interval), at: clock.now))
+                reports.append(
+                    try await session.statistics(StatisticsQuery(interval: interval), at: clock.now)
+                )
             }
             return (model, reports)
         }
         for (report, granularity) in zip(reports, [Granularity.hour, .day]) {
             #expect(report.totals == model.totals)
-            #expect(Dictionary(report.byCampaign.map { ($0.name, $0.counts) }) { first, _ in first } == model.campaigns)
-            #expect(Dictionary(report.bySource.map { ($0.name, $0.counts) }) { first, _ in first } == model.sources)
-            #expect(Dictionary(report.byPlatform.map { ($0.name, $0.counts) }) { first, _ in first } == model.platforms)
+            #expect(
+                Dictionary(report.byCampaign.map { ($0.name, $0.counts) }) { first, _ in first }
+                    == model.campaigns
+            )
+            #expect(
+                Dictionary(report.bySource.map { ($0.name, $0.counts) }) { first, _ in first }
+                    == model.sources
+            )
+            #expect(
+                Dictionary(report.byPlatform.map { ($0.name, $0.counts) }) { first, _ in first }
+                    == model.platforms
+            )
             #expect(report.series == model.series(granularity))
             #expect(report.timeToInstall == model.delays)
             #expect(report.liveClicks == model.liveClicks(at: clock.now))
         }
         // A model that counted nothing would agree with a store that counts nothing.
-        for metric in [Metric.clicks, .duplicates, .robots, .matches, .replays, .noMatchExpired, .noMatchAlreadyClaimed] {
+        for metric in [
+            Metric.clicks, .duplicates, .robots, .matches, .replays, .noMatchExpired, .noMatchAlreadyClaimed,
+        ] {
             #expect(model.totals[metric, default: 0] > 0, "\(metric) happened")
         }
     }
@@ -40,11 +57,14 @@ struct StatisticsTests {
         "a range counts whole spans of its interval",
         arguments: Backend.available,
         [
-            (from: 0, to: 1, interval: .hour, clicks: 1), (from: 0, to: 3_600_000, interval: .hour, clicks: 1),
-            (from: 0, to: 3_600_001, interval: .hour, clicks: 2), (from: 1, to: nil, interval: .hour, clicks: 60),
+            (from: 0, to: 1, interval: .hour, clicks: 1),
+            (from: 0, to: 3_600_000, interval: .hour, clicks: 1),
+            (from: 0, to: 3_600_001, interval: .hour, clicks: 2),
+            (from: 1, to: nil, interval: .hour, clicks: 60),
             (from: 3_600_000, to: nil, interval: .hour, clicks: 59),
             (from: 86_399_999, to: 86_400_000, interval: .day, clicks: 24),
-            (from: 5_400_000, to: 180_000_000, interval: .hour, clicks: 49), (from: nil, to: nil, interval: .day, clicks: 60),
+            (from: 5_400_000, to: 180_000_000, interval: .hour, clicks: 49),
+            (from: nil, to: nil, interval: .day, clicks: 60),
         ] as [(from: Int64?, to: Int64?, interval: StatisticsQuery.Interval, clicks: Int64)]
     )
     func respectsRange(
@@ -85,13 +105,20 @@ struct StatisticsTests {
                     }
                 )
             }
-            _ = try await session.match(.sample(fingerprint: 0, at: TestStore.noon.advanced(byMilliseconds: 5000)))
+            _ = try await session.match(
+                .sample(fingerprint: 0, at: TestStore.noon.advanced(byMilliseconds: 5000))
+            )
             _ = try await session.match(.sample(fingerprint: 5))
             return try await session.statistics(StatisticsQuery(campaign: campaign), at: TestStore.noon)
         }
         #expect(report.totals == [.clicks: 4, .matches: 1])
         #expect(report.byCampaign == [.init(name: "A", counts: [.clicks: 4, .matches: 1])])
-        #expect(report.bySource == [.init(name: "qr", counts: [.clicks: 3]), .init(name: "tiktok", counts: [.clicks: 1, .matches: 1])])
+        #expect(
+            report.bySource == [
+                .init(name: "qr", counts: [.clicks: 3]),
+                .init(name: "tiktok", counts: [.clicks: 1, .matches: 1]),
+            ]
+        )
         #expect(report.byPlatform.map(\.name) == ["ios", "android"])
         #expect(report.timeToInstall.total == 1)
     }
@@ -119,7 +146,11 @@ struct StatisticsTests {
                 try await session.statistics(StatisticsQuery(isTest: true), at: TestStore.noon),
             ]
         }
-        #expect(reports.map(\.totals) == [[.checks: 1, .noMatchNoClick: 1], [.clicks: 1, .checks: 1, .matches: 1]])
+        #expect(
+            reports.map(\.totals) == [
+                [.checks: 1, .noMatchNoClick: 1], [.clicks: 1, .checks: 1, .matches: 1],
+            ]
+        )
     }
 
     @Test("several apps add up, and are told apart", arguments: Backend.available)
@@ -127,7 +158,9 @@ struct StatisticsTests {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)
         let (all, one) = try await test.run { session in
-            try await session.create(App(id: other, settings: .init(name: "Other"), createdAt: TestStore.noon))
+            try await session.create(
+                App(id: other, settings: .init(name: "Other"), createdAt: TestStore.noon)
+            )
             _ = try await session.record(.sample())
             _ = try await session.record(.sample(app: other))
             _ = try await session.record(.sample(fingerprint: 2, app: other))
@@ -145,13 +178,18 @@ struct StatisticsTests {
         #expect(all.databaseBytes > 0 && all.writeAheadLogBytes > 0)
     }
 
-    @Test("invented names beyond the day's limit are counted under one, after a restart too", arguments: Backend.available)
+    @Test(
+        "invented names beyond the day's limit are counted under one, after a restart too",
+        arguments: Backend.available
+    )
     func capsValues(backend: Backend) async throws {
         let limit = try #require(Dimension.osVersion.dailyLimit)
         let first = try await TestStore(backend)
         try await first.run { session in
             for number in 0..<(limit + 20) {
-                _ = try await session.record(.sample(fingerprint: UInt64(number)) { $0.osVersion = "v\(number)" })
+                _ = try await session.record(
+                    .sample(fingerprint: UInt64(number)) { $0.osVersion = "v\(number)" }
+                )
             }
         }
         first.stop()
@@ -163,19 +201,28 @@ struct StatisticsTests {
             _ = try await session.record(.sample(fingerprint: 5002, at: tomorrow) { $0.osVersion = "late" })
             return try await session.statistics(StatisticsQuery(), at: TestStore.noon)
         }
-        #expect(report.byOSVersion.prefix(2) == [.init(name: "other", counts: [.clicks: 21]), .init(name: "v0", counts: [.clicks: 2])])
+        #expect(
+            report.byOSVersion.prefix(2) == [
+                .init(name: "other", counts: [.clicks: 21]), .init(name: "v0", counts: [.clicks: 2]),
+            ]
+        )
         #expect(report.byOSVersion.count == StatisticsReport.campaignLimit)
         #expect(report.totals[.clicks] == Int64(limit) + 23)
     }
 
-    @Test("the first hundred campaigns are the most clicked, of all time and of a range", arguments: Backend.available)
+    @Test(
+        "the first hundred campaigns are the most clicked, of all time and of a range",
+        arguments: Backend.available
+    )
     func ranksCampaigns(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let (all, range) = try await test.run { session in
             for number in 0..<150 {
                 for copy in 0..<(number >= 147 ? 3 : 1) {
                     let fingerprint = UInt64(number * 10 + copy)
-                    _ = try await session.record(.sample(fingerprint: fingerprint) { $0.campaignKey = CampaignKey("c\(number)") })
+                    _ = try await session.record(
+                        .sample(fingerprint: fingerprint) { $0.campaignKey = CampaignKey("c\(number)") }
+                    )
                 }
             }
             return (
@@ -190,7 +237,10 @@ struct StatisticsTests {
         }
     }
 
-    @Test("live clicks are exact to the second, without anything that takes them off", arguments: Backend.available)
+    @Test(
+        "live clicks are exact to the second, without anything that takes them off",
+        arguments: Backend.available
+    )
     func countsLiveClicks(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let start = TestStore.noon
@@ -198,11 +248,14 @@ struct StatisticsTests {
         try await test.run { session in
             for (number, seconds) in windows.enumerated() {
                 _ = try await session.record(
-                    .sample(fingerprint: UInt64(number)) { $0.window = AttributionWindow(seconds: seconds) ?? .standard }
+                    .sample(fingerprint: UInt64(number)) {
+                        $0.window = AttributionWindow(seconds: seconds) ?? .standard
+                    }
                 )
             }
         }
-        for second in [0, 60, 61, 62, 3600, 3601, 7200, 7201, 86_400, 86_401, 2_592_000, 2_592_001] as [Int64] {
+        for second in [0, 60, 61, 62, 3600, 3601, 7200, 7201, 86_400, 86_401, 2_592_000, 2_592_001] as [Int64]
+        {
             let now = start.advanced(byMilliseconds: second * 1000)
             let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }
             #expect(report.liveClicks == Int64(windows.filter { $0 >= second }.count), "after \(second) s")

@@ -104,32 +104,45 @@ struct WriterTests {
         #expect(answers.filter { $0 == nil }.count >= 10)
     }
 
+    /// A click, recorded by a store that is stopped again.
+    private func recordedClick() async throws -> (folder: TemporaryFolder, click: Click) {
+        let test = try await TestStore()
+        let click = try await test.run { try await $0.record(.sample()).click }
+        test.stop()
+        return (test.folder, click)
+    }
+
+    private func claim(_ click: Click, in test: TestStore) async -> StoreError.Code? {
+        await code { () async throws(StoreError) in
+            try await flattened {
+                try await test.run { _ = try await $0.claim(click, by: .fingerprint, for: .sample()) }
+            }
+        }
+    }
+
     @Test("a claim that waits too long is withdrawn, and consumes nothing")
     func withdrawsLateClaim() async throws {
-        let test = try await TestStore { $0.timeLimitMilliseconds = 150 }
-        let click = try await test.run { try await $0.record(.sample()).click }
+        let (folder, click) = try await recordedClick()
+        let test = try await TestStore(in: folder) { $0.timeLimitMilliseconds = 150 }
         let gate = Gate()
         test.store.queueWork { gate.pass() }
         await gate.wait()
-        let late = await code { () async throws(StoreError) in
-            try await flattened { try await test.run { _ = try await $0.claim(click, by: .fingerprint, for: .sample()) } }
-        }
-        #expect(late == .timedOut)
+        #expect(await claim(click, in: test) == .timedOut)
         gate.open()
-        let match = try await test.run { try await $0.match(.sample(caller: 2)) }
+        test.stop()
+        let again = try await TestStore(in: folder)
+        let match = try await again.run { try await $0.match(.sample(caller: 2)) }
         #expect(match == .match(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
     }
 
-    @Test("a claim that commits too late goes to the next check, once")
+    @Test("a claim that commits too late goes to the next check, once, even if the store stops meanwhile")
     func redeliversLateCommit() async throws {
-        let test = try await TestStore { $0.timeLimitMilliseconds = 2000 }
-        let click = try await test.run { try await $0.record(.sample()).click }
+        let (folder, click) = try await recordedClick()
+        let test = try await TestStore(in: folder) { $0.timeLimitMilliseconds = 2000 }
         let (before, within) = (Gate(), Gate())
         test.store.queueWork { before.pass() }
         await before.wait()
-        async let late = code { () async throws(StoreError) in
-            try await flattened { try await test.run { _ = try await $0.claim(click, by: .fingerprint, for: .sample()) } }
-        }
+        async let late = claim(click, in: test)
         while test.store.health.queueLength < 2 { await Task.yield() }
         // Queued behind the claim, it holds the transaction that the claim is in.
         test.store.queueWork { within.pass() }
@@ -137,8 +150,9 @@ struct WriterTests {
         await within.wait()
         #expect(await late == .timedOut)
         within.open()
-        while test.store.health.queueLength > 0 { await Task.yield() }
-        let outcomes = try await test.run { session in
+        test.stop()
+        let again = try await TestStore(in: folder)
+        let outcomes = try await again.run { session in
             [try await session.match(.sample(caller: 2)), try await session.match(.sample(caller: 3))]
         }
         let claim = Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)
@@ -147,7 +161,7 @@ struct WriterTests {
 
     @Test("while another process holds the database, nothing is consumed, and all goes on afterwards")
     func survivesLock() async throws {
-        let test = try await TestStore { $0.timeLimitMilliseconds = 300 }
+        let test = try await TestStore { $0.timeLimitMilliseconds = 1500 }
         let click = try await test.run { try await $0.record(.sample()).click }
         let other = try Connection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
@@ -174,7 +188,9 @@ struct WriterTests {
         let first = try await test.run { try await $0.record(.sample()).click }
         var refused: StoreError.Code?
         for number in 2..<4000 as Range<UInt64> where refused == nil {
-            let click = try NewClick.sample(fingerprint: number) { $0.metadata = String(repeating: "x", count: 4000) }
+            let click = try NewClick.sample(fingerprint: number) {
+                $0.metadata = String(repeating: "x", count: 4000)
+            }
             refused = await code { () async throws(StoreError) in
                 try await flattened { try await test.run { _ = try await $0.record(click) } }
             }
@@ -204,7 +220,10 @@ struct WriterTests {
             try await flattened { try await test.run { _ = try await $0.record(.sample()) } }
         }
         #expect(refused == .stopping)
-        #expect(!FileManager.default.fileExists(atPath: test.path + "-wal"), "all is in the database's own file")
+        #expect(
+            !FileManager.default.fileExists(atPath: test.path + "-wal"),
+            "all is in the database's own file"
+        )
         let again = try await TestStore(in: test.folder)
         let report = try await again.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
         #expect(report.totals == [.clicks: 100])

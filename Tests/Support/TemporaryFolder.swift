@@ -5,7 +5,8 @@ public final class TemporaryFolder: Sendable {
     public let path: String
 
     public init() throws {
-        path = FileManager.default.temporaryDirectory.appending(path: "afterlink-test-" + UUID().uuidString).path
+        path =
+            FileManager.default.temporaryDirectory.appending(path: "afterlink-test-" + UUID().uuidString).path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 

@@ -15,8 +15,10 @@ public struct CounterLabel: Hashable, Sendable {
 }
 
 extension Dimension {
-    /// How many different values an app may have on one day with counters of their own: free text from outside
-    /// must not fill a store. Nil where the values are our own.
+    /// How many different values an app may have on one day with counters of their own: free text from
+    /// outside must not fill a store.
+    ///
+    /// Nil where the values are our own.
     public var dailyLimit: Int? {
         switch self {
         case .total, .platform: nil
@@ -57,8 +59,8 @@ public struct CountedTraits: Hashable, Sendable {
     ///
     /// Within a campaign, sources are told apart by their token alone: seven values, whatever strangers invent.
     ///
-    /// - Parameter admit: gives a value back, or ``Dimension/overflowValue`` when the app has had
-    ///   ``Dimension/dailyLimit`` others on that day.
+    /// `admit` gives a value back, or ``Dimension/overflowValue`` when the app has had ``Dimension/dailyLimit``
+    /// others on that day.
     public func labels<Failure: Error>(
         admit: (Dimension, String) throws(Failure) -> String
     ) throws(Failure) -> [CounterLabel] {

@@ -1,4 +1,6 @@
-/// How long the spans of time are that counts are kept for. The raw value is the word in the database.
+/// How long the spans of time are that counts are kept for.
+///
+/// The raw value is the word in the database.
 public enum Granularity: String, CaseIterable, Sendable {
     /// One span for all time.
     case all
@@ -23,7 +25,9 @@ public enum Granularity: String, CaseIterable, Sendable {
     }
 }
 
-/// Consecutive spans of one granularity, from `first` on, before `end`. Both are starts of spans.
+/// Consecutive spans of one granularity, from `first` on, before `end`.
+///
+/// Both are starts of spans.
 public struct CountedSpans: Equatable, Sendable {
     public let granularity: Granularity
     public let first: Timestamp

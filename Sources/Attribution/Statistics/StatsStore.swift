@@ -1,4 +1,6 @@
-/// What is counted. The raw value is the word in the database and in the JSON.
+/// What is counted.
+///
+/// The raw value is the word in the database and in the JSON.
 public enum Metric: String, CaseIterable, Sendable {
     case clicks
     case duplicates

@@ -21,7 +21,9 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
     /// Number of delays.
     public var total: Int64 { counts.values.reduce(0, +) }
 
-    /// The bin of a delay. A launch before its click, which a clock set back makes, took no time.
+    /// The bin of a delay.
+    ///
+    /// A launch before its click, which a clock set back makes, took no time.
     public static func bin(forMilliseconds milliseconds: Int64) -> Int {
         guard milliseconds >= 1000 else { return 0 }
         let seconds = Double(milliseconds) / 1000

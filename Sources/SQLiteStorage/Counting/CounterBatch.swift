@@ -56,13 +56,19 @@ struct CounterBatch: Sendable {
 
     var isEmpty: Bool { counts.isEmpty && delays.isEmpty && live.isEmpty }
 
-    mutating func add(_ count: Int64, _ metric: Metric, to labels: [CounterLabel], of scope: Scope, in hour: Timestamp) {
+    mutating func add(
+        _ count: Int64,
+        _ metric: Metric,
+        to labels: [CounterLabel],
+        of scope: Scope,
+        in hour: Timestamp
+    ) {
         for label in labels {
             counts[Slot(scope: scope, hour: hour, label: label), default: MetricCounts()][metric] += count
         }
     }
 
-    /// - Parameter campaign: the name that the campaign is counted under.
+    /// The delay of a match, under the name that its campaign is counted under.
     mutating func addDelay(_ milliseconds: Int64, of scope: Scope, campaign: String?, on day: Timestamp) {
         let bin = TimeToInstallHistogram.bin(forMilliseconds: milliseconds)
         delays[DelaySlot(scope: scope, day: day, campaign: nil, bin: bin), default: 0] += 1

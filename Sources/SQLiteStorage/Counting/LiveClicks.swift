@@ -16,7 +16,9 @@ enum LiveClicks {
     }
 
     /// Adds the changes.
-    static func write(_ changes: [CounterBatch.ExpirySlot: Int64], to connection: Connection) throws(SQLiteError) {
+    static func write(_ changes: [CounterBatch.ExpirySlot: Int64], to connection: Connection)
+        throws(SQLiteError)
+    {
         let statement = try connection.statement(add)
         var hours: [CounterBatch.ExpirySlot: Int64] = [:]
         for (slot, change) in changes where change != 0 {
@@ -30,7 +32,9 @@ enum LiveClicks {
     }
 
     /// Clicks of a scope whose window's last second is this one or later.
-    static func count(of scope: Scope, at now: Timestamp, on connection: Connection) throws(SQLiteError) -> Int64 {
+    static func count(of scope: Scope, at now: Timestamp, on connection: Connection) throws(SQLiteError)
+        -> Int64
+    {
         let second = second(of: now)
         let hour = hour(ofSecond: second)
         let (scope, endOfHour) = (scope.number, (hour + 1) * 3600)
@@ -39,7 +43,9 @@ enum LiveClicks {
         return (seconds ?? 0) + (hours ?? 0)
     }
 
-    /// Deletes rows of the past, some at a time. A little past is kept, for a clock that is set back.
+    /// Deletes rows of the past, some at a time.
+    ///
+    /// A little past is kept, for a clock that is set back.
     ///
     /// - Returns: whether there may be more.
     static func purge(_ scope: Scope, at now: Timestamp, atMost limit: Int, on connection: Connection)

@@ -105,7 +105,8 @@ extension StatisticsQuery {
     fileprivate var delaySpan: CountedSpans {
         var query = self
         query.interval = .day
-        return query.spans.first ?? CountedSpans(.all, from: Timestamp(milliseconds: 0), before: .init(milliseconds: 1))
+        return query.spans.first
+            ?? CountedSpans(.all, from: Timestamp(milliseconds: 0), before: .init(milliseconds: 1))
     }
 }
 

@@ -1,7 +1,9 @@
 internal import Attribution
 internal import SQLite
 
-/// Which campaigns, sources and OS versions have counters of their own on a day. Writer's thread only.
+/// Which campaigns, sources and OS versions have counters of their own on a day.
+///
+/// Writer's thread only.
 ///
 /// A day's values are read from the counters once and then kept, so that a value costs one look into a set.
 struct ValueRegister {

@@ -44,7 +44,9 @@ extension WriteContext {
         var number: Int64?
         if let app = key.app {
             number = try connection.statement(AppNumbers.find).first(app.high, app.low) { $0.integer(0) }
-            guard number != nil else { return .failure(StoreError(.notFound, "the key's app does not exist")) }
+            guard number != nil else {
+                return .failure(StoreError(.notFound, "the key's app does not exist"))
+            }
         }
         let isDone = try unlessTaken { () throws(SQLiteError) in
             try connection.statement(DirectorySQL.insertKey).run(

@@ -11,7 +11,10 @@ enum DirectoryRows {
     static func snapshot(on connection: Connection) throws(SQLiteError) -> DirectoryCache.Snapshot {
         let version = try version(on: connection)
         let origins = try lists("SELECT app, origin FROM app_origins ORDER BY app, position", connection)
-        let destinations = try lists("SELECT app, prefix FROM app_destinations ORDER BY app, position", connection)
+        let destinations = try lists(
+            "SELECT app, prefix FROM app_destinations ORDER BY app, position",
+            connection
+        )
         var ids: [Int64: AppID] = [:]
         let apps = try connection.statement(selectApps).all { row in
             let number = row.integer(0)
@@ -49,9 +52,12 @@ enum DirectoryRows {
         )
     }
 
-    private static func lists(_ sql: StaticString, _ connection: Connection) throws(SQLiteError) -> [Int64: [String]] {
+    private static func lists(_ sql: StaticString, _ connection: Connection) throws(SQLiteError) -> [Int64:
+        [String]]
+    {
         var lists: [Int64: [String]] = [:]
-        try connection.statement(sql).forEach { row in lists[row.integer(0), default: []].append(row.text(1)) }
+        try connection.statement(sql).forEach { row in lists[row.integer(0), default: []].append(row.text(1))
+        }
         return lists
     }
 

@@ -19,7 +19,10 @@ struct DatabaseFile: Sendable {
         }
         // The result is allocated by the call and freed below; nil asks for that.
         guard let resolved = unsafe realpath(folder, nil) else {
-            throw StoreError(.notFound, "the folder \(folder) cannot be reached: \(Self.lastError()); create it")
+            throw StoreError(
+                .notFound,
+                "the folder \(folder) cannot be reached: \(Self.lastError()); create it"
+            )
         }
         defer { unsafe free(resolved) }
         // realpath gives a text that ends in a zero.
@@ -90,7 +93,9 @@ struct DatabaseFile: Sendable {
         guard status.st_size > 0 else { return }
         var header = [UInt8](repeating: 0, count: 16)
         // The buffer holds the 16 bytes that are asked for.
-        let count = unsafe header.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+        let count = unsafe header.withUnsafeMutableBytes {
+            unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
+        }
         guard count == 16, header == Array("SQLite format 3\0".utf8) else {
             throw StoreError(.corrupted, "\(path) is not a SQLite database; give another path")
         }

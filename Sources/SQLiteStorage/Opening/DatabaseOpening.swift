@@ -61,7 +61,9 @@ struct DatabaseOpening: Sendable {
         return (connection, schema.version == 0)
     }
 
-    /// Opens the database again after its connection was given up. It was accepted before.
+    /// Opens the database again after its connection was given up.
+    ///
+    /// It was accepted before.
     func reopen() throws(StoreError) -> Connection {
         let connection = try connect(.readWrite, busyMilliseconds: Self.writerBusyMilliseconds)
         try translated { () throws(SQLiteError) in try setUp(connection) }
@@ -108,7 +110,10 @@ struct DatabaseOpening: Sendable {
             )
         }
         guard application == Self.applicationID || (application == 0 && tables == 0) else {
-            throw StoreError(.incompatible, "\(file.path) is the database of another program; give another path")
+            throw StoreError(
+                .incompatible,
+                "\(file.path) is the database of another program; give another path"
+            )
         }
         // Costs time on each page that is read; where it cannot be switched off, it does no harm.
         defer { try? connection.execute("PRAGMA cell_size_check = OFF") }
@@ -122,7 +127,9 @@ struct DatabaseOpening: Sendable {
         configuration.log.write(.information, "database: copied to \(path) before it is brought up to date")
     }
 
-    private func connect(_ access: Connection.Access, busyMilliseconds: Int32) throws(StoreError) -> Connection {
+    private func connect(_ access: Connection.Access, busyMilliseconds: Int32) throws(StoreError)
+        -> Connection
+    {
         try translated { () throws(SQLiteError) in
             try Connection(path: file.path, access: access, busyMilliseconds: busyMilliseconds)
         }

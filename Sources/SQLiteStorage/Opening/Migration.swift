@@ -65,7 +65,10 @@ struct SchemaState {
         applied = migrations.filter { $0.number <= version }
         pending = migrations.filter { $0.number > version }
         for migration in applied where digests[migration.number] == nil {
-            throw StoreError(.corrupted, "\(path) does not know its migration \(migration.name); restore a backup")
+            throw StoreError(
+                .corrupted,
+                "\(path) does not know its migration \(migration.name); restore a backup"
+            )
         }
         for migration in applied where digests[migration.number] != migration.digest {
             throw StoreError(
@@ -75,7 +78,9 @@ struct SchemaState {
         }
     }
 
-    private static func read(_ connection: Connection, _ path: String) throws(StoreError) -> (Int64, [Int64: [UInt8]]) {
+    private static func read(_ connection: Connection, _ path: String) throws(StoreError) -> (
+        Int64, [Int64: [UInt8]]
+    ) {
         do throws(SQLiteError) {
             let version = try connection.integer("PRAGMA user_version")
             guard version > 0 else { return (version, [:]) }

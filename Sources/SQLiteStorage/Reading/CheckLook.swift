@@ -8,7 +8,9 @@ struct CheckLook {
     let check: Check
     let ledger: AnswerLedger
 
-    /// Candidates read at most. The rule needs the newest alone; weighing them will want a few.
+    /// Candidates read at most.
+    ///
+    /// The rule needs the newest alone; weighing them will want a few.
     static let candidateLimit = 8
 
     func view() throws(SQLiteError) -> CheckView {
@@ -36,7 +38,8 @@ struct CheckLook {
     /// An answer that was given before: again at once, or, where it failed on its way, by a claim, so that only
     /// one check gets it.
     private func offer(_ row: ClaimRow, _ claim: Claim) -> CheckView {
-        row.isUndelivered ? CheckView(candidates: [claim.click], reason: .alreadyClaimed) : CheckView(replay: claim)
+        row.isUndelivered
+            ? CheckView(candidates: [claim.click], reason: .alreadyClaimed) : CheckView(replay: claim)
     }
 
     /// An earlier answer that this check may have, unless there was a click after it.
@@ -106,7 +109,8 @@ struct CheckLook {
     private func clicks(_ ids: [Int64]) throws(SQLiteError) -> [Click] {
         var clicks: [Click] = []
         for id in ids {
-            guard let click = try ClickRow.find(id, app: check.app, isTest: check.isTest, on: connection) else {
+            guard let click = try ClickRow.find(id, app: check.app, isTest: check.isTest, on: connection)
+            else {
                 continue
             }
             clicks.append(click)

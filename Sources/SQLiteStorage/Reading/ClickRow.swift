@@ -4,7 +4,9 @@ internal import SQLite
 /// Clicks and claims as they stand in their tables.
 enum ClickRow {
     /// The click with this row id; nil when there is none.
-    static func find(_ id: Int64, app: AppID, isTest: Bool, on connection: Connection) throws(SQLiteError) -> Click? {
+    static func find(_ id: Int64, app: AppID, isTest: Bool, on connection: Connection) throws(SQLiteError)
+        -> Click?
+    {
         try connection.statement(select).first(id) { row throws(SQLiteError) in
             try read(row, app: app, isTest: isTest)
         }
@@ -81,7 +83,9 @@ struct ClaimRow {
     }
 
     /// An answer to this fingerprint that was seen to fail, of a click whose window has not ended.
-    static func undelivered(_ scope: Scope, _ check: Check, on connection: Connection) throws(SQLiteError) -> ClaimRow? {
+    static func undelivered(_ scope: Scope, _ check: Check, on connection: Connection) throws(SQLiteError)
+        -> ClaimRow?
+    {
         try connection.statement(undelivered).first(
             scope.number,
             check.fingerprint.index,
@@ -93,7 +97,9 @@ struct ClaimRow {
     /// The newest claim of the check's caller, made within the grace before or after it.
     ///
     /// After: a clock that was set back. Not without end, or a leap of the clock would repeat answers for years.
-    static func ofCaller(_ scope: Scope, _ check: Check, on connection: Connection) throws(SQLiteError) -> ClaimRow? {
+    static func ofCaller(_ scope: Scope, _ check: Check, on connection: Connection) throws(SQLiteError)
+        -> ClaimRow?
+    {
         try connection.statement(byCaller).first(
             scope.number,
             check.caller.index,

@@ -5,7 +5,9 @@ internal import SQLite
 public struct RetentionProgress: Equatable, Sendable {
     /// Clicks whose window has ended, taken out of what checks look into.
     public var closed: Int64 = 0
-    /// Clicks deleted with their fingerprints and claims. Their counts stay.
+    /// Clicks deleted with their fingerprints and claims.
+    ///
+    /// Their counts stay.
     public var deleted: Int64 = 0
 
     public init(closed: Int64 = 0, deleted: Int64 = 0) {
@@ -21,8 +23,9 @@ struct Retention: Sendable {
 
     /// Clicks of one slice.
     static let sliceLength = 200
-    /// How long after its window a click is closed: so much may a clock be set back without a loss. Checks judge
-    /// by the clock itself, not by this.
+    /// How long after its window a click is closed: so much may a clock be set back without a loss.
+    ///
+    /// Checks judge by the clock itself, not by this.
     static let closingDelay: Int64 = 60_000
 
     /// Works for about as long, a third of the time.
@@ -102,8 +105,10 @@ extension WriteContext {
     }
 
     /// - Returns: when the deleted clicks expired.
-    private func deleteClicks(expiredBefore moment: Timestamp, limit: Int) throws(SQLiteError) -> [Timestamp] {
-        let due = try connection.statement(RetentionSQL.due).all(Int64.min, moment.milliseconds, limit) { row in
+    private func deleteClicks(expiredBefore moment: Timestamp, limit: Int) throws(SQLiteError) -> [Timestamp]
+    {
+        let due = try connection.statement(RetentionSQL.due).all(Int64.min, moment.milliseconds, limit) {
+            row in
             (id: row.integer(0), expiresAt: Timestamp(milliseconds: row.integer(1)))
         }
         for click in due { try connection.statement(RetentionSQL.delete).run(click.id) }
@@ -113,7 +118,11 @@ extension WriteContext {
     private func closeClicks(expiredBefore moment: Timestamp, limit: Int) throws(SQLiteError) -> Int64 {
         let start = closedBefore.moment
         guard start < moment else { return 0 }
-        let due = try connection.statement(RetentionSQL.due).all(start.milliseconds, moment.milliseconds, limit) { row in
+        let due = try connection.statement(RetentionSQL.due).all(
+            start.milliseconds,
+            moment.milliseconds,
+            limit
+        ) { row in
             (id: row.integer(0), expiresAt: Timestamp(milliseconds: row.integer(1)))
         }
         var closed: Int64 = 0
@@ -139,7 +148,10 @@ extension WriteContext {
 
     private func allApps() throws(SQLiteError) -> [(AppID, Int64)] {
         try connection.statement(RetentionSQL.apps).all { row in
-            (AppID(high: UInt64(bitPattern: row.integer(0)), low: UInt64(bitPattern: row.integer(1))), row.integer(2))
+            (
+                AppID(high: UInt64(bitPattern: row.integer(0)), low: UInt64(bitPattern: row.integer(1))),
+                row.integer(2)
+            )
         }
     }
 }

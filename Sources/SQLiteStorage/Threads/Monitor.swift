@@ -43,7 +43,7 @@ import Glibc
 
     /// Runs `body` alone, again after each change, until it returns something or the deadline has passed.
     ///
-    /// - Parameter deadline: nanoseconds of CLOCK_MONOTONIC; nil waits for ever.
+    /// The deadline is in nanoseconds of CLOCK_MONOTONIC; nil waits for ever.
     func wait<Result>(until deadline: UInt64?, _ body: (inout State) -> Result?) -> Result? {
         // Initialised in `init`; released on the way out.
         unsafe pthread_mutex_lock(lock)
@@ -65,7 +65,9 @@ import Glibc
         }
     }
 
-    /// Wakes one that waits. Called without the lock held or with it.
+    /// Wakes one that waits.
+    ///
+    /// Called without the lock held or with it.
     func signal() {
         // Initialised in `init`.
         unsafe pthread_cond_signal(changed)

@@ -10,7 +10,9 @@ struct ServiceThread: Sendable {
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Starts a thread that ends when `run` returns. It must be joined.
+    /// Starts a thread that ends when `run` returns.
+    ///
+    /// It must be joined.
     init(run: @escaping @Sendable () -> Void) throws(StoreError) {
         // Signals are for the threads of the server: this one must not interrupt its system calls for them.
         var all = sigset_t()
@@ -42,7 +44,9 @@ struct ServiceThread: Sendable {
         self.handle = handle
     }
 
-    /// Waits for the thread's end. Called once.
+    /// Waits for the thread's end.
+    ///
+    /// Called once.
     func join() {
         // The thread was started joinable and is joined once.
         pthread_join(handle, nil)

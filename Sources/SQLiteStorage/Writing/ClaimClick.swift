@@ -15,7 +15,9 @@ struct ClaimWrite: Sendable {
 
 /// Consuming a click for a check.
 extension WriteContext {
-    func claim(_ click: Click, by method: AttributionMethod, for check: Check) throws(SQLiteError) -> ClaimWrite {
+    func claim(_ click: Click, by method: AttributionMethod, for check: Check) throws(SQLiteError)
+        -> ClaimWrite
+    {
         guard
             click.facts.app == check.app, click.facts.isTest == check.isTest,
             let scope = try scope(of: check.app, isTest: check.isTest)
@@ -37,7 +39,9 @@ extension WriteContext {
         let retired = try retireDuplicates(of: click, check, scope)
         try count(claim, check, scope)
 
-        for expiry in retired + [click.facts.expiresAt] { counters.addLive(-1, of: scope, expiringAt: expiry) }
+        for expiry in retired + [click.facts.expiresAt] {
+            counters.addLive(-1, of: scope, expiringAt: expiry)
+        }
         ledger.expect(click.id)
         return ClaimWrite(.claimed(claim), mustBeDelivered: true)
     }
@@ -59,7 +63,8 @@ extension WriteContext {
     }
 
     /// Gives an answer that failed on its way to this check, if it is still there to give.
-    private func redeliver(_ click: Click, _ scope: Scope, to check: Check) throws(SQLiteError) -> ClaimWrite {
+    private func redeliver(_ click: Click, _ scope: Scope, to check: Check) throws(SQLiteError) -> ClaimWrite
+    {
         guard
             let row = try ClaimRow.undelivered(scope, check, on: connection),
             row.click == Int64(bitPattern: click.id.high),
@@ -88,7 +93,9 @@ extension WriteContext {
     /// Closes the same visitor's other clicks of the same minutes, so that a reinstall does not match them.
     ///
     /// - Returns: when they would have expired.
-    private func retireDuplicates(of click: Click, _ check: Check, _ scope: Scope) throws(SQLiteError) -> [Timestamp] {
+    private func retireDuplicates(of click: Click, _ check: Check, _ scope: Scope) throws(SQLiteError)
+        -> [Timestamp]
+    {
         let visit = try connection.statement(ClaimSQL.visit).first(click.id.high) { row in
             KeyedHash(index: UInt64(bitPattern: row.integer(0)), rest: UInt64(bitPattern: row.integer(1)))
         }

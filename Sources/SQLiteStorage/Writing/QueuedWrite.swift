@@ -34,8 +34,7 @@ final class PendingWrite<Outcome: Sendable>: QueuedWrite, @unchecked Sendable {
     private let isAnswered = Atomic(false)
     private var outcome: Result<Outcome, StoreError>?
 
-    /// - Parameters:
-    ///   - compensation: what is to be written when the outcome is on disk and the caller was told `timedOut`.
+    /// The compensation is what is to be written when the outcome is on disk and the caller was told `timedOut`.
     init(
         deadline: UInt64,
         body: @escaping Body,

@@ -1,7 +1,9 @@
 internal import Attribution
 internal import SQLite
 
-/// The visits of the last seconds, which a repeated post is recognised by. Writer's thread only.
+/// The visits of the last seconds, which a repeated post is recognised by.
+///
+/// Writer's thread only.
 ///
 /// In memory, because an index over a random hash would make each click touch a page more, and only ten seconds
 /// of it would ever be asked for. After a start it is read back from the end of the clicks.
@@ -62,7 +64,10 @@ struct RecentVisits {
         let newest = try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
         let first = newest - Self.spanMilliseconds << 16
         try connection.statement(Self.recent).forEach(first, Self.loadLimit) { row throws(SQLiteError) in
-            let hash = KeyedHash(index: UInt64(bitPattern: row.integer(2)), rest: UInt64(bitPattern: row.integer(3)))
+            let hash = KeyedHash(
+                index: UInt64(bitPattern: row.integer(2)),
+                rest: UInt64(bitPattern: row.integer(3))
+            )
             let recordedAt = Timestamp(milliseconds: row.integer(4))
             let visit = Visit(scope: Scope(number: row.integer(1)), hash: hash)
             // Newest first: the first one seen of a visit is the one that counts.

@@ -32,7 +32,9 @@ extension WriteContext {
         var id = visits.click(of: scope, click.visit, recordedAt: facts.recordedAt)
         if let idempotency = click.idempotency {
             let statement = try connection.statement(RecordSQL.findIdempotent)
-            let found = try statement.first(scope.number, idempotency.index, idempotency.rest) { $0.integer(0) }
+            let found = try statement.first(scope.number, idempotency.index, idempotency.rest) {
+                $0.integer(0)
+            }
             id = found ?? id
         }
         guard let id else { return nil }

@@ -1,7 +1,9 @@
 internal import Attribution
 internal import SQLite
 
-/// What the writer works with: its connection, and what the open transaction has gathered. Writer's thread only.
+/// What the writer works with: its connection, and what the open transaction has gathered.
+///
+/// Writer's thread only.
 ///
 /// Effects in memory come after the last statement of a request that can fail, so that a request that is undone
 /// leaves none behind; a transaction that is undone drops them all.
@@ -19,7 +21,9 @@ final class WriteContext {
     private var lastClick: Int64 = 0
     private(set) var closedBefore = ClosedBefore()
 
-    init(connection: Connection, ledger: AnswerLedger, random: @escaping @Sendable () -> UInt64) throws(SQLiteError) {
+    init(connection: Connection, ledger: AnswerLedger, random: @escaping @Sendable () -> UInt64)
+        throws(SQLiteError)
+    {
         self.connection = connection
         self.ledger = ledger
         self.random = random
@@ -76,7 +80,13 @@ final class WriteContext {
     ///
     /// - Returns: the name that the click's campaign is counted under.
     @discardableResult
-    func count(_ metric: Metric, times: Int64 = 1, of traits: CountedTraits, _ scope: Scope, at moment: Timestamp)
+    func count(
+        _ metric: Metric,
+        times: Int64 = 1,
+        of traits: CountedTraits,
+        _ scope: Scope,
+        at moment: Timestamp
+    )
         throws(SQLiteError) -> String?
     {
         let day = Granularity.day.start(of: moment)
@@ -90,7 +100,13 @@ final class WriteContext {
         return campaign
     }
 
-    func countCheck(_ metric: Metric, times: Int64 = 1, from platform: Platform, _ scope: Scope, in hour: Timestamp) {
+    func countCheck(
+        _ metric: Metric,
+        times: Int64 = 1,
+        from platform: Platform,
+        _ scope: Scope,
+        in hour: Timestamp
+    ) {
         counters.add(times, metric, to: platform.checkLabels, of: scope, in: hour)
     }
 

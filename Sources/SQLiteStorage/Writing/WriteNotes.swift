@@ -3,7 +3,9 @@ internal import SQLite
 internal import Synchronization
 
 extension SharedState {
-    /// Queues the writing of what the loops have noted. It has no deadline: it is done, or what it took is put back.
+    /// Queues the writing of what the loops have noted.
+    ///
+    /// It has no deadline: it is done, or what it took is put back.
     func queueNotes() {
         let drained = DrainedNotes()
         let write = PendingWrite<Void>(
@@ -49,7 +51,13 @@ extension WriteContext {
         }
         for (ending, times) in notes.noMatches {
             countCheck(.checks, times: times, from: ending.platform, ending.scope, in: ending.hour)
-            countCheck(Metric(ending.reason), times: times, from: ending.platform, ending.scope, in: ending.hour)
+            countCheck(
+                Metric(ending.reason),
+                times: times,
+                from: ending.platform,
+                ending.scope,
+                in: ending.hour
+            )
         }
     }
 

@@ -1,6 +1,8 @@
 internal import Attribution
 
-/// What waits for the writer, and what it is working on. Shared by all threads.
+/// What waits for the writer, and what it is working on.
+///
+/// Shared by all threads.
 final class WriteQueue: Sendable {
     private struct State: Sendable {
         var waiting: [any QueuedWrite] = []
@@ -8,6 +10,8 @@ final class WriteQueue: Sendable {
         var running: [any QueuedWrite] = []
         var isWriterAsleep = false
         var isStopping = false
+        /// The writer will not come again.
+        var hasEnded = false
         /// Why the writer cannot take anything at present.
         var obstacle: StoreError?
     }
@@ -21,10 +25,12 @@ final class WriteQueue: Sendable {
 
     /// Queues a write, or refuses it at once.
     ///
-    /// - Parameter isOurs: the store's own writes are few, and wait whatever else does.
+    /// The store's own writes are few, and may wait whatever else does.
     func append(_ write: any QueuedWrite, isOurs: Bool = false) {
         let refusal: StoreError? = state.withLock { state in
-            if state.isStopping { return StoreError(.stopping, "the server is stopping") }
+            if isOurs ? state.hasEnded : state.isStopping {
+                return StoreError(.stopping, "the server is stopping")
+            }
             if !isOurs, state.waiting.count >= limit {
                 return StoreError(.overloaded, "\(limit) writes are waiting already")
             }
@@ -38,11 +44,16 @@ final class WriteQueue: Sendable {
         if let refusal { write.refuse(refusal) }
     }
 
-    /// Waits for something to write. False when the queue is empty for good.
+    /// Waits for something to write.
+    ///
+    /// False when the queue is empty for good.
     func waitForWork() -> Bool {
         state.wait(until: nil) { state in
             if !state.waiting.isEmpty { return true }
-            if state.isStopping { return false }
+            if state.isStopping {
+                state.hasEnded = true
+                return false
+            }
             state.isWriterAsleep = true
             return nil
         } ?? false
@@ -69,7 +80,9 @@ final class WriteQueue: Sendable {
         state.withLock { $0.obstacle = obstacle }
     }
 
-    /// Answers everybody whose time is up. What still waits is withdrawn: it will never be done.
+    /// Answers everybody whose time is up.
+    ///
+    /// What still waits is withdrawn: it will never be done.
     func expire(at now: UInt64) {
         let (late, obstacle) = state.withLock { state in
             let late = state.waiting.filter { $0.deadline <= now }
@@ -92,7 +105,9 @@ final class WriteQueue: Sendable {
         return waiting.count
     }
 
-    /// Lets nothing more in. What waits is still done.
+    /// Lets nothing more in.
+    ///
+    /// What waits is still done.
     func stop() {
         state.withLock { $0.isStopping = true }
         state.broadcast()

@@ -16,7 +16,7 @@ final class Writer {
     private var troubles: TroubleLog
     private var retryAt: UInt64 = 0
 
-    /// - Parameter open: opens the connection again after it had to be given up.
+    /// `open` opens the connection again after it had to be given up.
     init(
         _ context: WriteContext,
         shared: SharedState,
@@ -60,7 +60,11 @@ final class Writer {
             try context.commit()
             context.changesDirectory = false
             let seconds = Double(MonotonicClock.now() - start) / 1_000_000_000
-            shared.noteCommit(batchSize: batch.count, seconds: seconds, logPages: context.connection.logPageCount)
+            shared.noteCommit(
+                batchSize: batch.count,
+                seconds: seconds,
+                logPages: context.connection.logPageCount
+            )
             if changesDirectory { shared.noteDirectoryChange() }
             troubles.noteSuccess()
             answer(batch)
@@ -86,7 +90,9 @@ final class Writer {
         } while batch.count < shared.configuration.batchLimit && MonotonicClock.now() < end
     }
 
-    /// Does one request, without a savepoint. False when it failed or was refused after it had changed something.
+    /// Does one request, without a savepoint.
+    ///
+    /// False when it failed or was refused after it had changed something.
     private func isDone(_ write: any QueuedWrite, _ context: WriteContext) throws(SQLiteError) -> Bool {
         let changes = context.connection.totalChangeCount
         do throws(SQLiteError) {
@@ -99,7 +105,9 @@ final class Writer {
     }
 
     /// Undoes the transaction and does it again with a savepoint around each request, so that one that fails
-    /// spoils nobody else's. All others do without savepoints, which would keep a copy of each page they touch.
+    /// spoils nobody else's.
+    ///
+    /// All others do without savepoints, which would keep a copy of each page they touch.
     private func redo(_ batch: [any QueuedWrite], _ context: WriteContext) throws(SQLiteError) {
         context.rollback()
         try context.begin()
@@ -120,8 +128,10 @@ final class Writer {
         }
     }
 
-    /// Lets the log begin anew. Writes that follow each other without a pause would make it grow for ever, because
-    /// SQLite goes back to its start only when all of it has been copied.
+    /// Lets the log begin anew.
+    ///
+    /// Writes that follow each other without a pause would make it grow for ever, because SQLite goes back to
+    /// its start only when all of it has been copied.
     private func boundLog(_ connection: Connection) throws(SQLiteError) {
         let pages = connection.logPageCount
         if pages >= WriteAheadLog.pausePages {
@@ -160,7 +170,9 @@ final class Writer {
         troubles.note(error, requests: refused, at: MonotonicClock.now())
     }
 
-    /// The context, made anew after its connection was given up. Nil, and all refused, when that fails.
+    /// The context, made anew after its connection was given up.
+    ///
+    /// Nil, and all refused, when that fails.
     private func usableContext() -> WriteContext? {
         if let context { return context }
         let now = MonotonicClock.now()
