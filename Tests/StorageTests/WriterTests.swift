@@ -104,14 +104,6 @@ struct WriterTests {
         #expect(answers.filter { $0 == nil }.count >= 10)
     }
 
-    /// A click, recorded by a store that is stopped again.
-    private func recordedClick() async throws -> (folder: TemporaryFolder, click: Click) {
-        let test = try await TestStore()
-        let click = try await test.run { try await $0.record(.sample()).click }
-        test.stop()
-        return (test.folder, click)
-    }
-
     private func claim(_ click: Click, in test: TestStore) async -> StoreError.Code? {
         await code { () async throws(StoreError) in
             try await flattened {
@@ -122,23 +114,24 @@ struct WriterTests {
 
     @Test("a claim that waits too long is withdrawn, and consumes nothing")
     func withdrawsLateClaim() async throws {
-        let (folder, click) = try await recordedClick()
-        let test = try await TestStore(in: folder) { $0.timeLimitMilliseconds = 150 }
+        let test = try await TestStore()
+        let click = try await test.run { try await $0.record(.sample()).click }
         let gate = Gate()
         test.store.queueWork { gate.pass() }
         await gate.wait()
-        #expect(await claim(click, in: test) == .timedOut)
+        async let late = claim(click, in: test)
+        while test.store.health.queueLength < 2 { await Task.yield() }
+        test.store.expireWaiting()
+        #expect(await late == .timedOut)
         gate.open()
-        test.stop()
-        let again = try await TestStore(in: folder)
-        let match = try await again.run { try await $0.match(.sample(caller: 2)) }
+        let match = try await test.run { try await $0.match(.sample(caller: 2)) }
         #expect(match == .match(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
     }
 
     @Test("a claim that commits too late goes to the next check, once, even if the store stops meanwhile")
     func redeliversLateCommit() async throws {
-        let (folder, click) = try await recordedClick()
-        let test = try await TestStore(in: folder) { $0.timeLimitMilliseconds = 2000 }
+        let test = try await TestStore()
+        let click = try await test.run { try await $0.record(.sample()).click }
         let (before, within) = (Gate(), Gate())
         test.store.queueWork { before.pass() }
         await before.wait()
@@ -148,15 +141,31 @@ struct WriterTests {
         test.store.queueWork { within.pass() }
         before.open()
         await within.wait()
+        test.store.expireWaiting()
         #expect(await late == .timedOut)
         within.open()
         test.stop()
-        let again = try await TestStore(in: folder)
+        let again = try await TestStore(in: test.folder)
         let outcomes = try await again.run { session in
             [try await session.match(.sample(caller: 2)), try await session.match(.sample(caller: 3))]
         }
         let claim = Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)
         #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
+    }
+
+    @Test("the watchdog answers in time by itself")
+    func answersInTime() async throws {
+        let test = try await TestStore { $0.timeLimitMilliseconds = 150 }
+        let gate = Gate()
+        test.store.queueWork { gate.pass() }
+        await gate.wait()
+        let late = await code { () async throws(StoreError) in
+            try await flattened {
+                try await test.run { try await $0.revoke(KeyID(high: 1, low: 1), at: TestStore.noon) }
+            }
+        }
+        #expect(late == .timedOut)
+        gate.open()
     }
 
     @Test("while another process holds the database, nothing is consumed, and all goes on afterwards")
