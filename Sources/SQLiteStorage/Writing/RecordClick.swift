@@ -45,7 +45,11 @@ extension WriteContext {
     /// A post that repeated a visit may itself be repeated, by its idempotency key alone: the click answers to it.
     private func adopt(_ idempotency: KeyedHash?, by first: Click) throws(SQLiteError) {
         guard let idempotency else { return }
-        try connection.statement(RecordSQL.adoptIdempotency).run(first.id.high, idempotency.index, idempotency.rest)
+        try connection.statement(RecordSQL.adoptIdempotency).run(
+            first.id.high,
+            idempotency.index,
+            idempotency.rest
+        )
     }
 
     private func insert(_ click: NewClick, _ id: ClickID, _ scope: Scope) throws(SQLiteError) {
