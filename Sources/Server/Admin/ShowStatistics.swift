@@ -63,15 +63,9 @@ enum ShowStatistics {
     }
 
     private static func warnings(_ directory: Directory, _ settings: ServiceSettings) -> [String] {
-        var warnings = directory.apps.filter(\.settings.destinations.isEmpty).map { app in
-            "App \(app.settings.name) allows any destination: a stranger can plant a link in somebody's first "
-                + "launch. Set --destination with \"afterlink apps set\""
-        }
-        if settings.usesTestClock {
-            warnings.append(
-                "The test clock is on: anybody sets the time of clicks and checks. Never use it for real"
-            )
-        }
-        return warnings
+        guard settings.usesTestClock else { return directory.warnings }
+        return directory.warnings + [
+            "the test clock is on: any request can set the time; never use it for real"
+        ]
     }
 }
