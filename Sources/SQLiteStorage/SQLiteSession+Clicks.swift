@@ -8,7 +8,9 @@ extension SQLiteSession: ClickStore {
     }
 
     public func view(for check: Check) async throws(StoreError) -> CheckView {
-        if shared.hasUnmarkedDeliveries { try await flushNotes() }
+        // A claim that its caller does not know of may be on disk, or may come there: nobody is told "no match"
+        // because of it before it can be found again.
+        if shared.hasUnmarkedDeliveries || shared.queue.isInDoubt { try await flushNotes() }
         guard let scope = try scope(of: check.app, isTest: check.isTest) else { return CheckView() }
         let ledger = shared.ledger
         return try read { connection throws(SQLiteError) in
@@ -19,9 +21,15 @@ extension SQLiteSession: ClickStore {
     public func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
     {
+        let (shared, notes) = (shared, notes)
         let written = try await write(
             { context throws(SQLiteError) in .success(try context.claim(click, by: method, for: check)) },
-            compensation: { Self.makeUp(for: $0) }
+            whenLate: { late in
+                // Its check has been told to try again: the answer goes to the next one.
+                if late.mustBeDelivered, let claim = late.outcome.claim {
+                    notes.noteFailedDelivery(of: claim, shared)
+                }
+            }
         )
         return written.outcome
     }
@@ -31,9 +39,7 @@ extension SQLiteSession: ClickStore {
     }
 
     public func deliveryFailed(of claim: Claim) {
-        shared.noteDeliveryFailed()
-        notes.update { $0.failedDeliveries.append(claim.click.id) }
-        shared.queueNotes()
+        notes.noteFailedDelivery(of: claim, shared)
     }
 
     public func note(_ ending: CheckEnding, of check: Check) {
@@ -60,23 +66,22 @@ extension SQLiteSession: ClickStore {
         // Writes are done in the order in which they were queued.
         try await write { _ throws(SQLiteError) in .success(()) }
     }
+}
 
-    /// A match that came to disk after its check had been told to try again goes to the next check.
-    private static func makeUp(for write: ClaimWrite) -> (any QueuedWrite)? {
-        let claim: Claim
-        switch write.outcome {
-        case .claimed(let claimed): claim = claimed
-        case .replayed(let repeated): claim = repeated
-        case .lost: return nil
+extension Notes {
+    /// From now until the answer is marked on disk, every look waits for that.
+    fileprivate func noteFailedDelivery(of claim: Claim, _ shared: SharedState) {
+        shared.noteDeliveryFailed()
+        update { $0.failedDeliveries.append(claim.click.id) }
+        shared.queueNotes()
+    }
+}
+
+extension ClaimOutcome {
+    fileprivate var claim: Claim? {
+        switch self {
+        case .claimed(let claim), .replayed(let claim): claim
+        case .lost: nil
         }
-        guard write.mustBeDelivered else { return nil }
-        return PendingWrite<Void>(
-            deadline: .max,
-            body: { context throws(SQLiteError) in
-                try context.markUndelivered(claim.click.id)
-                return .success(())
-            },
-            completion: { _ in }
-        )
     }
 }

@@ -75,7 +75,7 @@ public final class SQLiteSession {
     /// Hands a write to the writer and waits for it to be on disk.
     func write<Outcome: Sendable>(
         _ body: @escaping PendingWrite<Outcome>.Body,
-        compensation: (@Sendable (Outcome) -> (any QueuedWrite)?)? = nil
+        whenLate: (@Sendable (Outcome) -> Void)? = nil
     ) async throws(StoreError) -> Outcome {
         let shared = shared
         // Resumed exactly once: `PendingWrite` completes once, whoever answers it, and every write that is queued
@@ -85,7 +85,7 @@ public final class SQLiteSession {
             let write = PendingWrite<Outcome>(
                 deadline: shared.deadline(),
                 body: body,
-                compensation: compensation,
+                whenLate: whenLate,
                 completion: { unsafe continuation.resume(returning: $0) }
             )
             shared.queue.append(write)

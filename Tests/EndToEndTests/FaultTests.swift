@@ -71,6 +71,36 @@ struct FaultTests {
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
+    @Test(
+        "while syncs stay slow, who asks for a claim in doubt is told to try again, never that there is no match"
+    )
+    func claimInDoubt() throws {
+        let installation = try Installation()
+        let disk = try FaultyDisk(in: installation.folder)
+        let server = try AfterlinkProcess(
+            installation,
+            ["--replay-grace", "0"],
+            environment: disk.environment
+        )
+        defer { server.kill() }
+        let connection = try server.connect()
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        // The claim's own commit comes after its 503, and what makes up for it takes as long again.
+        try disk.set(.slowSync(milliseconds: 1500))
+        let end = ContinuousClock.now + .seconds(5)
+        var replies: [Connection.Reply] = []
+        while ContinuousClock.now < end, replies.last?.status != 200 {
+            replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
+        }
+        try disk.set(.none)
+        while replies.last?.status != 200, ContinuousClock.now < end + .seconds(10) {
+            replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
+        }
+        #expect(replies.last?.isMatch == true)
+        #expect(!replies.contains { $0.isNoMatch })
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+    }
+
     @Test("a database that cannot be written, is none, or is damaged refuses the start and is left as it is")
     func refusesToStart() throws {
         for damage in ["text", "header"] {

@@ -12,9 +12,7 @@ protocol QueuedWrite: AnyObject, Sendable {
     /// - Returns: false when the work was refused and its changes are to be undone.
     func perform(in context: WriteContext) throws(SQLiteError) -> Bool
     /// Tells the caller the outcome, which is on disk now.
-    ///
-    /// - Returns: the write that makes up for an outcome that the caller no longer waits for.
-    func answer() -> (any QueuedWrite)?
+    func answer()
     /// Tells the caller that nothing was done. False when it was told something before.
     @discardableResult func refuse(_ error: StoreError) -> Bool
 }
@@ -30,20 +28,20 @@ final class PendingWrite<Outcome: Sendable>: QueuedWrite, @unchecked Sendable {
     let deadline: UInt64
     private let body: Body
     private let completion: Completion
-    private let compensation: (@Sendable (Outcome) -> (any QueuedWrite)?)?
+    private let whenLate: (@Sendable (Outcome) -> Void)?
     private let isAnswered = Atomic(false)
     private var outcome: Result<Outcome, StoreError>?
 
-    /// The compensation is what is to be written when the outcome is on disk and the caller was told `timedOut`.
+    /// `whenLate` is called on the writer's thread when the outcome is on disk and the caller was told `timedOut`.
     init(
         deadline: UInt64,
         body: @escaping Body,
-        compensation: (@Sendable (Outcome) -> (any QueuedWrite)?)? = nil,
+        whenLate: (@Sendable (Outcome) -> Void)? = nil,
         completion: @escaping Completion
     ) {
         self.deadline = deadline
         self.body = body
-        self.compensation = compensation
+        self.whenLate = whenLate
         self.completion = completion
     }
 
@@ -55,17 +53,16 @@ final class PendingWrite<Outcome: Sendable>: QueuedWrite, @unchecked Sendable {
         return true
     }
 
-    func answer() -> (any QueuedWrite)? {
+    func answer() {
         guard let outcome else {
             _ = refuse(StoreError(.defect, "a write was answered before it was done"))
-            return nil
+            return
         }
         if takeAnswer() {
             completion(outcome)
-            return nil
+        } else if case .success(let value) = outcome {
+            whenLate?(value)
         }
-        guard case .success(let value) = outcome else { return nil }
-        return compensation?(value)
     }
 
     func refuse(_ error: StoreError) -> Bool {

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Synchronization
 
 /// What waits for the writer, and what it is working on.
 ///
@@ -18,6 +19,7 @@ final class WriteQueue: Sendable {
 
     private let state = Monitor(State())
     private let limit: Int
+    private let isInDoubtFlag = Atomic(false)
 
     init(limit: Int) {
         self.limit = limit
@@ -70,10 +72,17 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// All that was taken is answered.
+    /// All that was taken is answered, and what came to disk too late for its caller has been noted.
     func finish() {
-        state.withLock { $0.running.removeAll(keepingCapacity: true) }
+        state.withLock { state in
+            state.running.removeAll(keepingCapacity: true)
+            isInDoubtFlag.store(false, ordering: .releasing)
+        }
     }
+
+    /// Whether a caller was told `timedOut` while its write may still come to disk: what readers see then is not
+    /// the last word.
+    var isInDoubt: Bool { isInDoubtFlag.load(ordering: .acquiring) }
 
     /// Nothing can be taken now: who waits too long is told why.
     func note(obstacle: StoreError) {
@@ -87,7 +96,10 @@ final class WriteQueue: Sendable {
         let (late, obstacle) = state.withLock { state in
             let late = state.waiting.filter { $0.deadline <= now }
             if !late.isEmpty { state.waiting.removeAll { $0.deadline <= now } }
-            return (late + state.running.filter { $0.deadline <= now }, state.obstacle)
+            let running = state.running.filter { $0.deadline <= now }
+            // Before anybody is told, so that whoever asks again knows.
+            if !running.isEmpty { isInDoubtFlag.store(true, ordering: .releasing) }
+            return (late + running, state.obstacle)
         }
         guard !late.isEmpty else { return }
         let error = obstacle ?? StoreError(.timedOut, "the database did not answer in time")

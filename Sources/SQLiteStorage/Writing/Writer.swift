@@ -145,9 +145,7 @@ final class Writer {
     }
 
     private func answer(_ batch: [any QueuedWrite]) {
-        for write in batch {
-            if let compensation = write.answer() { shared.queue.append(compensation, isOurs: true) }
-        }
+        for write in batch { write.answer() }
         shared.queue.finish()
     }
 
