@@ -98,6 +98,8 @@ struct SchemaState {
     func applyPending(on connection: Connection, at now: Timestamp) throws(SQLiteError) {
         for migration in pending {
             try connection.transaction(.immediate) { () throws(SQLiteError) in
+                // Another process that starts at the same moment may have been faster.
+                guard try connection.integer("PRAGMA user_version") < migration.number else { return }
                 if migration.number == pending.first?.number, version == 0 {
                     try connection.execute(Self.bookkeeping)
                     try connection.execute("PRAGMA application_id = \(DatabaseOpening.applicationID)")

@@ -1,5 +1,7 @@
+import Dispatch
 import Foundation
 import Support
+import Synchronization
 import Testing
 
 @Suite("Apps and keys on the command line", .blocking, .timeLimit(.minutes(10)))
@@ -40,6 +42,27 @@ struct AppsAndKeysTests {
         let mode =
             try FileManager.default.attributesOfItem(atPath: folder.path("data"))[.posixPermissions] as? Int
         #expect(mode == 0o700)
+    }
+
+    @Test(
+        "of several that begin on one path at the same moment, one makes the database and the others say so"
+    )
+    func initialisedAtOnce() throws {
+        let folder = try TemporaryFolder()
+        for round in 0..<4 {
+            let outputs = Mutex<[Installation.Output]>([])
+            let path = folder.path("\(round).db")
+            DispatchQueue.concurrentPerform(iterations: 3) { _ in
+                let output = try? Installation.run([
+                    "init", "--database", path, "--json",
+                ])
+                outputs.withLock { $0 += [output].compactMap(\.self) }
+            }
+            let all = outputs.withLock { $0 }
+            #expect(all.count == 3)
+            #expect(all.count { $0.status == 0 } == 1)
+            #expect(all.allSatisfy { $0.status == 0 || $0.errors.contains("has an app already") })
+        }
     }
 
     @Test("keys that the operator brings are taken and not printed")
