@@ -45,8 +45,8 @@ public protocol ClickStore {
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
 
-    /// Says that the answer about to be written is the first one for `click`: a check whose first byte is
-    /// read from now on may ask for it again.
+    /// Says that the answer for a click that was just claimed, or redelivered by a claim, is about to be written: a
+    /// check whose first byte is read from now on may ask for it again.
     func answering(_ claim: Claim)
 
     /// Says that the answer was seen to fail on its way: the next check with the fingerprint gets it, once.

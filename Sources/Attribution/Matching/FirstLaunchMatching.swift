@@ -28,6 +28,8 @@ public struct FirstLaunchMatching {
                 store.answering(claim)
                 return .match(claim)
             case .replayed(let claim):
+                // Whoever was to have the answer first may never have been told.
+                store.answering(claim)
                 store.note(.replay(claim), of: check)
                 return .replay(claim)
             case .lost:

@@ -73,14 +73,16 @@ struct FirstLaunchMatchingTests {
         #expect(store.calls == [.view, .claim(newer.id), .view, .note(.noMatch(.alreadyClaimed))])
     }
 
-    @Test("gives the answer of a twin of the same caller that was faster, as a replay")
+    @Test("gives the answer of a twin of the same caller that was faster, as a replay, and says so before")
     func replayedWhileClaiming() async throws {
         let store = ScriptedClickStore(
             views: [.success(CheckView(candidates: [newer]))],
             claims: [.success(.replayed(claim(of: older)))]
         )
         #expect(try await outcome(store) == .replay(claim(of: older)))
-        #expect(store.calls == [.view, .claim(newer.id), .note(.replay(claim(of: older)))])
+        #expect(
+            store.calls == [.view, .claim(newer.id), .answering(older.id), .note(.replay(claim(of: older)))]
+        )
     }
 
     @Test(
