@@ -68,7 +68,7 @@ final class ServiceHandler: RequestHandler {
             guard request.method == .options else {
                 throw .methodNotAllowed(allow: allowed)
             }
-            let directory = try self.directory(requestID)
+            let directory = isCrossOrigin ? try self.directory(requestID) : Directory(apps: [], keys: [])
             return CrossOrigin.preflight(request, allowed: allowed, isCrossOrigin, directory)
         case .found(let route, let parameter):
             return try await call(route, parameter, request, requestID, &ending)
@@ -82,7 +82,7 @@ final class ServiceHandler: RequestHandler {
         _ requestID: String,
         _ ending: inout Ending
     ) async throws(APIError) -> Response {
-        let directory = try directory(requestID)
+        let directory = route.needsDirectory ? try directory(requestID) : Directory(apps: [], keys: [])
         var exchange = Exchange(
             request: request,
             requestID: requestID,

@@ -133,3 +133,77 @@ struct OperationsTests {
         #expect(await plain.click(body, fields: ["X-Forwarded-For": "203.0.113.2"]).status == 200)
     }
 }
+
+@Suite("A store that cannot be read")
+struct UnreadableStoreTests {
+    private static func answer(_ path: String, fields: [FieldLine] = []) async throws -> (
+        status: Int, text: String
+    ) {
+        let key = try #require(ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)))
+        let service = Service(
+            settings: ServiceSettings(version: "test"),
+            clock: .fixed(Timestamp(milliseconds: 0)),
+            random: .system,
+            serverKey: key,
+            log: Log(format: .json, clock: .fixed(Timestamp(milliseconds: 0))) { _ in },
+            storeHealth: { StoreHealth(acceptsWrites: true) },
+            connections: { .zero }
+        )
+        let store = UnreadableStore()
+        let handler = service.makeHandler(
+            loop: 0,
+            stores: Stores(clicks: store, apps: store, statistics: store)
+        )
+        let request = Request(
+            .get,
+            path: path,
+            query: "fingerprint=\(hex)",
+            fields: fields,
+            body: [],
+            peer: TestService.peer,
+            firstByteAt: .now()
+        )
+        let response = await handler.respond(to: request)
+        return (response.status.code, String(decoding: response.body, as: UTF8.self))
+    }
+
+    @Test("leaves the process alive and what needs no store answered, but not ready")
+    func alive() async throws {
+        #expect(try await Self.answer("/healthz").status == 200)
+        #expect(try await Self.answer("/v1/skan/config").status == 200)
+        let readiness = try await Self.answer("/readyz")
+        #expect(readiness.status == 503)
+        #expect(readiness.text == #"{"status":"not_ready","reason":"the store cannot be read"}"#)
+    }
+
+    @Test("answers checks 503, not 401 and never no_match")
+    func checks() async throws {
+        let bearer = FieldLine(name: "Authorization", value: "Bearer app_0123456789012345678901234567890123")
+        #expect(try await Self.answer("/v1/deferred-deeplink", fields: [bearer]).status == 503)
+    }
+}
+
+/// A store whose disk does not answer.
+private struct UnreadableStore: ClickStore, AppStore, StatsStore {
+    private static let failure = StoreError(.inputOutput, "for the test")
+
+    func directory() throws(StoreError) -> Directory { throw Self.failure }
+    func create(_ app: App) throws(StoreError) { throw Self.failure }
+    func update(_ app: AppID, to settings: App.Settings) throws(StoreError) { throw Self.failure }
+    func create(_ key: APIKey) throws(StoreError) { throw Self.failure }
+    func revoke(_ key: KeyID, at now: Timestamp) throws(StoreError) { throw Self.failure }
+    func noteUse(of key: KeyID, at now: Timestamp) {}
+    func record(_ click: NewClick) throws(StoreError) -> RecordOutcome { throw Self.failure }
+    func view(for check: Check) throws(StoreError) -> CheckView { throw Self.failure }
+    func claim(_ click: Click, by method: AttributionMethod, for check: Check) throws(StoreError)
+        -> ClaimOutcome
+    {
+        throw Self.failure
+    }
+    func answering(_ claim: Claim) {}
+    func deliveryFailed(of claim: Claim) {}
+    func note(_ ending: CheckEnding, of check: Check) {}
+    func statistics(_ query: StatisticsQuery, at now: Timestamp) throws(StoreError) -> StatisticsReport {
+        throw Self.failure
+    }
+}

@@ -1,3 +1,4 @@
+internal import Attribution
 internal import HTTPServer
 
 /// `GET /readyz`: whether clicks and checks can be answered: the store reads and writes, and nobody is
@@ -10,6 +11,8 @@ enum CheckReadiness {
                 "stopping"
             } else if !context.service.storeHealth().acceptsWrites {
                 "the store refuses writes"
+            } else if (try? context.stores.apps.directory()) == nil {
+                "the store cannot be read"
             } else {
                 nil
             }

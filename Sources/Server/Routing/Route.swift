@@ -43,6 +43,14 @@ struct Route: Sendable {
         self.endpoint = endpoint
     }
 
+    /// Whether apps and keys have a say.
+    ///
+    /// Nothing else depends on the store: a process whose database cannot be read is alive.
+    var needsDirectory: Bool {
+        if case .anyone = access { return isCrossOrigin }
+        return true
+    }
+
     /// How the route is called in logs and metrics.
     var name: String { "\(method.rawValue) \(path)" }
 }
