@@ -51,6 +51,23 @@ struct ShowStatisticsTests {
         #expect(answer.member("field") ?? "" == field)
     }
 
+    @Test("a repeated answer makes the match rate no worse")
+    func matchRateLeavesReplaysOut() async throws {
+        let service = try await TestService()
+        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.check(hex)
+        await service.check(hex)
+        await service.play(
+            Step(
+                name: "stats",
+                path: "/admin/stats",
+                fields: service.bearer(.admin),
+                status: 200,
+                holds: [#""checks":2"#, #""matches":1"#, #""replays":1"#, #""match_rate":1.0"#]
+            )
+        )
+    }
+
     @Test("is for admin keys alone", arguments: [KeyKind.app, .server, .test])
     func adminOnly(kind: KeyKind) async throws {
         let service = try await TestService()

@@ -19,7 +19,7 @@ public struct StatisticsBody {
 
     /// Share of checks that led to a match, replays left out; nil without any check.
     public static func matchRate(_ counts: Counts) -> Double? {
-        let checks = counts[.checks] ?? 0
+        let checks = (counts[.checks] ?? 0) - (counts[.replays] ?? 0)
         return checks > 0 ? Double(counts[.matches] ?? 0) / Double(checks) : nil
     }
 
