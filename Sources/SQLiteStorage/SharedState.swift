@@ -18,6 +18,8 @@ final class SharedState: Sendable {
     private let commits = Atomic<UInt64>(0)
     /// Answers that were seen to fail and are not marked on disk yet.
     private let unmarkedDeliveries = Atomic(0)
+    /// Whether a write of notes waits for its turn.
+    private let notesAreQueued = Atomic(false)
     /// Moves when this process has changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
     private let isStoppingFlag = Atomic(false)
@@ -102,6 +104,16 @@ final class SharedState: Sendable {
         let notes = Notes()
         self.notes.withLock { $0.append(notes) }
         return notes
+    }
+
+    /// False where a write of notes waits already.
+    func beginQueuingNotes() -> Bool {
+        !notesAreQueued.exchange(true, ordering: .acquiringAndReleasing)
+    }
+
+    /// What is noted from now on needs another write.
+    func endQueuingNotes() {
+        _ = notesAreQueued.exchange(false, ordering: .acquiringAndReleasing)
     }
 
     /// Whether any loop has noted something that is not written yet.

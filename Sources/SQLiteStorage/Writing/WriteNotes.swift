@@ -7,10 +7,13 @@ extension SharedState {
     ///
     /// It has no deadline: it is done, or what it took is put back.
     func queueNotes() {
+        // One that waits takes along what is noted until its turn comes.
+        guard beginQueuingNotes() else { return }
         let drained = DrainedNotes()
         let write = PendingWrite<Void>(
             deadline: .max,
             body: { context throws(SQLiteError) in
+                self.endQueuingNotes()
                 // Done over, the write begins with what it took before.
                 try context.write(drained.take(from: self))
                 return .success(())
@@ -18,7 +21,9 @@ extension SharedState {
             completion: { result in
                 switch result {
                 case .success: self.noteDeliveriesMarked(drained.content.failedDeliveries.count)
-                case .failure: self.restore(drained.content)
+                case .failure:
+                    self.endQueuingNotes()
+                    self.restore(drained.content)
                 }
             }
         )
