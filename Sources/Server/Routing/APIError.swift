@@ -114,7 +114,7 @@ extension APIError {
     static let unavailable = APIError(
         status: .serviceUnavailable,
         code: .unavailable,
-        message: "The service cannot store or read right now; nothing was recorded or consumed. Try again",
+        message: "The service cannot store or read right now. Try again in a moment",
         retryAfter: 1
     )
 
