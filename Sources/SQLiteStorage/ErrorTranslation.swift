@@ -53,23 +53,23 @@ extension SQLiteError {
 struct TroubleLog {
     private let log: StoreLog
     private var saidAt: [StoreError.Code: UInt64] = [:]
-    private(set) var counts: [StoreError.Code: Int64] = [:]
 
     init(_ log: StoreLog) {
         self.log = log
     }
 
-    mutating func note(_ error: StoreError, requests: Int, at now: UInt64) {
-        counts[error.code, default: 0] += Int64(max(requests, 1))
+    mutating func note(_ error: StoreError, at now: UInt64) {
         if let last = saidAt[error.code], now < last + 10_000_000_000 { return }
         saidAt[error.code] = now
-        log.write(.error, "database: \(error.explanation) Requests are answered 503 meanwhile.")
+        // A defect is told as one.
+        let answer = error.code == .defect ? "500" : "503"
+        log.write(.error, "database: \(error.explanation) Requests are answered \(answer) meanwhile.")
     }
 
     /// Says that what was noted before is over.
     mutating func noteSuccess() {
         guard !saidAt.isEmpty else { return }
         saidAt = [:]
-        log.write(.information, "database: writes succeed again.")
+        log.write(.information, "database: it works again.")
     }
 }

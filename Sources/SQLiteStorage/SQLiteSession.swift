@@ -19,6 +19,7 @@ public final class SQLiteSession {
     private var directorySnapshot: DirectoryCache.Snapshot
     private var seenDirectoryChanges: UInt64
     private var directoryIsDueAt: UInt64 = 0
+    private var troubles: TroubleLog
 
     /// How long a change by another process may go unseen, in nanoseconds.
     private static let directoryNanoseconds: UInt64 = 200_000_000
@@ -28,6 +29,7 @@ public final class SQLiteSession {
         self.opening = opening
         cache = directory
         notes = shared.makeNotes()
+        troubles = TroubleLog(shared.configuration.log)
         seenDirectoryChanges = shared.directoryChangeCount
         directorySnapshot = directory.snapshot
     }
@@ -57,11 +59,15 @@ public final class SQLiteSession {
                 try connection.begin(.deferred)
                 snapshotCommit = commit
             }
-            return try body(connection)
+            let result = try body(connection)
+            troubles.noteSuccess()
+            return result
         } catch {
             endSnapshot()
             if error.endsConnection { connection = nil }
-            throw StoreError(error)
+            let failure = StoreError(error)
+            troubles.note(failure, at: MonotonicClock.now())
+            throw failure
         }
     }
 

@@ -69,7 +69,7 @@ final class Housekeeper {
             troubles.noteSuccess()
         } catch {
             guard error.code != .stopping else { return }
-            troubles.note(error, requests: 0, at: MonotonicClock.now())
+            troubles.note(error, at: MonotonicClock.now())
         }
     }
 }

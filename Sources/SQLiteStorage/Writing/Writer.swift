@@ -39,7 +39,7 @@ final class Writer {
         do throws(SQLiteError) {
             _ = try context?.connection.checkpoint(.truncate)
         } catch {
-            troubles.note(StoreError(error), requests: 0, at: MonotonicClock.now())
+            troubles.note(StoreError(error), at: MonotonicClock.now())
         }
         context = nil
     }
@@ -121,8 +121,10 @@ final class Writer {
                 }
             } catch {
                 if error.endsBatch || !context.connection.isInTransaction { throw error }
-                write.refuse(StoreError(error))
-                shared.noteRefusals(1, StoreError(error))
+                let failure = StoreError(error)
+                write.refuse(failure)
+                shared.noteRefusals(1, failure)
+                troubles.note(failure, at: MonotonicClock.now())
                 try context.connection.rollbackToSavepoint()
             }
         }
@@ -165,7 +167,7 @@ final class Writer {
             }
         }
         shared.noteRefusals(refused, error)
-        troubles.note(error, requests: refused, at: MonotonicClock.now())
+        troubles.note(error, at: MonotonicClock.now())
     }
 
     /// The context, made anew after its connection was given up.
@@ -194,7 +196,7 @@ final class Writer {
             retryAt = now + Self.retryNanoseconds
             let refused = shared.queue.refuseAll(error)
             shared.noteRefusals(refused, error)
-            troubles.note(error, requests: refused, at: now)
+            troubles.note(error, at: now)
         }
         return context
     }
