@@ -13,6 +13,8 @@ final class AnswerLedger: Sendable {
         case pending
         /// Nanoseconds of the monotonic clock.
         case answered(at: UInt64)
+        /// Answered then, and nothing spoke against the answer's arrival.
+        case delivered(answeredAt: UInt64)
     }
     private struct State: Sendable {
         /// By the first half of the click's identifier.
@@ -23,8 +25,9 @@ final class AnswerLedger: Sendable {
         var startOfCurrent: UInt64 = 0
     }
 
-    /// Longer than any request lives: who asks later, began after whatever is forgotten.
-    private static let generationNanoseconds: UInt64 = 60_000_000_000
+    /// Longer than any request lives, and than an answer's delivery is watched: who asks later, began after
+    /// whatever is forgotten.
+    private static let generationNanoseconds: UInt64 = 120_000_000_000
 
     private let state = Mutex(State())
     private let now: @Sendable () -> UInt64
@@ -48,7 +51,29 @@ final class AnswerLedger: Sendable {
             switch state.current[click.high] ?? state.previous[click.high] {
             case .none: true
             case .pending: false
-            case .answered(let moment): moment <= firstByteAt
+            case .answered(let moment), .delivered(let moment): moment <= firstByteAt
+            }
+        }
+    }
+
+    /// The answer for the click seems to have arrived.
+    func delivered(_ click: ClickID) {
+        state.withLock { state in
+            guard case .answered(let moment) = state.current[click.high] ?? state.previous[click.high] else {
+                return
+            }
+            state.current[click.high] = .delivered(answeredAt: moment)
+        }
+    }
+
+    /// Whether nobody is known to have got the answer for the click yet.
+    ///
+    /// False for a claim of an earlier process: what is answered here are repetitions.
+    func isOwed(_ click: ClickID) -> Bool {
+        state.withLock { state in
+            switch state.current[click.high] ?? state.previous[click.high] {
+            case .none, .delivered: false
+            case .pending, .answered: true
             }
         }
     }

@@ -38,7 +38,12 @@ extension SQLiteSession: ClickStore {
         shared.ledger.answering(claim.click.id)
     }
 
+    public func delivered(_ claim: Claim) {
+        shared.ledger.delivered(claim.click.id)
+    }
+
     public func deliveryFailed(of claim: Claim) {
+        guard shared.ledger.isOwed(claim.click.id) else { return }
         notes.noteFailedDelivery(of: claim, shared)
     }
 

@@ -128,6 +128,19 @@ struct FindDeferredDeepLinkTests {
         #expect(try await service.totals()[.replays] == 1)
     }
 
+    @Test("a repeated answer that fails goes to nobody else, because the first one arrived")
+    func failedRepetition() async throws {
+        let service = try await TestService()
+        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        let first = await service.check(hex)
+        await service.deliverLast(.delivered)
+        #expect(await service.check(hex).text == first.text)
+        await service.deliverLast(.failed)
+        let stranger = await service.check(hex, fields: ["User-Agent": "Another/1"])
+        #expect(stranger.member("status") == "no_match")
+        #expect(await service.check(hex).text == first.text)
+    }
+
     @Test("the released clients' other calls get a final answer")
     func newerClients() async throws {
         let service = try await TestService()

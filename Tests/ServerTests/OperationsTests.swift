@@ -218,6 +218,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore {
         throw Self.failure
     }
     func answering(_ claim: Claim) {}
+    func delivered(_ claim: Claim) {}
     func deliveryFailed(of claim: Claim) {}
     func note(_ ending: CheckEnding, of check: Check) {}
     func statistics(_ query: StatisticsQuery, at now: Timestamp) throws(StoreError) -> StatisticsReport {

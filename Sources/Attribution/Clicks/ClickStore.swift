@@ -49,7 +49,13 @@ public protocol ClickStore {
     /// check whose first byte is read from now on may ask for it again.
     func answering(_ claim: Claim)
 
-    /// Says that the answer was seen to fail on its way: the next check with the fingerprint gets it, once.
+    /// Says that nothing spoke against the arrival of an answer: the click is somebody's now.
+    func delivered(_ claim: Claim)
+
+    /// Says that an answer was seen to fail on its way: the next check with the fingerprint gets it, once.
+    ///
+    /// Not if one arrived before. A repetition that fails is for the same caller to ask for again, and for nobody
+    /// else.
     func deliveryFailed(of claim: Claim)
 
     /// Notes how a check ended that consumed nothing. Batched: the last second may be lost with the process.

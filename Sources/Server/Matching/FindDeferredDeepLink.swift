@@ -86,7 +86,10 @@ enum FindDeferredDeepLink {
     private static func delivered(_ claim: Claim, by clicks: any ClickStore) -> Response {
         var response = Response(.ok, json: MatchAnswer.match(claim))
         response.onDelivery = { delivery in
-            if delivery == .failed { clicks.deliveryFailed(of: claim) }
+            switch delivery {
+            case .delivered: clicks.delivered(claim)
+            case .failed: clicks.deliveryFailed(of: claim)
+            }
         }
         return response
     }

@@ -47,6 +47,8 @@ final class ScriptedClickStore: ClickStore, Sendable {
         throw StoreError(.defect, "a check records nothing")
     }
 
+    func delivered(_ claim: Claim) {}
+
     func deliveryFailed(of claim: Claim) {}
 
     private func next<Answer>(
