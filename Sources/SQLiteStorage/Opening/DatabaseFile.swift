@@ -30,6 +30,21 @@ struct DatabaseFile: Sendable {
         self.path = self.folder == "/" ? "/" + name : self.folder + "/" + name
     }
 
+    /// Runs `body` after whoever else is opening a database of this folder.
+    ///
+    /// Several that make one at once would see it half made, and SQLite does not wait while another connection
+    /// switches to a write-ahead log.
+    func whileNobodyElseOpens<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        // The path outlives the call.
+        let descriptor = unsafe Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // A folder that cannot be read, or whose file system has no such locks, goes without.
+        guard descriptor >= 0 else { return try body() }
+        // Gives up the lock as well.
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+        return try body()
+    }
+
     /// Makes an empty file that only its owner may read, where there is none yet.
     ///
     /// SQLite gives the files beside it the same mode.

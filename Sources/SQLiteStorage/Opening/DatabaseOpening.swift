@@ -37,6 +37,10 @@ struct DatabaseOpening: Sendable {
     ///
     /// - Returns: the connection, and whether the database is new.
     func open() throws(StoreError) -> (connection: Connection, isNew: Bool) {
+        try file.whileNobodyElseOpens { () throws(StoreError) in try openAlone() }
+    }
+
+    private func openAlone() throws(StoreError) -> (connection: Connection, isNew: Bool) {
         try file.createIfMissing()
         let connection = try connect(.readWrite, busyMilliseconds: 5000)
         // Until it is accepted, the file stays as it is, byte for byte, even when this connection closes.
@@ -57,7 +61,10 @@ struct DatabaseOpening: Sendable {
                 try schema.applyPending(on: connection, at: configuration.clock.now())
             }
         }
-        try translated { () throws(SQLiteError) in try connection.setCheckpointOnClose(true) }
+        try translated { () throws(SQLiteError) in
+            try connection.setCheckpointOnClose(true)
+            try connection.execute("PRAGMA busy_timeout = \(Self.writerBusyMilliseconds)")
+        }
         return (connection, schema.version == 0)
     }
 
@@ -96,7 +103,6 @@ struct DatabaseOpening: Sendable {
         try connection.execute("PRAGMA cache_size = -65536")
         try connection.execute("PRAGMA temp_store = MEMORY")
         if let pages = configuration.pageLimit { try connection.execute("PRAGMA max_page_count = \(pages)") }
-        try connection.execute("PRAGMA busy_timeout = \(Self.writerBusyMilliseconds)")
     }
 
     /// Checks that the database is ours, and reads its schema.

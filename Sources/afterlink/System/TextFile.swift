@@ -20,18 +20,32 @@ package enum TextFile {
 
     /// Makes a file that only its owner can read; returns when it is on disk.
     ///
-    /// - Throws: also when the file is there already. Nothing half-written is left behind.
+    /// - Throws: also when the file is there already. Nobody ever sees it half-written.
     static func create(_ path: String, text: String) throws(SystemError) {
-        let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
+        let draft = "\(path).\(getpid())"
+        // What a killed process of this number left behind.
+        delete(draft)
+        defer { delete(draft) }
+        let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
+        try file.write(Array(text.utf8))
+        try file.synchronize()
+        try publish(draft, as: path)
         do throws(SystemError) {
-            try file.write(Array(text.utf8))
-            try file.synchronize()
             // The name is in the directory, which a power cut may forget by itself.
             try OpenFile(directory(of: path), O_RDONLY | O_DIRECTORY).synchronize()
         } catch {
             delete(path)
             throw error
         }
+    }
+
+    /// Gives a whole file its name in one step, unless the name is taken.
+    private static func publish(_ draft: String, as path: String) throws(SystemError) {
+        // Both paths live for the call.
+        if unsafe link(draft, path) == 0 { return }
+        guard errno != EEXIST else { throw SystemError("cannot make", path) }
+        // Some shared folders know no second names; there, whoever comes at the same moment is not told apart.
+        guard !exists(path), unsafe rename(draft, path) == 0 else { throw SystemError("cannot make", path) }
     }
 
     private static func directory(of path: String) -> String {
