@@ -1,5 +1,4 @@
 internal import Attribution
-internal import Synchronization
 
 /// Which of this process's claims have been answered, and when.
 ///
@@ -29,7 +28,7 @@ final class AnswerLedger: Sendable {
     /// whatever is forgotten.
     private static let generationNanoseconds: UInt64 = 120_000_000_000
 
-    private let state = Mutex(State())
+    private let state = Monitor(State())
     private let now: @Sendable () -> UInt64
 
     init(now: @escaping @Sendable () -> UInt64) {

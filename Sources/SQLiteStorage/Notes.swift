@@ -1,5 +1,4 @@
 internal import Attribution
-internal import Synchronization
 
 /// What a loop noted in passing and the writer will write: a second of it may be lost with the process.
 final class Notes: Sendable {
@@ -34,7 +33,7 @@ final class Notes: Sendable {
         }
     }
 
-    private let content = Mutex(Content())
+    private let content = Monitor(Content())
 
     func update(_ body: (inout Content) -> Void) {
         content.withLock { body(&$0) }

@@ -1,6 +1,5 @@
 public import Attribution
 internal import SQLite
-internal import Synchronization
 
 /// A database on SQLite: one writer, any number of readers.
 ///
@@ -13,7 +12,7 @@ public final class SQLiteStore: Sendable {
     private let opening: DatabaseOpening
     private let directory: DirectoryCache
     private let hasEnded = Monitor(false)
-    private let threads = Mutex<[ServiceThread]>([])
+    private let threads = Monitor<[ServiceThread]>([])
 
     /// What ``open(_:)`` would change in the schema; changes nothing.
     public static func migrationPlan(_ configuration: SQLiteConfiguration) throws(StoreError) -> MigrationPlan

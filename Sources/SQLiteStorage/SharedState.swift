@@ -23,8 +23,8 @@ final class SharedState: Sendable {
     /// Moves when this process has changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
     private let isStoppingFlag = Atomic(false)
-    private let health = Mutex(StoreHealth())
-    private let notes = Mutex<[Notes]>([])
+    private let health = Monitor(StoreHealth())
+    private let notes = Monitor<[Notes]>([])
     /// Pages in the write-ahead log after the last commit.
     private let logPages = Atomic(0)
 

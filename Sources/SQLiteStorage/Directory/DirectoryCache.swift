@@ -1,6 +1,5 @@
 internal import Attribution
 internal import SQLite
-internal import Synchronization
 
 /// The apps and keys as last read, shared by all loops.
 final class DirectoryCache: Sendable {
@@ -10,10 +9,10 @@ final class DirectoryCache: Sendable {
         let directory: Directory
     }
 
-    private let latest: Mutex<Snapshot>
+    private let latest: Monitor<Snapshot>
 
     init(reading connection: Connection) throws(SQLiteError) {
-        latest = Mutex(try DirectoryRows.snapshot(on: connection))
+        latest = Monitor(try DirectoryRows.snapshot(on: connection))
     }
 
     var snapshot: Snapshot { latest.withLock { $0 } }

@@ -3,8 +3,10 @@ import Glibc
 /// A value behind a lock, and waiting for it to change.
 ///
 /// `Synchronization.Mutex` has no condition to wait on, which the writer needs to sleep when there is nothing to
-/// write. Sendable, because the state is only touched with the lock held, and the lock's and the condition's
-/// addresses are fixed from `init` to `deinit`.
+/// write; and the thread sanitizer, which does not see the futex in it, sees this lock.
+///
+/// Sendable, because the state is only touched with the lock held, and the lock's and the condition's addresses
+/// are fixed from `init` to `deinit`.
 @safe final class Monitor<State: Sendable>: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>

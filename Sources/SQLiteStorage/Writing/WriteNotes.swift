@@ -1,6 +1,5 @@
 internal import Attribution
 internal import SQLite
-internal import Synchronization
 
 extension SharedState {
     /// Queues the writing of what the loops have noted.
@@ -33,7 +32,7 @@ extension SharedState {
 
 /// What a write took from the loops' notes, kept until it is on disk.
 private final class DrainedNotes: Sendable {
-    private let drained = Mutex(Notes.Content())
+    private let drained = Monitor(Notes.Content())
 
     var content: Notes.Content { drained.withLock { $0 } }
 
