@@ -32,11 +32,7 @@ public final class SQLiteStore: Sendable {
         let (connection, isNew) = try opening.open()
         let (context, directory) = try opening.translated { () throws(SQLiteError) in
             (
-                try WriteContext(
-                    connection: connection,
-                    ledger: shared.ledger,
-                    random: opening.configuration.random
-                ),
+                try WriteContext(connection: connection, shared: shared),
                 try DirectoryCache(reading: connection)
             )
         }

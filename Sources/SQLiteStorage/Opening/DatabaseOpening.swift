@@ -79,7 +79,8 @@ struct DatabaseOpening: Sendable {
 
     func openReader() throws(SQLiteError) -> Connection {
         let connection = try Connection(path: file.path, access: .readOnly, busyMilliseconds: 250)
-        // The pages that every look passes, and no more: the operating system keeps the rest.
+        // The upper pages, which every look passes, and no more: the operating system keeps the rest. Four times as
+        // much, or mapping the file into memory, made checks on two million live clicks no faster.
         try connection.execute("PRAGMA cache_size = -16384")
         try connection.execute("PRAGMA query_only = ON")
         return connection

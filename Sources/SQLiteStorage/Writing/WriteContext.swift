@@ -21,13 +21,11 @@ final class WriteContext {
     private var lastClick: Int64 = 0
     private(set) var closedBefore = ClosedBefore()
 
-    init(connection: Connection, ledger: AnswerLedger, random: @escaping @Sendable () -> UInt64)
-        throws(SQLiteError)
-    {
+    init(connection: Connection, shared: SharedState) throws(SQLiteError) {
         self.connection = connection
-        self.ledger = ledger
-        self.random = random
-        try visits.load(from: connection)
+        ledger = shared.ledger
+        random = shared.configuration.random
+        try visits.load(from: connection, at: shared.configuration.clock.now())
         try closedBefore.load(from: connection)
     }
 

@@ -184,11 +184,7 @@ final class Writer {
         do throws(StoreError) {
             let connection = try open()
             do throws(SQLiteError) {
-                context = try WriteContext(
-                    connection: connection,
-                    ledger: shared.ledger,
-                    random: shared.configuration.random
-                )
+                context = try WriteContext(connection: connection, shared: shared)
             } catch {
                 throw StoreError(error)
             }
