@@ -84,8 +84,10 @@ struct RecentVisits {
         return difference >= -spanMilliseconds && difference <= spanMilliseconds
     }
 
-    /// So many are read in some 50 ms. After a kill under a load of more than 6,000 clicks a second, a post may
-    /// be recorded twice if its first answer was lost: better than a start that takes long.
+    /// So many are read in some 50 ms.
+    ///
+    /// After a kill under a load of more than 6,000 clicks a second, a post may be recorded twice if its
+    /// first answer was lost: better than a start that takes long.
     private static let loadLimit: Int64 = 65_536
 
     static let recent: StaticString = """
