@@ -119,9 +119,11 @@ CREATE TABLE click_fingerprints (
 ) STRICT, WITHOUT ROWID;
 
 -- What a check looks into: live clicks alone, so that it grows with the traffic of a window and not with history.
--- Ends in the visit, so that a claim finds the same visitor's duplicates without reading rows; `closed_as`, always
--- NULL here, because SQLite would otherwise read the row to see that it is.
-CREATE INDEX open_fingerprints ON click_fingerprints (scope, fingerprint, clicked_at, click, visit, closed_as)
+-- Holds the visit, so that a claim finds the same visitor's duplicates without reading rows; `expires_at`, so that
+-- a check passes over expired clicks without reading theirs; and `closed_as`, always NULL here, because SQLite
+-- would otherwise read the row to see that it is.
+CREATE INDEX open_fingerprints
+    ON click_fingerprints (scope, fingerprint, clicked_at, click, visit, expires_at, closed_as)
     WHERE closed_as IS NULL;
 
 -- Tells a check that found nothing what became of the newest click with its fingerprint.

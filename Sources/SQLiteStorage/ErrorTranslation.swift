@@ -20,6 +20,9 @@ extension StoreError {
             self.init(.locked, "another process holds the database; end what writes to it for long. \(cause)")
         case .corrupt, .notADatabase:
             self.init(.corrupted, "the database is damaged; restore it from a backup. \(cause)")
+        case .error:
+            // Our statements are constants that tests prepare: one that SQLite cannot prepare here met other tables.
+            self.init(.corrupted, "the database's tables are not as they were made; restore it. \(cause)")
         case .outOfMemory:
             self.init(.overloaded, "SQLite had no memory left. \(cause)")
         default:

@@ -21,6 +21,12 @@ package enum HotQueries {
             "USING INDEX open_fingerprints (scope=? AND fingerprint=?)"
         ),
         query(
+            "newest expired click of a fingerprint that is not closed yet",
+            CheckLook.unclosed,
+            "USING INDEX open_fingerprints (scope=? AND fingerprint=?)"
+        ),
+        query("claim of a click", RecordSQL.findClaim, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
+        query(
             "newest closed click of a fingerprint",
             CheckLook.closed,
             "USING INDEX closed_fingerprints (scope=? AND fingerprint=?)"

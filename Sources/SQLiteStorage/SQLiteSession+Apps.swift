@@ -6,8 +6,8 @@ extension SQLiteSession: AppStore {
         try currentDirectory()
     }
 
-    public func create(_ app: App) async throws(StoreError) {
-        try await write { context throws(SQLiteError) in try context.create(app) }
+    public func create(_ app: App, with keys: [APIKey]) async throws(StoreError) {
+        try await write { context throws(SQLiteError) in try context.create(app, with: keys) }
     }
 
     public func update(_ app: AppID, to settings: App.Settings) async throws(StoreError) {

@@ -55,7 +55,8 @@ public final class Service: Sendable {
     let log: Log
     let storeHealth: @Sendable () -> StoreHealth
     let connections: @Sendable () -> Statistics
-    let startedAt: Timestamp
+    /// Uptime is told by the monotonic clock: a wall clock may be set back.
+    private let startedAt = MonotonicTime.now()
     let rateLimiter: RateLimiter?
     private let stopping = Atomic<Bool>(false)
     /// The moment of the last `X-Test-Time`, in milliseconds; `Int64.min` before the first.
@@ -87,7 +88,6 @@ public final class Service: Sendable {
         self.connections = connections
         rateLimiter = settings.rateLimit.map(RateLimiter.init)
         metrics = Metrics(routes: Routes.all.map(\.name))
-        startedAt = clock.now()
     }
 
     /// A handler for one event loop; to be called on the loop's thread.
@@ -104,6 +104,9 @@ public final class Service: Sendable {
     public func beginStopping() {
         stopping.store(true, ordering: .releasing)
     }
+
+    /// How long the service has been running, in nanoseconds.
+    var uptime: UInt64 { MonotonicTime.now().nanoseconds(since: startedAt) }
 
     var isStopping: Bool {
         stopping.load(ordering: .acquiring)

@@ -209,6 +209,19 @@ struct RecordClickTests {
         #expect(try await service.totals()[.duplicates] == 2)
     }
 
+    @Test("a visit that has led to a match is over: the next click is a new one, however soon it comes")
+    func newClickAfterMatch() async throws {
+        let service = try await TestService(replayGrace: 0)
+        let first = await service.click(click(link))
+        #expect(await service.check(hex).member("status") == "match")
+        let second = await service.click(click(link))
+        #expect(second.status == 201)
+        #expect(second.member("click_id") != first.member("click_id"))
+        #expect(await service.check(hex).member("status") == "match")
+        #expect(await service.check(hex).member("status") == "no_match")
+        #expect(try await service.totals()[.matches] == 2)
+    }
+
     @Test("a repeated post's idempotency key stands for the click that it repeated")
     func idempotencyOfARepeatedPost() async throws {
         let service = try await TestService()

@@ -28,8 +28,10 @@ public protocol AppStore {
     /// The present apps and keys. What another process changed is seen within half a second.
     func directory() throws(StoreError) -> Directory
 
-    /// - Throws: `conflict` when another app has the name.
-    func create(_ app: App) async throws(StoreError)
+    /// Makes an app and its first keys: all of them or nothing.
+    ///
+    /// - Throws: `conflict` when another app has the name, or a key is there already.
+    func create(_ app: App, with keys: [APIKey]) async throws(StoreError)
     /// - Throws: `notFound`, `conflict`.
     func update(_ app: AppID, to settings: App.Settings) async throws(StoreError)
 
@@ -40,4 +42,13 @@ public protocol AppStore {
     func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError)
     /// Notes that the key was used. Batched.
     func noteUse(of key: KeyID, at now: Timestamp)
+}
+
+extension AppStore {
+    /// Makes an app that has no keys yet.
+    ///
+    /// - Throws: `conflict` when another app has the name.
+    public func create(_ app: App) async throws(StoreError) {
+        try await create(app, with: [])
+    }
 }

@@ -10,6 +10,8 @@ public struct CheckView: Equatable, Sendable {
     /// The answer that this caller was given before and may be given again.
     public var replay: Claim?
     /// Unclaimed clicks with the check's fingerprint inside their window: newest first, ties by later id.
+    ///
+    /// Or one whose answer was seen to fail on its way: claiming it gives that answer out again, once.
     public var candidates: [Click]
     /// When there is neither: what the newest click with this fingerprint has become.
     public var reason: NoMatchReason
@@ -34,7 +36,8 @@ public enum ClaimOutcome: Equatable, Sendable {
 ///
 /// Every answer to ``record(_:)`` and ``claim(_:with:for:)`` is given only after its transaction is on disk.
 public protocol ClickStore {
-    /// Records a click, or finds the one that it repeats: same idempotency key, or same visit within 10 s.
+    /// Records a click, or finds the one that it repeats: same idempotency key, or same visit
+    /// within 10 s that has not led to a match yet.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 
     /// What there is for a check: an earlier answer, candidates, or the reason why there is none.

@@ -3,7 +3,17 @@ internal import SQLite
 
 /// Making and changing apps and keys.
 extension WriteContext {
-    func create(_ app: App) throws(SQLiteError) -> Result<Void, StoreError> {
+    /// Makes an app and its keys, all of them or nothing: what is refused is undone as a whole.
+    func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> Result<Void, StoreError> {
+        var outcome = try create(app)
+        for key in keys {
+            guard case .success = outcome else { break }
+            outcome = try create(key)
+        }
+        return outcome
+    }
+
+    private func create(_ app: App) throws(SQLiteError) -> Result<Void, StoreError> {
         let settings = app.settings
         let isDone = try unlessTaken { () throws(SQLiteError) in
             try connection.statement(DirectorySQL.insertApp).run(

@@ -21,17 +21,18 @@ struct CheckLook {
             return offer(row, claim)
         }
         let open = try openClicks()
+        let newestExpired = open.isEmpty ? try newestUnclosed() : nil
         // Every claim has closed fingerprints: without any, there is nothing to repeat.
         guard let closed = try newestClosed() else {
             return CheckView(
-                candidates: try clicks(open.ids),
-                reason: open.newestExpired == nil ? .noClick : .expired
+                candidates: try clicks(open),
+                reason: newestExpired == nil ? .noClick : .expired
             )
         }
-        let candidates = try clicks(open.ids)
+        let candidates = try clicks(open)
         if let repeated = try repetition(newerThan: candidates.first) { return repeated }
         guard candidates.isEmpty else { return CheckView(candidates: candidates, reason: closed.reason) }
-        if let expired = open.newestExpired, expired > closed.position { return CheckView(reason: .expired) }
+        if let expired = newestExpired, expired > closed.position { return CheckView(reason: .expired) }
         return CheckView(reason: closed.reason)
     }
 
@@ -73,24 +74,33 @@ struct CheckLook {
         }
     }
 
-    /// Open clicks inside their window, newest first, and the newest that has just left it.
-    private func openClicks() throws(SQLiteError) -> (ids: [Int64], newestExpired: Position?) {
+    /// Open clicks inside their window, newest first.
+    private func openClicks() throws(SQLiteError) -> [Int64] {
         var ids: [Int64] = []
-        var newestExpired: Position?
         let statement = try connection.statement(Self.open)
-        try statement.bind(scope.number, check.fingerprint.index, check.fingerprint.rest)
+        try statement.bind(
+            scope.number,
+            check.fingerprint.index,
+            check.fingerprint.rest,
+            check.at.milliseconds
+        )
         defer { statement.reset() }
         while ids.count < Self.candidateLimit {
             guard try statement.step() else { break }
             let click = statement.integer(0)
-            if statement.integer(2) >= check.at.milliseconds {
-                // A click may have one fingerprint under two forms.
-                if ids.last != click { ids.append(click) }
-            } else if newestExpired == nil {
-                newestExpired = Position(clickedAt: statement.integer(1), click: click)
-            }
+            // A click may have one fingerprint under two forms.
+            if ids.last != click { ids.append(click) }
         }
-        return (ids, newestExpired)
+        return ids
+    }
+
+    /// The newest click that has left its window and is not closed yet; asked when no open one is inside its own.
+    private func newestUnclosed() throws(SQLiteError) -> Position? {
+        try connection.statement(Self.unclosed).first(
+            scope.number,
+            check.fingerprint.index,
+            check.fingerprint.rest
+        ) { Position(clickedAt: $0.integer(1), click: $0.integer(0)) }
     }
 
     private func newestClosed() throws(SQLiteError) -> (position: Position, reason: NoMatchReason)? {
@@ -119,9 +129,14 @@ struct CheckLook {
     }
 
     static let open: StaticString = """
-        SELECT click, clicked_at, expires_at FROM click_fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3 AND closed_as IS NULL
+        SELECT click FROM click_fingerprints
+        WHERE scope = ?1 AND fingerprint = ?2 AND expires_at >= ?4 AND fingerprint_rest = ?3 AND closed_as IS NULL
         ORDER BY clicked_at DESC, click DESC
+        """
+    static let unclosed: StaticString = """
+        SELECT click, clicked_at FROM click_fingerprints
+        WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3 AND closed_as IS NULL
+        ORDER BY clicked_at DESC, click DESC LIMIT 1
         """
     static let closed: StaticString = """
         SELECT click, clicked_at, closed_as FROM click_fingerprints

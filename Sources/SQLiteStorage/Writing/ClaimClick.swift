@@ -131,9 +131,11 @@ extension WriteContext {
 }
 
 enum ClaimSQL {
+    // The plus keeps the scope out of the choice of index (sqlite.org/optoverview.html, "disqualifying terms"): the
+    // click's own rows are few, the scope's are all live ones.
     static let consume: StaticString = """
         UPDATE click_fingerprints SET closed_as = 'already_claimed'
-        WHERE click = ?1 AND scope = ?2 AND closed_as IS NULL AND expires_at >= ?3
+        WHERE click = ?1 AND +scope = ?2 AND closed_as IS NULL AND expires_at >= ?3
         """
     static let insert: StaticString = """
         INSERT INTO claims (

@@ -29,7 +29,7 @@ extension WriteContext {
 
     private func repeated(by click: NewClick, _ scope: Scope) throws(SQLiteError) -> Click? {
         let facts = click.facts
-        var id = visits.click(of: scope, click.visit, recordedAt: facts.recordedAt)
+        var id = try unclaimed(visits.click(of: scope, click.visit, recordedAt: facts.recordedAt))
         if let idempotency = click.idempotency {
             let statement = try connection.statement(RecordSQL.findIdempotent)
             let found = try statement.first(scope.number, idempotency.index, idempotency.rest) {
@@ -40,6 +40,13 @@ extension WriteContext {
         guard let id else { return nil }
         // Nil when retention has deleted it meanwhile: then this is the first one.
         return try ClickRow.find(id, app: facts.app, isTest: facts.isTest, on: connection)
+    }
+
+    /// A visit that has led to its first launch is over: the next post is a new click, however soon it comes.
+    private func unclaimed(_ click: Int64?) throws(SQLiteError) -> Int64? {
+        guard let click else { return nil }
+        let isClaimed = try connection.statement(RecordSQL.findClaim).first(click) { $0.integer(0) } != nil
+        return isClaimed ? nil : click
     }
 
     /// A post that repeated a visit may itself be repeated, by its idempotency key alone: the click answers to it.
@@ -119,6 +126,7 @@ enum RecordSQL {
     static let findIdempotent: StaticString = """
         SELECT id FROM clicks WHERE scope = ?1 AND idempotency = ?2 AND idempotency_rest = ?3 LIMIT 1
         """
+    static let findClaim: StaticString = "SELECT 1 FROM claims WHERE click = ?1"
     static let adoptIdempotency: StaticString = """
         UPDATE clicks SET idempotency = ?2, idempotency_rest = ?3 WHERE id = ?1 AND idempotency IS NULL
         """

@@ -19,7 +19,7 @@ enum ShowStatistics {
             now: exchange.now
         )
         body.version = context.service.settings.version
-        body.uptimeSeconds = context.service.clock.now().milliseconds(since: context.service.startedAt) / 1000
+        body.uptimeSeconds = Int64(context.service.uptime / 1_000_000_000)
         body.warnings = warnings(exchange.directory, context.service.settings)
         return Response(.ok, json: body.json())
     }

@@ -10,11 +10,7 @@ enum ShowMetrics {
         text.header("afterlink_build_info", .gauge, "Always 1; the label tells the version.")
         text.sample("afterlink_build_info", [("version", service.settings.version)], 1)
         text.header("afterlink_uptime_seconds", .gauge, "Seconds since the start.")
-        text.sample(
-            "afterlink_uptime_seconds",
-            [],
-            Double(service.clock.now().milliseconds(since: service.startedAt)) / 1000
-        )
+        text.sample("afterlink_uptime_seconds", [], Double(service.uptime) / 1_000_000_000)
         requests(service.metrics.counts(), &text)
         connections(service.connections(), &text)
         try await facts(context, exchange, &text)

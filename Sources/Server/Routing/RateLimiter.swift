@@ -41,11 +41,14 @@ final class RateLimiter: Sendable {
 
     private static let shardCount = 16
     private static let entriesPerShard = 8192
+    private static let sweepInterval: UInt64 = 1_000_000_000
 
     private struct Shard {
         /// Nanoseconds of the monotonic clock at which the address's bucket is full again.
         var fullAt: [NetworkAddress: UInt64] = [:]
         var sharedFullAt: UInt64 = 0
+        /// When the table may be searched for full buckets again: not for every newcomer.
+        var nextSweep: UInt64 = 0
     }
 
     let limit: RateLimit
@@ -72,8 +75,9 @@ final class RateLimiter: Sendable {
     }
 
     private func take(_ address: NetworkAddress, _ now: UInt64, _ shard: inout Shard) -> Refusal? {
-        if shard.fullAt[address] == nil, shard.fullAt.count >= Self.entriesPerShard {
+        if shard.fullAt.count >= Self.entriesPerShard, shard.fullAt[address] == nil, now >= shard.nextSweep {
             shard.fullAt = shard.fullAt.filter { $0.value > now }
+            shard.nextSweep = now + Self.sweepInterval
         }
         let isKept = shard.fullAt[address] != nil || shard.fullAt.count < Self.entriesPerShard
         let fullAt = max(isKept ? shard.fullAt[address] ?? 0 : shard.sharedFullAt, now)

@@ -52,11 +52,11 @@ struct FirstApp: Sendable {
         let now = WallClock.system.now()
         let settings = App.Settings(name: configuration.appName, destinations: configuration.destinations)
         let app = App(id: AppID(at: now, random: .system), settings: settings, createdAt: now)
-        try await apps.create(app)
         let brought: [KeyKind: KeyText] = [
             .app: configuration.initialAppKey, .admin: configuration.initialAdminKey,
         ].compactMapValues(\.self)
         var made: [(kind: KeyKind, text: KeyText)] = []
+        var keys: [APIKey] = []
         for kind in KeyKind.allCases {
             let text: KeyText
             if let own = brought[kind] {
@@ -67,8 +67,9 @@ struct FirstApp: Sendable {
             } else {
                 continue
             }
-            try await apps.create(key(text, kind, of: app, at: now))
+            keys.append(key(text, kind, of: app, at: now))
         }
+        try await apps.create(app, with: keys)
         return FirstApp(app: app, madeKeys: made)
     }
 

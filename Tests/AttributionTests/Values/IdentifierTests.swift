@@ -64,12 +64,13 @@ struct IdentifierTests {
     }
 
     @Test("of one millisecond sort by their sequence")
-    func sequence() {
+    func sequence() throws {
         let identifiers = [UInt16(0), 1, 0x7fff, 0xffff].map {
             ClickID(at: TestValues.noon, sequence: $0, random: TestValues.random)
         }
         #expect(identifiers == identifiers.sorted())
-        #expect(identifiers.last?.high == 1_700_000_000_000 << 16 | 0xffff)
+        let last = try #require(identifiers.last)
+        #expect(last.high == 1_700_000_000_000 << 16 | 0xffff)
     }
 
     @Test("hold at the ends of what 48 bits of milliseconds reach")
