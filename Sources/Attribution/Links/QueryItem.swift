@@ -25,6 +25,24 @@ extension QueryItem {
         }
     }
 
+    /// The value of a query's first item of this name, decoded; the others are passed over without decoding them.
+    ///
+    /// The name has no characters that need an escape; an item that spells it with one is not found.
+    public static func value(of name: String, inQuery query: String) -> String? {
+        var rest = query.utf8[...]
+        while true {
+            let pair = rest.prefix { $0 != UInt8(ascii: "&") }
+            let isNamed = pair.starts(with: name.utf8)
+            if isNamed, pair.count == name.utf8.count { return "" }
+            let value = pair.dropFirst(name.utf8.count)
+            if isNamed, value.first == UInt8(ascii: "=") {
+                return String(decoding: PercentEncoding.decoded(value.dropFirst(), plusIsBlank: true), as: UTF8.self)
+            }
+            guard pair.endIndex < rest.endIndex else { return nil }
+            rest = rest[query.utf8.index(after: pair.endIndex)...]
+        }
+    }
+
     /// The text that percent-encoded bytes of a path stand for.
     public static func text(ofPathPart part: String) -> String {
         String(decoding: PercentEncoding.decoded(part.utf8), as: UTF8.self)

@@ -6,8 +6,6 @@ public struct UserAgent: Equatable, Sendable {
     /// As the system itself names it: `iPhone`, `iPad`, `iPod touch`, or an Android device's model.
     public let model: String?
     public let osVersion: OSVersion?
-    /// A known crawler, link preview or test program, or one that says it is.
-    public let isRobot: Bool
 
     /// How much of an agent is read; no real one is longer.
     private static let maximumLength = 2048
@@ -20,7 +18,6 @@ public struct UserAgent: Equatable, Sendable {
         let text = AgentText(
             text.utf8.count <= Self.maximumLength ? text : String(text.prefix(Self.maximumLength))
         )
-        isRobot = RobotAgents.matches(text.bytes)
         if let device = IOSAgent(text, touchPoints: touchPoints) {
             platform = .ios
             model = device.model

@@ -31,6 +31,7 @@ public final class Log: Sendable {
         var droppedLines = 0
     }
 
+    private static let gatheringTime = DispatchTimeInterval.milliseconds(5)
     /// Bytes that may wait to be written.
     private static let maximumPending = 4 << 20
 
@@ -65,7 +66,8 @@ public final class Log: Sendable {
             defer { pending.isScheduled = true }
             return !pending.isScheduled
         }
-        if schedules { queue.async { self.drain() } }
+        // A moment later, so that busy loops do not wake the writing thread with each of their turns.
+        if schedules { queue.asyncAfter(deadline: .now() + Self.gatheringTime) { self.drain() } }
     }
 
     private func drain() {

@@ -21,6 +21,8 @@ struct RequestLog {
     private let log: Log
     private var bytes: [UInt8] = []
     private var lineCount = 0
+    /// The last line's moment and its text: many lines share a millisecond.
+    private var lastTime: (moment: Timestamp, text: String)?
 
     init(log: Log) {
         self.log = log
@@ -43,10 +45,18 @@ struct RequestLog {
         lineCount = 0
     }
 
+    private mutating func text(of moment: Timestamp) -> String {
+        if let lastTime, lastTime.moment == moment { return lastTime.text }
+        let text = moment.iso8601
+        lastTime = (moment, text)
+        return text
+    }
+
     private mutating func appendJSON(_ line: Line) {
+        let time = text(of: line.at)
         var json = JSONWriter()
         json.object { json in
-            json.member("time", line.at.iso8601)
+            json.member("time", time)
             json.member("request_id", line.requestID)
             json.member("method", line.method)
             json.member("route", line.route ?? "")

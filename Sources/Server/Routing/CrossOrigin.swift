@@ -33,7 +33,8 @@ enum CrossOrigin {
         response.fields.append(
             FieldLine(name: "Access-Control-Expose-Headers", value: "X-Request-ID, Retry-After")
         )
-        if apps.contains(where: \.settings.allowedOrigins.isEmpty) {
+        // Not by key path: this runs for every check, and key paths are read at run time.
+        if apps.contains(where: { $0.settings.allowedOrigins.isEmpty }) {
             response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: "*"))
             return
         }

@@ -24,6 +24,6 @@ struct Exchange {
     /// The first item of the query by this name, decoded.
     func queryItem(_ name: String) -> String? {
         guard let query = request.query else { return nil }
-        return QueryItem.items(ofQuery: query[...].utf8).first { $0.name == name }?.value
+        return QueryItem.value(of: name, inQuery: query)
     }
 }
