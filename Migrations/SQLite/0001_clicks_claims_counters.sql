@@ -205,7 +205,8 @@ CREATE TABLE live_clicks (
     PRIMARY KEY (scope, span, expires_in)
 ) STRICT, WITHOUT ROWID;
 
--- How far background work has come. `closed_before`: every click that expires earlier has been closed.
+-- Single values. `closed_before`: every click that expires earlier has been closed. `server_key`: by which the key
+-- that the hashes were made with is known again.
 CREATE TABLE progress (
     name TEXT PRIMARY KEY,
     value INTEGER NOT NULL

@@ -56,6 +56,8 @@ extension SQLiteError {
 struct TroubleLog {
     private let log: StoreLog
     private var saidAt: [StoreError.Code: UInt64] = [:]
+    /// Whether trouble was told of, and its end not yet.
+    private var isTold = false
 
     init(_ log: StoreLog) {
         self.log = log
@@ -64,6 +66,7 @@ struct TroubleLog {
     mutating func note(_ error: StoreError, at now: UInt64) {
         if let last = saidAt[error.code], now < last + 10_000_000_000 { return }
         saidAt[error.code] = now
+        isTold = true
         // A defect is told as one.
         let answer = error.code == .defect ? "500" : "503"
         log.write(.error, "database: \(error.explanation) Requests are answered \(answer) meanwhile.")
@@ -71,8 +74,8 @@ struct TroubleLog {
 
     /// Says that what was noted before is over.
     mutating func noteSuccess() {
-        guard !saidAt.isEmpty else { return }
-        saidAt = [:]
+        guard isTold else { return }
+        isTold = false
         log.write(.information, "database: it works again.")
     }
 }

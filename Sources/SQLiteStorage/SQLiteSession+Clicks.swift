@@ -18,12 +18,17 @@ extension SQLiteSession: ClickStore {
         }
     }
 
-    public func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
-        -> ClaimOutcome
-    {
+    public func claim(
+        _ click: Click,
+        by method: AttributionMethod,
+        for check: Check,
+        orElse choose: @escaping @Sendable (CheckView) -> Click?
+    ) async throws(StoreError) -> ClaimOutcome {
         let (shared, notes) = (shared, notes)
         let written = try await write(
-            { context throws(SQLiteError) in .success(try context.claim(click, by: method, for: check)) },
+            { context throws(SQLiteError) in
+                .success(try context.claim(click, by: method, for: check, orElse: choose))
+            },
             whenLate: { late in
                 // Its check has been told to try again: the answer goes to the next one.
                 if late.mustBeDelivered, let claim = late.outcome.claim {

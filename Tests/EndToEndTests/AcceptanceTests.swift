@@ -216,4 +216,25 @@ struct AcceptanceTests {
         #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
+
+    @Test("as many checks at once as there are clicks are matched all of them, each with a click of its own")
+    func manyClicksManyChecks() throws {
+        let (installation, server, connection) = try start(["--replay-grace", "0"])
+        defer { server.kill() }
+        let count = 200
+        for number in 0..<count {
+            #expect(
+                try connection.click(
+                    fingerprint(1),
+                    ["jid": "j\(number)"],
+                    fields: ["User-Agent": "B/\(number)"]
+                ).status == 201
+            )
+        }
+        let checks = try (0..<count).map { _ in try server.connect() }
+        for check in checks { check.sendCheck(fingerprint(1), key: installation.keys.app) }
+        let journeys = try checks.map { try $0.receive() }.compactMap { $0.string("jid") }
+        #expect(Set(journeys).count == count)
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+    }
 }

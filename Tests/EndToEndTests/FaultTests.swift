@@ -123,6 +123,20 @@ struct FaultTests {
         }
     }
 
+    @Test("another server key than the database's own refuses the start, and names both files")
+    func wrongServerKey() throws {
+        let installation = try Installation()
+        let key = URL(fileURLWithPath: installation.database.path + ".key")
+        let own = try String(contentsOf: key, encoding: .utf8)
+        let handle = try FileHandle(forWritingTo: key)
+        try handle.write(contentsOf: Data(String(own.reversed().filter { $0 != "\n" }).utf8))
+        try handle.close()
+        let output = try installation.run(["serve", "--listen", "127.0.0.1:0"])
+        #expect(output.status == 1)
+        #expect(output.errors.contains("afterlink.db.key"))
+        #expect(output.errors.contains("not the one"))
+    }
+
     /// Asks again until it is so; each question is a request that the server answers, so nothing spins.
     private func untilTrue(within seconds: Int, _ isTrue: () throws -> Bool) throws -> Bool {
         let end = ContinuousClock.now + .seconds(seconds)

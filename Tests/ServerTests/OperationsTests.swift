@@ -206,13 +206,19 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore {
 
     func directory() throws(StoreError) -> Directory { throw Self.failure }
     func create(_ app: App, with keys: [APIKey]) throws(StoreError) { throw Self.failure }
+    func confirm(serverKey check: KeyedHash) throws(StoreError) -> Bool { throw Self.failure }
     func update(_ app: AppID, to settings: App.Settings) throws(StoreError) { throw Self.failure }
     func create(_ key: APIKey) throws(StoreError) { throw Self.failure }
     func revoke(_ key: KeyID, at now: Timestamp) throws(StoreError) { throw Self.failure }
     func noteUse(of key: KeyID, at now: Timestamp) {}
     func record(_ click: NewClick) throws(StoreError) -> RecordOutcome { throw Self.failure }
     func view(for check: Check) throws(StoreError) -> CheckView { throw Self.failure }
-    func claim(_ click: Click, by method: AttributionMethod, for check: Check) throws(StoreError)
+    func claim(
+        _ click: Click,
+        by method: AttributionMethod,
+        for check: Check,
+        orElse choose: @escaping @Sendable (CheckView) -> Click?
+    ) throws(StoreError)
         -> ClaimOutcome
     {
         throw Self.failure

@@ -222,6 +222,19 @@ struct RecordClickTests {
         #expect(try await service.totals()[.matches] == 2)
     }
 
+    @Test("a stranger's idempotency key stands for nobody else's click")
+    func idempotencyOfStrangers() async throws {
+        let service = try await TestService()
+        let key = #","idempotency_key":"order-1""#
+        let stranger = await service.click(click(link + key, fingerprint: String(repeating: "c", count: 64)))
+        let server = await service.click(click(link + key), fields: service.bearer(.server))
+        #expect(server.status == 201)
+        #expect(server.member("click_id") != stranger.member("click_id"))
+        let other = PeerAddress(ipv4: 0xC000_0201, port: 1)
+        #expect(await service.click(click(link + key), peer: other).status == 201)
+        #expect(await service.click(click(link + key), fields: service.bearer(.server)).status == 200)
+    }
+
     @Test("a repeated post's idempotency key stands for the click that it repeated")
     func idempotencyOfARepeatedPost() async throws {
         let service = try await TestService()

@@ -255,3 +255,12 @@ private final class Confined: @unchecked Sendable {
         self.value = value
     }
 }
+
+extension ClickStore {
+    /// Claims this click or none.
+    func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
+        -> ClaimOutcome
+    {
+        try await claim(click, by: method, for: check, orElse: { _ in nil })
+    }
+}

@@ -45,8 +45,12 @@ public protocol ClickStore {
 
     /// Consumes `click` for `check`, atomically with the look whether the caller has had its answer already,
     /// and retires the same visitor's duplicates of the last ten minutes with it.
-    func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
-        -> ClaimOutcome
+    func claim(
+        _ click: Click,
+        by method: AttributionMethod,
+        for check: Check,
+        orElse choose: @escaping @Sendable (CheckView) -> Click?
+    ) async throws(StoreError) -> ClaimOutcome
 
     /// Says that the answer for a click that was just claimed, or redelivered by a claim, is about to be written: a
     /// check whose first byte is read from now on may ask for it again.

@@ -36,7 +36,10 @@ extension QueryItem {
             if isNamed, pair.count == name.utf8.count { return "" }
             let value = pair.dropFirst(name.utf8.count)
             if isNamed, value.first == UInt8(ascii: "=") {
-                return String(decoding: PercentEncoding.decoded(value.dropFirst(), plusIsBlank: true), as: UTF8.self)
+                return String(
+                    decoding: PercentEncoding.decoded(value.dropFirst(), plusIsBlank: true),
+                    as: UTF8.self
+                )
             }
             guard pair.endIndex < rest.endIndex else { return nil }
             rest = rest[query.utf8.index(after: pair.endIndex)...]

@@ -3,9 +3,12 @@
 public struct FirstLaunchMatching {
     private let store: any ClickStore
 
-    /// Each round is lost only to a check that won, so that more than a few need a crowd on one fingerprint
-    /// with as many clicks.
+    /// A round is lost only when there is nothing left to claim, and the next look says so; more than a few
+    /// need a crowd that keeps clicking.
     private static let roundLimit = 64
+
+    /// The rule itself: the newest.
+    private static let choose: @Sendable (CheckView) -> Click? = { $0.candidates.first }
 
     public init(store: any ClickStore) {
         self.store = store
@@ -19,11 +22,11 @@ public struct FirstLaunchMatching {
                 store.note(.replay(replay), of: check)
                 return .replay(replay)
             }
-            guard let newest = view.candidates.first else {
+            guard let newest = Self.choose(view) else {
                 store.note(.noMatch(view.reason), of: check)
                 return .noMatch(view.reason)
             }
-            switch try await store.claim(newest, by: .fingerprint, for: check) {
+            switch try await store.claim(newest, by: .fingerprint, for: check, orElse: Self.choose) {
             case .claimed(let claim):
                 store.answering(claim)
                 return .match(claim)

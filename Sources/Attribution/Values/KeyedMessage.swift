@@ -10,6 +10,7 @@ struct KeyedMessage {
         case caller = 3
         case install = 4
         case idempotency = 5
+        case keyCheck = 6
     }
 
     private(set) var bytes: [UInt8] = []

@@ -76,6 +76,11 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
+    /// What a database keeps to know its key again; it tells nothing of the key.
+    public var check: KeyedHash {
+        hash(of: KeyedMessage(.keyCheck))
+    }
+
     private func hash(of message: KeyedMessage) -> KeyedHash {
         let words = code.code(for: message.bytes).words
         return KeyedHash(index: words.0, rest: words.1)

@@ -15,14 +15,30 @@ struct ClaimWrite: Sendable {
 
 /// Consuming a click for a check.
 extension WriteContext {
-    func claim(_ click: Click, by method: AttributionMethod, for check: Check) throws(SQLiteError)
-        -> ClaimWrite
-    {
+    func claim(
+        _ click: Click,
+        by method: AttributionMethod,
+        for check: Check,
+        orElse choose: (CheckView) -> Click?
+    ) throws(SQLiteError) -> ClaimWrite {
         guard
             click.facts.app == check.app, click.facts.isTest == check.isTest,
             let scope = try scope(of: check.app, isTest: check.isTest)
         else { return ClaimWrite(.lost) }
+        let first = try attempt(click, scope, method, check)
+        guard case .lost = first.outcome else { return first }
+        // Nobody else writes before this transaction ends: what is chosen now cannot be lost again.
+        let view = try CheckLook(connection: connection, scope: scope, check: check, ledger: ledger).view()
+        guard view.replay == nil, let next = choose(view), next.id != click.id else { return first }
+        return try attempt(next, scope, method, check)
+    }
 
+    private func attempt(
+        _ click: Click,
+        _ scope: Scope,
+        _ method: AttributionMethod,
+        _ check: Check
+    ) throws(SQLiteError) -> ClaimWrite {
         if let install = check.install,
             let earlier = try ClaimRow.ofInstall(install, scope, at: check.at, on: connection),
             let claim = try earlier.claim(for: check, on: connection)

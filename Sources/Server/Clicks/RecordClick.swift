@@ -73,9 +73,19 @@ enum RecordClick {
                 userAgent: claims.userAgent
             ),
             idempotency: body.idempotencyKey.map {
-                serverKey.idempotency(app: app.id, isTest: isTest, key: $0)
+                serverKey.idempotency(
+                    app: app.id,
+                    isTest: isTest,
+                    key: idempotencyScope(claims, exchange) + $0
+                )
             }
         )
+    }
+
+    /// Whose idempotency keys may meet: a stranger's key must not stand for a customer's own click, nor for
+    /// another stranger's.
+    private static func idempotencyScope(_ claims: ClickClaims, _ exchange: Exchange) -> String {
+        exchange.key?.kind == .server ? "server " : "\(claims.address.text) "
     }
 
     private static func answer(

@@ -31,6 +31,7 @@ struct FirstApp: Sendable {
             throw CommandFailure(error)
         }
         let serverKey = try ServerKeyFile(path: configuration.serverKeyPath).open(databaseIsNew: isNew)
+        try await confirm(serverKey, apps, configuration)
         guard isNew else { return (serverKey, nil) }
         do throws(StoreError) {
             return (serverKey, try await make(in: apps, configuration, others: others))
@@ -39,6 +40,26 @@ struct FirstApp: Sendable {
             guard error.code != .conflict else { return (serverKey, nil) }
             throw CommandFailure(error)
         }
+    }
+
+    /// With another key than before every check would end in "no match": that is found at the start.
+    private static func confirm(
+        _ serverKey: ServerKey,
+        _ apps: any AppStore,
+        _ configuration: Configuration
+    ) async throws(CommandFailure) {
+        let isTheSame: Bool
+        do throws(StoreError) {
+            isTheSame = try await apps.confirm(serverKey: serverKey.check)
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard !isTheSame else { return }
+        throw CommandFailure(
+            "The server key \(configuration.serverKeyPath) is not the one that \(configuration.databasePath) was made"
+                + " with: no click in it could be found.",
+            advice: "Put the database's own key back from the backup, or name it with --server-key-file."
+        )
     }
 
     /// Makes app and keys as the configuration says.

@@ -27,7 +27,10 @@ final class LogOutput: Sendable {
 
     /// Appends whole lines.
     func write(_ bytes: [UInt8]) {
-        guard file != nil else { return Console.write(bytes, to: STDERR_FILENO) }
+        guard file != nil else {
+            Console.write(bytes, to: STDERR_FILENO)
+            return
+        }
         // A disk that is full must not stop the service: these lines are lost, the next ones are tried again.
         try? file?.write(bytes)
     }

@@ -13,6 +13,8 @@ final class RunningService: Sendable {
     private let service: Service
     private let shutdownGrace: Duration
 
+    /// What the process opens besides connections: the database for each loop, listeners, the log.
+    private static let ownDescriptors = 100
     /// How long the last writes may take once no request is left, in milliseconds.
     private static let storeGrace: UInt64 = 1500
 
@@ -120,5 +122,13 @@ final class RunningService: Sendable {
             log.event(.warning, "UNSAFE: the test clock is on, and any request can set the time")
         }
         for warning in warnings { log.event(.warning, warning) }
+        let descriptors = DescriptorLimit.raise()
+        if descriptors < configuration.maximumConnections + Self.ownDescriptors {
+            log.event(
+                .warning,
+                "only \(descriptors) files and sockets may be open, fewer than --maximum-connections"
+                    + " \(configuration.maximumConnections) needs; raise the limit with `ulimit -n` or LimitNOFILE"
+            )
+        }
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Synchronization
 
 /// Standard output and standard error.
 enum Console {
@@ -6,15 +7,21 @@ enum Console {
     ///
     /// Written at once: whoever waits for a line gets it.
     static func print(_ text: String) {
-        write(text + "\n", to: STDOUT_FILENO)
+        if !write(Array((text + "\n").utf8), to: STDOUT_FILENO) {
+            hasLostOutput.store(true, ordering: .relaxed)
+        }
     }
 
     /// For what went wrong, and for hints beside the result.
     static func printError(_ text: String) {
-        write(text, to: STDERR_FILENO)
+        _ = write(Array(text.utf8), to: STDERR_FILENO)
     }
 
-    static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    /// Writes all bytes.
+    ///
+    /// - Returns: false when nobody reads any more or the disk is full.
+    @discardableResult
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             // The kernel reads the slice's own bytes, for the length of the call.
@@ -22,10 +29,10 @@ enum Console {
                 unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
-            // Nobody reads any more, or the disk is full: there is no place left to say so.
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
+        return true
     }
 
     /// Whether standard error is a terminal, where people read.
@@ -33,7 +40,6 @@ enum Console {
         isatty(STDERR_FILENO) == 1
     }
 
-    private static func write(_ text: String, to descriptor: Int32) {
-        write(Array(text.utf8), to: descriptor)
-    }
+    /// Whether something that was printed did not reach standard output: a key that was shown to nobody, say.
+    static let hasLostOutput = Atomic(false)
 }

@@ -29,7 +29,12 @@ final class ScriptedClickStore: ClickStore, Sendable {
         try next(.view, \.views).get()
     }
 
-    func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
+    func claim(
+        _ click: Click,
+        by method: AttributionMethod,
+        for check: Check,
+        orElse choose: @escaping @Sendable (CheckView) -> Click?
+    ) async throws(StoreError)
         -> ClaimOutcome
     {
         try next(.claim(click.id), \.claims).get()
