@@ -41,7 +41,8 @@ struct ShowStatisticsTests {
         arguments: [
             ("campaign=S&interval=hour", 200, ""), ("from=2020-01-01&to=2035-01-01T00:00:00Z", 200, ""),
             ("app=app_unknown", 400, "app"), ("interval=week", 400, "interval"),
-            ("from=yesterday", 400, "from"),
+            ("from=yesterday", 400, "from"), ("test=maybe", 400, "test"), ("test=false", 200, ""),
+            ("from=2026-02-01&to=2026-01-01", 400, "to"),
         ]
     )
     func filters(query: String, status: Int, field: String) async throws {

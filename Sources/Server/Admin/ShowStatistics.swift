@@ -46,7 +46,14 @@ enum ShowStatistics {
             }
             query.interval = interval
         }
-        query.isTest = ["true", "1"].contains(exchange.queryItem("test"))
+        if let from = query.from, let to = query.to, to < from {
+            throw .invalidField("to", "lies before \"from\"")
+        }
+        switch exchange.queryItem("test") {
+        case nil, "false", "0": break
+        case "true", "1": query.isTest = true
+        default: throw .invalidField("test", "must be true or false")
+        }
         return query
     }
 
