@@ -4,11 +4,8 @@ import Testing
 
 @Suite("Faults of the disk", .blocking, .timeLimit(.minutes(10)))
 struct FaultTests {
-    @Test(
-        "answer 503 for clicks and matches, never no_match; nothing acknowledged is lost, and service comes back by itself",
-        arguments: ["noSpace", "writeError", "syncError"]
-    )
-    func faultAndRecovery(name: String) throws {
+    /// A server whose disk fails on command, and that gives no answer twice.
+    private func start() throws -> (Installation, FaultyDisk, AfterlinkProcess) {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
         let server = try AfterlinkProcess(
@@ -16,6 +13,15 @@ struct FaultTests {
             ["--replay-grace", "0"],
             environment: disk.environment
         )
+        return (installation, disk, server)
+    }
+
+    @Test(
+        "answer 503 for clicks and matches, never no_match; nothing acknowledged is lost, and service comes back by itself",
+        arguments: ["noSpace", "writeError", "syncError"]
+    )
+    func faultAndRecovery(name: String) throws {
+        let (installation, disk, server) = try start()
         defer { server.kill() }
         let connection = try server.connect()
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
@@ -46,13 +52,7 @@ struct FaultTests {
 
     @Test("a sync that takes longer than a second is answered 503 in time; the claim goes to the next check")
     func slowSync() throws {
-        let installation = try Installation()
-        let disk = try FaultyDisk(in: installation.folder)
-        let server = try AfterlinkProcess(
-            installation,
-            ["--replay-grace", "0"],
-            environment: disk.environment
-        )
+        let (installation, disk, server) = try start()
         defer { server.kill() }
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
@@ -75,13 +75,7 @@ struct FaultTests {
         "while syncs stay slow, who asks for a claim in doubt is told to try again, never that there is no match"
     )
     func claimInDoubt() throws {
-        let installation = try Installation()
-        let disk = try FaultyDisk(in: installation.folder)
-        let server = try AfterlinkProcess(
-            installation,
-            ["--replay-grace", "0"],
-            environment: disk.environment
-        )
+        let (installation, disk, server) = try start()
         defer { server.kill() }
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)

@@ -36,37 +36,14 @@ enum RecordClick {
         _ context: LoopContext,
         _ exchange: Exchange
     ) -> NewClick {
-        let isTest = exchange.key?.kind == .test
-        let source = SourceSignals(
-            linkItems: destination.queryItems,
-            source: body.source,
-            utmSource: body.utmSource,
-            referer: body.referer ?? exchange.request.field("referer"),
-            userAgent: claims.userAgent
-        ).reading
+        let facts = facts(body, app, claims, destination, device, context, exchange)
         let serverKey = context.service.serverKey
         return NewClick(
-            facts: Click.Facts(
-                app: app.id,
-                isTest: isTest,
-                destination: destination,
-                campaignKey: body.campaignKey,
-                journeyID: body.journeyID ?? JourneyID(at: exchange.now, random: context.service.random),
-                clickedAt: claims.clickedAt,
-                recordedAt: exchange.now,
-                window: claims.window,
-                source: source.token,
-                rawSource: source.raw,
-                platform: device.platform,
-                osVersion: device.osVersion,
-                metadata: body.metadata,
-                isRobot: device.isRobot,
-                isContradictory: device.isContradictory
-            ),
+            facts: facts,
             fingerprints: device.fingerprints,
             visit: serverKey.visit(
                 app: app.id,
-                isTest: isTest,
+                isTest: facts.isTest,
                 fingerprint: device.primary,
                 destinationOrLink: destination.text,
                 address: claims.address,
@@ -75,10 +52,45 @@ enum RecordClick {
             idempotency: body.idempotencyKey.map {
                 serverKey.idempotency(
                     app: app.id,
-                    isTest: isTest,
+                    isTest: facts.isTest,
                     key: idempotencyScope(claims, exchange) + $0
                 )
             }
+        )
+    }
+
+    private static func facts(
+        _ body: ClickBody,
+        _ app: App,
+        _ claims: ClickClaims,
+        _ destination: DeepLinkURL,
+        _ device: ClickDevice,
+        _ context: LoopContext,
+        _ exchange: Exchange
+    ) -> Click.Facts {
+        let source = SourceSignals(
+            linkItems: destination.queryItems,
+            source: body.source,
+            utmSource: body.utmSource,
+            referer: body.referer ?? exchange.request.field("referer"),
+            userAgent: claims.userAgent
+        ).reading
+        return Click.Facts(
+            app: app.id,
+            isTest: exchange.key?.kind == .test,
+            destination: destination,
+            campaignKey: body.campaignKey,
+            journeyID: body.journeyID ?? JourneyID(at: exchange.now, random: context.service.random),
+            clickedAt: claims.clickedAt,
+            recordedAt: exchange.now,
+            window: claims.window,
+            source: source.token,
+            rawSource: source.raw,
+            platform: device.platform,
+            osVersion: device.osVersion,
+            metadata: body.metadata,
+            isRobot: device.isRobot,
+            isContradictory: device.isContradictory
         )
     }
 
