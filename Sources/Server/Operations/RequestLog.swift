@@ -23,6 +23,7 @@ struct RequestLog {
     private var lineCount = 0
     /// The last line's moment and its text: many lines share a millisecond.
     private var lastTime: (moment: Timestamp, text: String)?
+    private var lastApp: (app: AppID, text: String)?
 
     init(log: Log) {
         self.log = log
@@ -45,6 +46,13 @@ struct RequestLog {
         lineCount = 0
     }
 
+    private mutating func text(of app: AppID) -> String {
+        if let lastApp, lastApp.app == app { return lastApp.text }
+        let text = app.text
+        lastApp = (app, text)
+        return text
+    }
+
     private mutating func text(of moment: Timestamp) -> String {
         if let lastTime, lastTime.moment == moment { return lastTime.text }
         let text = moment.iso8601
@@ -52,21 +60,30 @@ struct RequestLog {
         return text
     }
 
+    /// Written piece by piece, for every request there is: what a line holds are our own words, numbers, and a
+    /// request id of harmless characters, none of which JSON would have escaped.
     private mutating func appendJSON(_ line: Line) {
-        let time = text(of: line.at)
-        var json = JSONWriter()
-        json.object { json in
-            json.member("time", time)
-            json.member("request_id", line.requestID)
-            json.member("method", line.method)
-            json.member("route", line.route ?? "")
-            json.member("status", Int64(line.status))
-            json.member("duration_us", Int64(clamping: line.microseconds))
-            json.member("bytes", Int64(line.byteCount))
-            if let app = line.app { json.member("app", app.text) }
-            if let outcome = line.outcome { json.member("outcome", outcome) }
+        append(#"{"time":""#, text(of: line.at))
+        append(#"","request_id":""#, line.requestID)
+        append(#"","method":""#, line.method)
+        append(#"","route":""#, line.route ?? "")
+        append(#"","status":"#, String(line.status))
+        append(#","duration_us":"#, String(line.microseconds))
+        append(#","bytes":"#, String(line.byteCount))
+        if let app = line.app {
+            append(#","app":""#, text(of: app))
+            bytes.append(UInt8(ascii: "\""))
         }
-        bytes += json.bytes
+        if let outcome = line.outcome {
+            append(#","outcome":""#, outcome)
+            bytes.append(UInt8(ascii: "\""))
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    private mutating func append(_ name: String, _ value: String) {
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(contentsOf: value.utf8)
     }
 
     private mutating func appendText(_ line: Line) {
