@@ -113,6 +113,7 @@ public final class SQLiteStore: Sendable {
     public func stop(within milliseconds: UInt64) {
         let deadline = MonotonicClock.now() + milliseconds * 1_000_000
         shared.noteStopping()
+        shared.stopBackground()
         shared.queueNotes()
         shared.queue.stop()
         let isDone = hasEnded.wait(until: deadline) { $0 ? true : nil } ?? false
@@ -121,7 +122,7 @@ public final class SQLiteStore: Sendable {
             _ = shared.queue.refuseAll(StoreError(.stopping, "the server is stopping"))
             shared.queue.expire(at: .max - 1)
         }
-        shared.background.withLock { $0.isStopping = true }
+        shared.background.withLock { $0.hasEnded = true }
         shared.background.broadcast()
         let threads = threads.withLock { threads in
             defer { threads = [] }
@@ -133,6 +134,7 @@ public final class SQLiteStore: Sendable {
     private func startThreads(_ context: WriteContext) throws(StoreError) {
         let (shared, opening, hasEnded) = (shared, opening, hasEnded)
         context.connection.handOver()
+        shared.background.withLock { $0.isHousekeeping = opening.configuration.hasBackgroundWork }
         let context = Handover(context)
         var started = [
             try ServiceThread {

@@ -7,10 +7,15 @@ final class SharedState: Sendable {
     let queue: WriteQueue
     let ledger: AnswerLedger
 
-    /// What the background threads wait for.
+    /// What the background threads wait for, and what is waited for of them.
     struct Background: Sendable {
         var wantsCheckpoint = false
+        /// Nothing new is begun beside requests.
         var isStopping = false
+        /// The housekeeper has its hands in the database.
+        var isHousekeeping = false
+        /// The writer has ended, or was given up.
+        var hasEnded = false
     }
     let background = Monitor(Background())
 
@@ -60,6 +65,17 @@ final class SharedState: Sendable {
             return !state.wantsCheckpoint
         }
         if isNew { background.broadcast() }
+    }
+
+    /// Ends the work beside requests.
+    func stopBackground() {
+        background.withLock { $0.isStopping = true }
+        background.broadcast()
+    }
+
+    /// Waits until the housekeeper's hands are off the database.
+    func awaitHousekeeping() {
+        _ = background.wait(until: nil) { $0.isHousekeeping ? nil : true }
     }
 
     var hasUnmarkedDeliveries: Bool { unmarkedDeliveries.load(ordering: .acquiring) > 0 }

@@ -235,6 +235,7 @@ extension TestStore {
         defer { loop.stop() }
         let task = Task(executorPreference: loop) { [store] in
             let session = Confined(store.makeSession())
+            defer { session.value.endSnapshot() }
             return try await withThrowingTaskGroup(of: Result.self) { group in
                 for number in numbers {
                     group.addTask(executorPreference: loop) { try await body(session.value, number) }

@@ -1,5 +1,6 @@
 import Attribution
 import Foundation
+import SQLite
 import SQLiteStorage
 import Testing
 
@@ -87,5 +88,22 @@ struct RetentionTests {
         #expect(health.writeAheadLogBytes < 70_000_000)
         test.stop()
         #expect(test.store.health.writeAheadLogBytes == 0)
+    }
+
+    @Test("a stop in the midst of copying the log still leaves nothing in it")
+    func stopsWhileCopying() async throws {
+        // Few and large, so that the copying begins with the last commit and takes its time.
+        let metadata = String(repeating: "x", count: 200_000)
+        for _ in 0..<4 {
+            let test = try await TestStore { $0.hasBackgroundWork = true }
+            _ = try await test.runConcurrently(150) { session, number in
+                try await session.record(.sample(fingerprint: number) { $0.metadata = metadata })
+            }
+            // A connection that stays open keeps the last one to close from doing the writer's work.
+            let reader = try Connection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
+            #expect(try reader.integer("SELECT count(*) FROM clicks") == 150)
+            test.stop()
+            #expect(test.store.health.writeAheadLogBytes == 0)
+        }
     }
 }

@@ -19,6 +19,11 @@ final class Housekeeper {
     }
 
     func run() {
+        defer {
+            connection = nil
+            shared.background.withLock { $0.isHousekeeping = false }
+            shared.background.broadcast()
+        }
         var retentionIsDueAt = MonotonicClock.now() + Self.interval
         while true {
             let wake = shared.background.wait(until: retentionIsDueAt) { state -> Wake? in

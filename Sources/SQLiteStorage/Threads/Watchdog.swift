@@ -19,8 +19,8 @@ struct Watchdog {
                 shared.queueNotes()
             }
             let pause = shared.queue.count > 0 ? Self.busyInterval : Self.idleInterval
-            let isStopping = shared.background.wait(until: now + pause) { $0.isStopping ? true : nil }
-            if isStopping == true { return }
+            let hasEnded = shared.background.wait(until: now + pause) { $0.hasEnded ? true : nil }
+            if hasEnded == true { return }
         }
     }
 }
