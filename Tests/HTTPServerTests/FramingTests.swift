@@ -124,17 +124,26 @@ struct FramingTests {
     }
 
     @Test(
-        "refuses what others would take for framing, and a type that is said twice",
+        "refuses a type that is said twice",
         arguments: [
-            ("Transfer_Encoding: chunked", .framingNameImitated),
-            ("content_length: 5", .framingNameImitated),
             ("Content-Type: a/b\r\nContent-Type: a/b", .contentTypeRepeated),
             ("Content-Type: a/b\r\ncontent-type: c/d", .contentTypeRepeated),
         ] as [(String, Refusal)]
     )
-    func refusesImitations(lines: String, refusal: Refusal) {
+    func refusesTwoTypes(lines: String, refusal: Refusal) {
         let request = "POST / HTTP/1.1\r\nHost: a\r\n\(lines)\r\n\r\n"
         #expect(Machine.log(Array(request.utf8)) == [Machine.line(refusal), "linger"])
+    }
+
+    @Test(
+        "neither follows nor hands on what only imitates framing",
+        arguments: ["Transfer_Encoding: chunked", "content_length: 5", "Content_Length: -1E23"]
+    )
+    func dropsImitations(line: String) {
+        var machine = Machine()
+        machine.feed("POST / HTTP/1.1\r\nHost: a\r\n\(line)\r\nContent-Length: 2\r\nX: y\r\n\r\nhi")
+        #expect(machine.log == ["POST / [hi]"])
+        #expect(machine.requests.first?.fieldLines.map(\.name) == ["Host", "Content-Length", "X"])
     }
 
     @Test("refuses a coded body from a client of HTTP/1.0")

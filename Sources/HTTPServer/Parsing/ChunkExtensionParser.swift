@@ -1,10 +1,13 @@
-/// The grammar of `chunk-ext` (RFC 9112 §7.1.1) behind its first semicolon; what it says is ignored.
+/// The grammar of `chunk-ext` (RFC 9112 §7.1.1) behind a chunk's size; what it says is ignored.
 ///
-/// The bad white space that the RFC tolerates there is refused: no client needs it, smugglers do.
+/// Blanks around the semicolons and equals signs are bad white space, which no client should send and every
+/// server must take off. A blank that ends the line belongs to nothing, and is refused.
 struct ChunkExtensionParser {
     private enum State {
+        case beforeSemicolon
         case nameStart
         case name
+        case afterName
         case valueStart
         case value
         case quoted
@@ -12,8 +15,17 @@ struct ChunkExtensionParser {
         case afterQuoted
     }
 
-    private var state = State.nameStart
+    private var state: State
     private var count = 0
+
+    /// - Parameter first: the byte behind the size; nil if neither extensions nor blanks begin with it.
+    init?(startingWith first: UInt8) {
+        switch first {
+        case UInt8(ascii: ";"): state = .nameStart
+        case ByteClass.space, ByteClass.tab: state = .beforeSemicolon
+        default: return nil
+        }
+    }
 
     /// Takes a byte.
     ///
@@ -34,17 +46,6 @@ struct ChunkExtensionParser {
 
     private func successor(_ byte: UInt8) -> State? {
         switch state {
-        case .nameStart: ByteClass.isToken(byte) ? .name : nil
-        case .name:
-            switch byte {
-            case UInt8(ascii: "="): .valueStart
-            case UInt8(ascii: ";"): .nameStart
-            default: ByteClass.isToken(byte) ? .name : nil
-            }
-        case .valueStart:
-            byte == UInt8(ascii: "\"") ? .quoted : ByteClass.isToken(byte) ? .value : nil
-        case .value:
-            byte == UInt8(ascii: ";") ? .nameStart : ByteClass.isToken(byte) ? .value : nil
         case .quoted:
             switch byte {
             case UInt8(ascii: "\""): .afterQuoted
@@ -52,7 +53,33 @@ struct ChunkExtensionParser {
             default: ByteClass.isFieldValue(byte) ? .quoted : nil
             }
         case .quotedPair: ByteClass.isFieldValue(byte) ? .quoted : nil
-        case .afterQuoted: byte == UInt8(ascii: ";") ? .nameStart : nil
+        default: ByteClass.isBlank(byte) ? afterBlank : afterToken(byte)
+        }
+    }
+
+    /// Where a blank leads outside quotation marks.
+    private var afterBlank: State? {
+        switch state {
+        case .name, .afterName: .afterName
+        case .value, .afterQuoted, .beforeSemicolon: .beforeSemicolon
+        default: state
+        }
+    }
+
+    private func afterToken(_ byte: UInt8) -> State? {
+        switch byte {
+        case UInt8(ascii: ";"):
+            state == .nameStart || state == .valueStart ? nil : .nameStart
+        case UInt8(ascii: "="):
+            state == .name || state == .afterName ? .valueStart : nil
+        case UInt8(ascii: "\""):
+            state == .valueStart ? .quoted : nil
+        default:
+            switch state {
+            case .nameStart, .name: ByteClass.isToken(byte) ? .name : nil
+            case .valueStart, .value: ByteClass.isToken(byte) ? .value : nil
+            default: nil
+            }
         }
     }
 }

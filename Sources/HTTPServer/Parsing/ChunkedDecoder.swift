@@ -27,7 +27,8 @@ struct ChunkedDecoder {
     private var sizeDigits = 0
     /// The chunk's size while it is read, then what is left of its data.
     private var remaining = 0
-    private var extensionParser = ChunkExtensionParser()
+    /// While the state is `chunkExtension`.
+    private var extensionParser: ChunkExtensionParser?
     private var trailers = FieldSectionParser(at: 0)
     private var trailerCount = 0
 
@@ -77,19 +78,19 @@ struct ChunkedDecoder {
             return
         }
         guard state == .size else { throw .chunkSizeSyntax }
-        switch byte {
-        case ByteClass.carriageReturn: state = .sizeLineFeed
-        case UInt8(ascii: ";"):
-            extensionParser = ChunkExtensionParser()
+        if byte == ByteClass.carriageReturn {
+            state = .sizeLineFeed
+        } else {
+            extensionParser = ChunkExtensionParser(startingWith: byte)
+            guard extensionParser != nil else { throw .chunkSizeSyntax }
             state = .chunkExtension
-        default: throw .chunkSizeSyntax
         }
         // Only now: a size of too many digits is no size, rather than a large one.
         guard remaining <= room else { throw .bodyLength }
     }
 
     private mutating func readExtension(_ byte: UInt8, longest: Int) throws(Refusal) {
-        if try extensionParser.take(byte, longest: longest) { state = .sizeLineFeed }
+        if try extensionParser?.take(byte, longest: longest) != false { state = .sizeLineFeed }
     }
 
     private mutating func endSizeLine(_ byte: UInt8) throws(Refusal) {

@@ -24,7 +24,10 @@ struct Framing: Equatable {
     var hostValue: Range<UInt32>? { host }
 
     /// Takes a line into account; most names mean nothing here, which their length alone tells.
-    mutating func note(_ line: RequestHead.Line, in bytes: Span<UInt8>) throws(Refusal) {
+    ///
+    /// - Returns: whether the line is handed on. One whose name is `Content-Length` or `Transfer-Encoding`
+    ///   with an underscore is not: whoever makes variables of names takes one for the other.
+    mutating func note(_ line: RequestHead.Line, in bytes: Span<UInt8>) throws(Refusal) -> Bool {
         let name = Int(line.name.lowerBound)..<Int(line.name.upperBound)
         let value = Int(line.value.lowerBound)..<Int(line.value.upperBound)
         switch name.count {
@@ -46,10 +49,10 @@ struct Framing: Equatable {
             try noteTransferEncoding(bytes, value)
         case 14 where ByteClass.equals(bytes, name, lowercase: "content_length"),
             17 where ByteClass.equals(bytes, name, lowercase: "transfer_encoding"):
-            // Gateways that make variables of names take one for the other, and frame bodies by it.
-            throw .framingNameImitated
+            return false
         default: break
         }
+        return true
     }
 
     /// Judges the section as a whole, once it has ended.

@@ -159,8 +159,7 @@ struct HeadParser {
             case .end: return try conclude()
             case .line(let line):
                 guard lines.count < limits.fieldCount else { throw .fieldsCount }
-                try framing.note(line, in: bytes)
-                lines.append(line)
+                if try framing.note(line, in: bytes) { lines.append(line) }
             }
         }
     }

@@ -31,7 +31,6 @@ package enum Refusal: Error, Hashable, Sendable, CaseIterable {
     case hostRepeated
     case hostSyntax
     case contentTypeRepeated
-    case framingNameImitated
     case contentLengthSyntax
     case contentLengthRepeated
     case contentLengthWithTransferEncoding
@@ -119,7 +118,6 @@ extension Refusal {
     private var framingSentence: String? {
         switch self {
         case .contentTypeRepeated: "The Content-Type is repeated."
-        case .framingNameImitated: "A field name is Content-Length or Transfer-Encoding with an underscore."
         case .contentLengthSyntax: "The Content-Length is not a number of 1 to 19 digits."
         case .contentLengthRepeated: "The Content-Length is repeated."
         case .contentLengthWithTransferEncoding: "Content-Length and Transfer-Encoding exclude each other."
