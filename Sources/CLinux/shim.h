@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -42,6 +43,13 @@ static inline int linux_epoll_wait(int epoll, linux_event *events, int count, in
         events[index].events = ready[index].events;
     }
     return found;
+}
+
+// Returns free memory of the C library's allocator to the system.
+static inline void linux_return_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 static inline int linux_open_null(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }

@@ -13,6 +13,12 @@ public struct Configuration: Sendable {
     /// Open connections over all loops; one above is answered 503 and closed.
     public var maximumConnections = 20_000
 
+    /// Bytes that requests may hold over all loops.
+    ///
+    /// Counted twice: for those that have begun and not come whole, and for those that handlers have. A request
+    /// that does not fit is answered 503 and its connection closed.
+    public var requestMemoryByteCount = 64 * 1024 * 1024
+
     /// Connections that the kernel may hold before they are accepted, for each loop.
     public var backlog: Int32 = 4_096
 

@@ -18,7 +18,7 @@ public struct Rejection: Sendable, Hashable {
         case broken
         /// 501: a method or a transfer coding that is not implemented.
         case notImplemented
-        /// 503: as many connections as are allowed are open.
+        /// 503: as many connections as are allowed are open, or requests under way hold as much as they may.
         case overloaded
         /// 505: another major version.
         case versionNotSupported

@@ -15,11 +15,16 @@ struct Machine {
     private(set) var state: ConnectionState
     var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    init(limits: Limits = Limits(), timeouts: Timeouts = Timeouts()) {
+    init(
+        limits: Limits = Limits(),
+        timeouts: Timeouts = Timeouts(),
+        memory: RequestMemory = RequestMemory(limit: .max)
+    ) {
         state = ConnectionState(
             limits: limits,
             timeouts: TimeoutTable(timeouts),
             peer: PeerAddress(ipv4: 0x7F00_0001, port: 4_242),
+            memory: memory,
             acceptedAt: now
         )
         perform(state.begin())
@@ -39,6 +44,11 @@ struct Machine {
     mutating func feed(_ bytes: [UInt8]) {
         guard !bytes.isEmpty, isReading else { return }
         perform(state.received(bytes[...], at: now))
+    }
+
+    /// The connection is gone in the middle of whatever it does.
+    mutating func abandon() {
+        state.abandon()
     }
 
     mutating func end() {

@@ -43,6 +43,7 @@ package struct ConnectionState {
     private let timeouts: TimeoutTable
     private let peer: PeerAddress
     private let isSecure: Bool
+    private let memory: RequestMemory
 
     private var phase = Phase.idle
     private var input = InputBuffer()
@@ -51,6 +52,12 @@ package struct ConnectionState {
     private var firstByteAt: MonotonicTime
     private var requestCount = 0
     private var lingeringBytes = 0
+    /// What is on the loop's account for a request that has not come whole.
+    private var waitingByteCount = 0
+    /// What is on the loop's account for the request that a handler has.
+    private var answeringByteCount = 0
+    /// The size of the request that was handed over last.
+    private var requestByteCount = 0
 
     /// Whether the connection ends with the answer being given.
     private var isLast = false
@@ -68,12 +75,14 @@ package struct ConnectionState {
         timeouts: TimeoutTable,
         peer: PeerAddress,
         isSecure: Bool = false,
+        memory: RequestMemory,
         acceptedAt: MonotonicTime
     ) {
         self.limits = limits
         self.timeouts = timeouts
         self.peer = peer
         self.isSecure = isSecure
+        self.memory = memory
         firstByteAt = acceptedAt
         deadline = acceptedAt.advanced(byNanoseconds: timeouts.idle)
     }
@@ -99,7 +108,14 @@ extension ConnectionState {
             return lingeringBytes < Self.mostLingeringBytes ? .linger : .close
         }
         if case .idle = phase { firstByteAt = now }
-        input.append(bytes)
+        if case .body(_, let count) = phase, input.isRead {
+            // Straight to where it is kept.
+            let part = bytes.prefix(count - body.count)
+            appendToBody(part, of: count)
+            input.append(bytes.dropFirst(part.count))
+        } else {
+            input.append(bytes)
+        }
         return advance(at: now)
     }
 
@@ -123,6 +139,7 @@ extension ConnectionState {
 
     /// The answer was written, if not sent yet.
     package mutating func answered(at now: MonotonicTime) -> Action {
+        accountForAnswering(0)
         guard !isLast else { return finish(at: now) }
         parser = HeadParser()
         phase = .idle
@@ -141,6 +158,12 @@ extension ConnectionState {
         }
     }
 
+    /// The connection is gone, whatever it was doing: what it held no longer counts.
+    package mutating func abandon() {
+        accountForAnswering(0)
+        accountForWaiting(0)
+    }
+
     /// The server stops: what has begun is finished, and an idle connection gets a last moment to send.
     package mutating func stop(at now: MonotonicTime) {
         isStopping = true
@@ -156,14 +179,19 @@ extension ConnectionState {
     /// Goes as far as the bytes at hand allow.
     private mutating func advance(at now: MonotonicTime) -> Action {
         do {
-            switch phase {
-            case .idle, .head: return try readHead(at: now)
-            case .body(let head, let count): return readBody(head, count: count)
-            case .chunkedBody(let head, var decoder): return try readChunks(head, &decoder)
-            case .responding, .lingering: return .read
-            }
+            let action = try readOn(at: now)
+            return accountFor(action) ? action : refuse(.memoryExhausted)
         } catch {
             return refuse(error)
+        }
+    }
+
+    private mutating func readOn(at now: MonotonicTime) throws(Refusal) -> Action {
+        switch phase {
+        case .idle, .head: return try readHead(at: now)
+        case .body(let head, let count): return readBody(head, count: count)
+        case .chunkedBody(let head, var decoder): return try readChunks(head, &decoder)
+        case .responding, .lingering: return .read
         }
     }
 
@@ -208,7 +236,7 @@ extension ConnectionState {
     }
 
     private mutating func readBody(_ head: HeadParser.Head, count: Int) -> Action {
-        input.moveBody(into: &body, count: count - body.count)
+        appendToBody(input.takeBody(count - body.count), of: count)
         guard body.count < count else { return handOver(head) }
         phase = .body(head, count: count)
         return .read
@@ -238,6 +266,7 @@ extension ConnectionState {
         isLast = !stays || requestCount >= limits.requestsPerConnection || isStopping
         phase = .responding
         let bytes = input.takeHead(head.length)
+        requestByteCount = bytes.count + body.count
         return .respond(
             Request(
                 head: head,
@@ -257,6 +286,7 @@ extension ConnectionState {
         method = nil
         input = InputBuffer()
         body = []
+        abandon()
         return .reject(
             Rejection(kind: refusal.kind, reason: refusal.sentence, peer: peer, firstByteAt: firstByteAt)
         )
@@ -269,6 +299,44 @@ extension ConnectionState {
         phase = .lingering
         deadline = now.advanced(byNanoseconds: timeouts.linger)
         return .linger
+    }
+}
+
+// MARK: - Memory
+
+extension ConnectionState {
+    /// Appends to a body of known length without ever holding more than that.
+    private mutating func appendToBody(_ part: ArraySlice<UInt8>, of count: Int) {
+        let needed = body.count + part.count
+        if needed > body.capacity { body.reserveCapacity(min(count, max(needed, 2 * body.capacity))) }
+        body.append(contentsOf: part)
+    }
+
+    /// Puts on the loop's accounts what is held while the action is done; whether there is room for it.
+    private mutating func accountFor(_ action: Action) -> Bool {
+        switch action {
+        case .read, .sendContinue:
+            input.shrink()
+            return accountForWaiting(input.heldByteCount + body.capacity)
+        case .respond:
+            accountForWaiting(0)
+            return accountForAnswering(requestByteCount)
+        case .reject, .linger, .close: return true
+        }
+    }
+
+    @discardableResult
+    private mutating func accountForWaiting(_ count: Int) -> Bool {
+        guard count != waitingByteCount else { return true }
+        defer { waitingByteCount = count }
+        return memory.changeWaiting(from: waitingByteCount, to: count)
+    }
+
+    @discardableResult
+    private mutating func accountForAnswering(_ count: Int) -> Bool {
+        guard count != answeringByteCount else { return true }
+        defer { answeringByteCount = count }
+        return memory.changeAnswering(from: answeringByteCount, to: count)
     }
 }
 

@@ -20,8 +20,17 @@ struct InputBuffer {
         bytes.count > headEnd
     }
 
+    /// Whether everything that has come is read.
+    var isRead: Bool {
+        readStart == bytes.count
+    }
+
+    /// The memory that is held.
+    var heldByteCount: Int {
+        bytes.capacity
+    }
+
     mutating func append(_ more: ArraySlice<UInt8>) {
-        if readStart > Self.compactionThreshold { compact() }
         bytes.append(contentsOf: more)
     }
 
@@ -35,11 +44,11 @@ struct InputBuffer {
         readStart += count
     }
 
-    /// Moves at most so many bytes to the end of a body.
-    mutating func moveBody(into body: inout [UInt8], count: Int) {
+    /// Takes at most so many bytes of the body.
+    mutating func takeBody(_ count: Int) -> ArraySlice<UInt8> {
         let end = min(readStart + count, bytes.count)
-        body.append(contentsOf: bytes[readStart..<end])
-        readStart = end
+        defer { readStart = end }
+        return bytes[readStart..<end]
     }
 
     /// Hands out the head's bytes and forgets the request they belong to.
@@ -58,17 +67,22 @@ struct InputBuffer {
         return head
     }
 
-    private static let compactionThreshold = 16 * 1024
-
-    /// Drops body bytes that were used, so that a long body does not pile up here.
-    private mutating func compact() {
-        let end = max(headEnd, start)
-        guard readStart > end else { return }
-        bytes.removeSubrange(end..<readStart)
-        readStart = end
-        bytes.removeSubrange(0..<start)
-        headEnd -= min(headEnd, start)
-        readStart -= start
+    /// Forgets body bytes that were read, and gives back memory beyond twice what is kept.
+    ///
+    /// Done before a wait, which may be long.
+    mutating func shrink() {
+        let headEnd = max(start, headEnd)
+        let keptCount = headEnd - start + bytes.count - readStart
+        guard bytes.capacity > 2 * keptCount + Self.tolerableWaste else { return }
+        var kept: [UInt8] = []
+        kept.reserveCapacity(keptCount)
+        kept.append(contentsOf: bytes[start..<headEnd])
+        kept.append(contentsOf: bytes[readStart...])
+        self.headEnd = headEnd - start
+        readStart = headEnd - start
         start = 0
+        bytes = kept
     }
+
+    private static let tolerableWaste = 512
 }

@@ -21,6 +21,7 @@ actor EventLoop {
     private static let wakeToken = UInt64.max - 1
     /// Connections above the limit that are answered in full form; more are answered in passing.
     private static let mostTurnedAway = 1_024
+    private static let memoryReturnNanoseconds: Int64 = 1_000_000_000
 
     let timeouts: TimeoutTable
     private let sweepNanoseconds: Int64
@@ -31,6 +32,8 @@ actor EventLoop {
     private var acceptIsPaused = false
     private var isStopping = false
     private var nextSweep: MonotonicTime
+    private var mayReturnMemoryAt: MonotonicTime
+    private let memory: RequestMemory
 
     var handler: (any RequestHandler)?
     var table = ConnectionTable()
@@ -53,6 +56,8 @@ actor EventLoop {
         timeouts = TimeoutTable(configuration.timeouts)
         sweepNanoseconds = max(1_000_000, configuration.sweepInterval.wholeNanoseconds)
         nextSweep = .now()
+        mayReturnMemoryAt = nextSweep
+        memory = RequestMemory(limit: configuration.requestMemoryByteCount / max(1, configuration.loopCount))
         spareDescriptor = Descriptor(linux_open_null())
         guard poller.watchInput(executor.wakeSignal.number, token: Self.wakeToken),
             poller.watchInput(listener.number, token: Self.listenerToken)
@@ -99,7 +104,7 @@ extension EventLoop {
     }
 
     private var millisecondsToSleep: Int32 {
-        guard table.count > 0 || acceptIsPaused || isStopping else { return -1 }
+        guard table.count > 0 || acceptIsPaused || isStopping || memory.hasMemoryToReturn else { return -1 }
         return Int32(clamping: (nextSweep.nanoseconds(since: .now()) + 999_999) / 1_000_000)
     }
 
@@ -120,6 +125,12 @@ extension EventLoop {
         }
         watched.removeAll { $0.ledger.isEmpty }
         if acceptIsPaused { resumeAccepting() }
+        if now >= mayReturnMemoryAt, memory.hasMemoryToReturn {
+            // The allocator keeps what a flood has left behind; asked too often, it would cost more than it gives.
+            linux_return_memory()
+            memory.memoryWasReturned()
+            mayReturnMemoryAt = now.advanced(byNanoseconds: Self.memoryReturnNanoseconds)
+        }
     }
 
     private func stop(at now: MonotonicTime) {
@@ -181,6 +192,7 @@ extension EventLoop {
             limits: configuration.limits,
             timeouts: timeouts,
             peer: peer,
+            memory: memory,
             acceptedAt: .now()
         )
         if isStopping { state.stop(at: .now()) }
@@ -194,6 +206,7 @@ extension EventLoop {
     /// Forgets a connection and closes its socket.
     func close(_ connection: Connection) {
         table.remove(connection.slot)
+        connection.state.abandon()
         counters.openConnections.add(-1)
     }
 
@@ -219,6 +232,7 @@ extension EventLoop {
             limits: configuration.limits,
             timeouts: timeouts,
             peer: peer,
+            memory: memory,
             acceptedAt: .now()
         )
         guard case .reject(let rejection) = state.turnAway(), let response = rendered(rejection) else {

@@ -55,6 +55,7 @@ package enum Refusal: Error, Hashable, Sendable, CaseIterable {
     case headTooSlow
     case bodyTooSlow
     case tooManyConnections
+    case memoryExhausted
 }
 
 extension Refusal {
@@ -67,7 +68,7 @@ extension Refusal {
         case .expectationUnknown: .expectationUnknown
         case .bodyLength: .bodyTooLarge
         case .headTooSlow, .bodyTooSlow: .tooSlow
-        case .tooManyConnections: .overloaded
+        case .tooManyConnections, .memoryExhausted: .overloaded
         default: .malformed
         }
     }
@@ -144,6 +145,7 @@ extension Refusal {
         case .headTooSlow: "The request line and fields took too long."
         case .bodyTooSlow: "The body took too long."
         case .tooManyConnections: "Too many connections are open."
+        case .memoryExhausted: "Too many requests are under way that have not come whole."
         default: "The request is malformed."
         }
     }

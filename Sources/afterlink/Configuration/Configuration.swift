@@ -32,6 +32,8 @@ package struct Configuration: Sendable {
     package var initialAdminKey: KeyText?
 
     package var limits = Limits()
+    /// In bytes.
+    package var requestMemory = 64 * 1024 * 1024
     package var timeouts = Timeouts()
     package var shutdownGrace: Int64 = 7
 

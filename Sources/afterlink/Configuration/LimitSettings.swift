@@ -13,6 +13,14 @@ extension Setting {
             .saying("Header fields of a request; more are answered 431."),
         limit("limit-body", "BYTES", 1024...16_777_216, default: 65_536, into: \.limits.bodyByteCount)
             .saying("Longest body; a longer one is answered 413 before it is read."),
+        limit(
+            "limit-memory",
+            "BYTES",
+            1_048_576...1_099_511_627_776,
+            default: 67_108_864,
+            into: \.requestMemory
+        )
+        .saying("All requests together that have not come whole; one more is answered 503."),
         limit("limit-requests", "N", 1...1_000_000_000, default: 1000, into: \.limits.requestsPerConnection)
             .saying("Requests on one connection; the answer to the last one closes it."),
     ]

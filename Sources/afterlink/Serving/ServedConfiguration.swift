@@ -20,6 +20,7 @@ extension Configuration {
         settings.limits = limits
         settings.timeouts = timeouts
         settings.maximumConnections = maximumConnections
+        settings.requestMemoryByteCount = requestMemory
         return settings
     }
 

@@ -1,0 +1,53 @@
+/// What the requests of one loop hold in memory together, and how much that may be.
+///
+/// Two accounts, each with the same limit, so that neither can use up the other's: requests that have begun
+/// and not come whole, and requests that a handler has. One that comes whole in a single read is never on the
+/// first account: while it is full of requests that trickle in, those that do not are served as always.
+///
+/// Not `Sendable`: touched on its loop's thread only.
+package final class RequestMemory {
+    private let limit: Int
+    /// Bytes held for requests that have not come whole.
+    package private(set) var waitingByteCount = 0
+    /// Bytes of requests that handlers have.
+    package private(set) var answeringByteCount = 0
+    /// The most that was held since memory was last returned to the system.
+    private var peak = 0
+
+    /// What must have been let go before it is worth the allocator's time to return it to the system.
+    private static let worthReturning = 8 * 1024 * 1024
+
+    /// - Parameter limit: bytes of either account.
+    package init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Changes what one connection holds for a request that has not come whole.
+    ///
+    /// - Returns: whether that is still within the limit.
+    func changeWaiting(from old: Int, to new: Int) -> Bool {
+        waitingByteCount += new - old
+        peak = max(peak, waitingByteCount + answeringByteCount)
+        return new <= old || waitingByteCount <= limit
+    }
+
+    /// Changes the size of the request that a connection's handler has; 0 for none.
+    ///
+    /// - Returns: whether that is still within the limit.
+    func changeAnswering(from old: Int, to new: Int) -> Bool {
+        answeringByteCount += new - old
+        peak = max(peak, waitingByteCount + answeringByteCount)
+        return new <= old || answeringByteCount <= limit
+    }
+
+    /// Whether most of what was held is let go and was not returned to the system yet.
+    var hasMemoryToReturn: Bool {
+        let held = waitingByteCount + answeringByteCount
+        return peak - held >= Self.worthReturning && held <= peak / 4
+    }
+
+    /// The memory was returned to the system.
+    func memoryWasReturned() {
+        peak = waitingByteCount + answeringByteCount
+    }
+}

@@ -1,0 +1,147 @@
+import HTTPServer
+import Support
+import Testing
+
+@Suite("Memory for requests under way")
+struct RequestMemoryTests {
+    private static let length = 60_000
+    private static let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n"
+    private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    @Test(
+        "a body that comes in pieces is held once, however it is cut",
+        arguments: [500, 1_447, 16_384, 65_536]
+    )
+    func holdsBodiesOnce(pieceLength: Int) {
+        let bytes = Array(Self.head.utf8) + [UInt8](repeating: 0x61, count: Self.length)
+        let memory = RequestMemory(limit: .max)
+        var machine = Machine(memory: memory)
+        var most = 0
+        for start in stride(from: 0, to: bytes.count, by: pieceLength) {
+            machine.feed(Array(bytes[start..<min(start + pieceLength, bytes.count)]))
+            most = max(most, memory.waitingByteCount)
+        }
+        #expect(machine.requests.first?.body.count == Self.length)
+        // Allocations are rounded up, and the head comes on top.
+        #expect(most <= Self.length + 4_096)
+        #expect(memory.waitingByteCount == 0)
+    }
+
+    @Test("a chunked body is held at most twice, and what was decoded is not kept")
+    func holdsChunkedBodies() {
+        let memory = RequestMemory(limit: .max)
+        var machine = Machine(memory: memory)
+        machine.feed("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<60 { machine.feed("3e8\r\n\(String(repeating: "b", count: 1_000))\r\n") }
+        #expect(memory.waitingByteCount >= 60_000)
+        #expect(memory.waitingByteCount <= 2 * 60_000 + 4_096)
+        machine.feed("0\r\n\r\n")
+        #expect(machine.requests.first?.body.count == 60_000)
+        #expect(memory.waitingByteCount == 0)
+    }
+
+    @Test(
+        "what was held for a request counts no longer, however it ends",
+        arguments: ["whole", "ended", "late", "refused", "gone"]
+    )
+    func releases(end: String) {
+        let memory = RequestMemory(limit: .max)
+        var machine = Machine(memory: memory)
+        machine.answersAtOnce = false
+        machine.feed("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello")
+        #expect(memory.waitingByteCount > 0)
+        switch end {
+        case "whole":
+            machine.feed("\r\n0\r\n\r\n")
+            #expect(memory.answeringByteCount > 0)
+            machine.answer()
+        case "ended": machine.end()
+        case "late": machine.pass(.seconds(10))
+        case "refused": machine.feed("!")
+        default: machine.abandon()
+        }
+        #expect(memory.waitingByteCount == 0)
+        #expect(memory.answeringByteCount == 0)
+    }
+
+    @Test("a connection that is gone while a handler has its request holds nothing")
+    func releasesAbandoned() {
+        let memory = RequestMemory(limit: .max)
+        var machine = Machine(memory: memory)
+        machine.answersAtOnce = false
+        machine.feed(get)
+        #expect(memory.answeringByteCount >= get.utf8.count)
+        machine.abandon()
+        #expect(memory.answeringByteCount == 0)
+    }
+
+    @Test("above the limit, who brings more is refused, and who has come whole is served")
+    func refusesBeyondLimit() {
+        let memory = RequestMemory(limit: 100_000)
+        var first = Machine(memory: memory)
+        first.feed(Self.head + String(repeating: "a", count: 50_000))
+        var second = Machine(memory: memory)
+        second.feed(Self.head + String(repeating: "b", count: 40_000))
+        #expect(first.isReading && second.isReading)
+        second.feed(String(repeating: "b", count: 19_000))
+        #expect(second.log == [Machine.line(.memoryExhausted), "linger"])
+        #expect(second.rejections.first?.kind == .overloaded)
+
+        var third = Machine(memory: memory)
+        third.feed(Self.head + String(repeating: "c", count: 30_000))
+        var honest = Machine(memory: memory)
+        honest.feed(get)
+        honest.feed("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi")
+        #expect(honest.log == ["GET /", "POST / [hi]"])
+        first.feed(String(repeating: "a", count: 10_000))
+        #expect(first.requests.first?.body.count == Self.length)
+    }
+
+    @Test("handlers have an account of their own")
+    func limitsAnswering() {
+        let memory = RequestMemory(limit: 150_000)
+        var machines = (0..<3).map { _ in Machine(memory: memory) }
+        for index in machines.indices {
+            machines[index].answersAtOnce = false
+            machines[index].feed(Self.head + String(repeating: "a", count: Self.length))
+        }
+        #expect(machines.map(\.requests.count) == [1, 0, 0])
+        #expect(machines[1].log == [Machine.line(.memoryExhausted), "linger"])
+        machines[0].answer()
+        #expect(memory.answeringByteCount == 0)
+    }
+
+    @Test("a flood of bodies is answered 503, and others are served meanwhile", .blocking)
+    func flood() async throws {
+        try await TestServer.run {
+            $0.requestMemoryByteCount = 1_000_000
+        } during: { server in
+            let flood = try (0..<40).map { _ in try server.connect() }
+            for client in flood { client.send(Self.head + String(repeating: "a", count: 50_000)) }
+            #expect(
+                await TestServer.eventually {
+                    server.server.statistics.rejections[.serviceUnavailable, default: 0] >= 20
+                }
+            )
+            let honest = try server.connect()
+            honest.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi")
+            #expect(try honest.answer().body == "POST / [hi]")
+
+            var refused = 0
+            for client in flood where !client.isSilent(milliseconds: 0) {
+                let answer = try client.answer()
+                #expect(answer.status == 503)
+                #expect(answer.field("retry-after") == "1")
+                #expect(answer.field("connection") == "close")
+                refused += 1
+            }
+            #expect((20...24).contains(refused))
+            for client in flood { client.close() }
+            #expect(await TestServer.eventually { server.server.statistics.openConnections <= 1 })
+            let later = try server.connect()
+            later.send(Self.head + String(repeating: "a", count: 50_000))
+            later.send(String(repeating: "a", count: 10_000))
+            #expect(try later.answer().status == 200)
+        }
+    }
+}
