@@ -65,7 +65,7 @@ extension APIError {
     static let invalidAPIKey = APIError(
         status: .unauthorized,
         code: .invalidAPIKey,
-        message: "Send a valid API key as \"Authorization: Bearer <key>\"",
+        message: "Send a valid API key as \"Authorization: Bearer KEY\"",
         fieldLines: [FieldLine(name: "WWW-Authenticate", value: "Bearer")]
     )
 
