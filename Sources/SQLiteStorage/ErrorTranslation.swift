@@ -35,10 +35,11 @@ extension SQLiteError {
     /// Whether nothing that the connection holds in memory may be relied on any more.
     ///
     /// After a failed sync in particular, a later one can succeed without the lost pages (PostgreSQL's fsync
-    /// finding of 2018).
+    /// finding of 2018). And a connection that was opened while the file could only be read never writes again,
+    /// even when the file can be written to once more.
     var endsConnection: Bool {
         switch code {
-        case .inputOutput, .corrupt, .notADatabase, .cannotOpen, .outOfMemory: true
+        case .inputOutput, .corrupt, .notADatabase, .cannotOpen, .outOfMemory, .readOnly: true
         default: false
         }
     }

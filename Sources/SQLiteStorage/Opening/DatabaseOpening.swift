@@ -46,9 +46,7 @@ struct DatabaseOpening: Sendable {
         // Until it is accepted, the file stays as it is, byte for byte, even when this connection closes.
         try translated { () throws(SQLiteError) in try connection.setCheckpointOnClose(false) }
         let schema = try inspect(connection)
-        guard !connection.isReadOnly else {
-            throw StoreError(.readOnly, "\(file.path) cannot be written to; check its mode and its owner")
-        }
+        try checkIsWritable(connection)
         try translated { () throws(SQLiteError) in
             try setUp(connection)
             // Takes and gives up the write lock: a folder that cannot be written to shows here.
@@ -73,6 +71,7 @@ struct DatabaseOpening: Sendable {
     /// It was accepted before.
     func reopen() throws(StoreError) -> Connection {
         let connection = try connect(.readWrite, busyMilliseconds: Self.writerBusyMilliseconds)
+        try checkIsWritable(connection)
         try translated { () throws(SQLiteError) in try setUp(connection) }
         return connection
     }
@@ -88,6 +87,12 @@ struct DatabaseOpening: Sendable {
 
     /// Short: the writer asks again, and who waits too long is answered by the watchdog meanwhile.
     static let writerBusyMilliseconds: Int32 = 100
+
+    /// SQLite opens a file for reading where it cannot be opened for writing.
+    private func checkIsWritable(_ connection: Connection) throws(StoreError) {
+        guard connection.isReadOnly else { return }
+        throw StoreError(.readOnly, "\(file.path) cannot be written to; check its mode and its owner")
+    }
 
     private func setUp(_ connection: Connection) throws(SQLiteError) {
         let mode = try connection.prepare("PRAGMA journal_mode = WAL").first { $0.text(0) }
