@@ -90,7 +90,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Attribution", "HTTPServer", "Support", "afterlink"],
+            dependencies: ["Attribution", "HTTPServer", "SQLite", "Support", "afterlink"],
             swiftSettings: house
         ),
     ],

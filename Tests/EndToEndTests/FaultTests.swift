@@ -4,44 +4,37 @@ import Testing
 
 @Suite("Faults of the disk", .blocking, .timeLimit(.minutes(10)))
 struct FaultTests {
-    /// A server whose disk fails on command, and that gives no answer twice.
-    private func start() throws -> (Installation, FaultyDisk, AfterlinkProcess) {
-        let installation = try Installation()
-        let disk = try FaultyDisk(in: installation.folder)
-        let server = try AfterlinkProcess(
-            installation,
-            ["--replay-grace", "0"],
-            environment: disk.environment
-        )
-        return (installation, disk, server)
-    }
+    /// Everything that ends in 503: by name, because arguments have to be printable.
+    private static let failures: [String: [Fault]] = [
+        "no space": [.noSpace],
+        "write error": [.writeError],
+        "torn write": [.tornWrite],
+        "sync error": [.syncError],
+        "sync error of the folder or the log": [Fault(.sync, of: [.folder, .log], .fail(EIO))],
+        "no space for the log": [Fault(.write, of: .log, .tear(ENOSPC))],
+        "read-only": [.readOnly],
+    ]
 
     @Test(
         "answer 503 for clicks and matches, never no_match; nothing acknowledged is lost, and service comes back by itself",
-        arguments: ["noSpace", "writeError", "syncError"]
+        arguments: failures.keys.sorted()
     )
     func faultAndRecovery(name: String) throws {
-        let (installation, disk, server) = try start()
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         defer { server.kill() }
         let connection = try server.connect()
         for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
 
-        try disk.set(
-            ["noSpace": .noSpace, "writeError": .writeError, "syncError": .syncError][name] ?? .none
-        )
+        try set(name, on: disk)
         for number in 21...30 {
-            let click = try connection.click(fingerprint(number))
-            #expect(click.status == 503)
-            #expect(click.string("error_code") == "UNAVAILABLE")
-            #expect(click.fields["retry-after"] != nil)
-            let check = try connection.check(fingerprint(number - 20), key: installation.keys.app)
-            #expect(check.status == 503)
+            try expectRefusal(connection, click: number, check: number - 20, installation)
         }
+        #expect(try disk.callCount() > 0)
         #expect(try connection.get("/readyz").status == 503)
         #expect(try connection.get("/healthz").status == 200)
         #expect(installation.log.contains("\"level\":\"error\""))
 
-        try disk.set(.none)
+        try disk.set()
         // Nobody sends a server traffic that says it is not ready: it has to notice by itself.
         #expect(try untilTrue(within: 10) { try server.connect().get("/readyz").status == 200 })
         #expect(try connection.click(fingerprint(31)).status == 201)
@@ -50,9 +43,85 @@ struct FaultTests {
         }
     }
 
+    private func set(_ name: String, on disk: FaultyDisk) throws {
+        let faults = try #require(Self.failures[name])
+        for fault in faults { try disk.set(fault) }
+    }
+
+    private func expectRefusal(
+        _ connection: Connection,
+        click: Int,
+        check: Int,
+        _ installation: Installation
+    ) throws {
+        let reply = try connection.click(fingerprint(click))
+        #expect(reply.status == 503)
+        #expect(reply.string("error_code") == "UNAVAILABLE")
+        #expect(reply.fields["retry-after"] != nil)
+        let refused = try connection.check(fingerprint(check), key: installation.keys.app)
+        #expect(refused.status == 503)
+        #expect(refused.fields["retry-after"] != nil)
+        // Checks that find nothing need no disk.
+        #expect(try connection.check(fingerprint(99), key: installation.keys.app).isNoMatch)
+    }
+
+    @Test(
+        "take nothing acknowledged with them when the server is killed meanwhile",
+        arguments: failures.keys.sorted()
+    )
+    func faultAndKill(name: String) throws {
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
+        let connection = try server.connect()
+        for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
+        try set(name, on: disk)
+        #expect(try connection.click(fingerprint(21)).status == 503)
+        server.kill()
+        #expect(try Inspection(installation.database).integrity == ["ok"])
+        let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        defer { second.kill() }
+        let next = try second.connect()
+        for number in 1...20 {
+            #expect(try next.check(fingerprint(number), key: installation.keys.app).isMatch)
+        }
+    }
+
+    @Test(
+        "one failure of one call is the end of one batch",
+        arguments: [Fault.Calls.write, .sync].map(\.rawValue)
+    )
+    func failsOnce(call: UInt32) throws {
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
+        defer { server.kill() }
+        let connection = try server.connect()
+        try disk.set(Fault(Fault.Calls(rawValue: call), of: .log, .fail(EIO), skipped: 3, times: 1))
+        var statuses: [Int: Int] = [:]
+        for number in 1...20 { statuses[number] = try connection.click(fingerprint(number)).status }
+        #expect(statuses.values.count { $0 == 503 } == 1)
+        #expect(statuses.values.count { $0 == 201 } == 19)
+        for (number, status) in statuses where status == 201 {
+            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
+        }
+    }
+
+    @Test("a write that is done in part is carried on")
+    func shortWrites() throws {
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
+        let connection = try server.connect()
+        try disk.set(Fault(.write, of: .log, .shorten))
+        for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
+        #expect(try disk.callCount() > 20)
+        server.kill()
+        let second = try AfterlinkProcess(installation)
+        defer { second.kill() }
+        let next = try second.connect()
+        for number in 1...20 {
+            #expect(try next.check(fingerprint(number), key: installation.keys.app).isMatch)
+        }
+    }
+
     @Test("a sync that takes longer than a second is answered 503 in time; the claim goes to the next check")
     func slowSync() throws {
-        let (installation, disk, server) = try start()
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         defer { server.kill() }
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
@@ -61,7 +130,7 @@ struct FaultTests {
         let first = try connection.check(fingerprint(1), key: installation.keys.app)
         #expect(first.status == 503)
         #expect(ContinuousClock.now - start < .seconds(2))
-        try disk.set(.none)
+        try disk.set()
         #expect(
             try untilTrue(within: 10) {
                 try connection.check(fingerprint(1), key: installation.keys.app).isMatch
@@ -75,7 +144,7 @@ struct FaultTests {
         "while syncs stay slow, who asks for a claim in doubt is told to try again, never that there is no match"
     )
     func claimInDoubt() throws {
-        let (installation, disk, server) = try start()
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         defer { server.kill() }
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
@@ -86,7 +155,7 @@ struct FaultTests {
         while ContinuousClock.now < end, replies.last?.status != 200 {
             replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
         }
-        try disk.set(.none)
+        try disk.set()
         while replies.last?.status != 200, ContinuousClock.now < end + .seconds(10) {
             replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
         }
@@ -95,26 +164,23 @@ struct FaultTests {
         #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
     }
 
-    @Test("a database that cannot be written, is none, or is damaged refuses the start and is left as it is")
-    func refusesToStart() throws {
-        for damage in ["text", "header"] {
-            let installation = try Installation()
-            switch damage {
-            case "text": try Data("this is no database, but a letter".utf8).write(to: installation.database)
-            default:
-                let handle = try FileHandle(forWritingTo: installation.database)
-                try handle.seek(toOffset: 100)
-                try handle.write(contentsOf: Data(repeating: 0xA5, count: 3000))
-                try handle.close()
-            }
-            let before = try Data(contentsOf: installation.database)
-            let output = try Installation.run([
-                "serve", "--listen", "127.0.0.1:0", "--database", installation.database.path,
-            ])
-            #expect(output.status != 0)
-            #expect(output.errors.contains("afterlink.db"))
-            #expect(try Data(contentsOf: installation.database) == before)
-        }
+    @Test(
+        "a database that may not be written refuses the start with one line that names it, and is left as it is",
+        arguments: [EROFS, EACCES]
+    )
+    func refusesReadOnly(error: Int32) throws {
+        let installation = try Installation()
+        let disk = try FaultyDisk(in: installation.folder)
+        try disk.set(Fault([.write, .open, .truncate, .unlink], of: .all, .fail(error)))
+        let before = try Data(contentsOf: installation.database)
+        let output = try Installation.run(
+            ["serve", "--listen", "127.0.0.1:0", "--database", installation.database.path],
+            environment: disk.environment
+        )
+        #expect(output.status == 1)
+        let lines = output.errors.split(separator: "\n").filter { $0.contains("afterlink.db") }
+        #expect(lines.count == 1, "\(output.errors)")
+        #expect(try Data(contentsOf: installation.database) == before)
     }
 
     @Test("another server key than the database's own refuses the start, and names both files")

@@ -1,54 +1,76 @@
 import Foundation
 
-/// A disk that fails on command: a library preloaded into the server, which makes the database's writes and
-/// syncs fail or wait.
+/// A disk that fails on command, and a clock that can be set: a library preloaded into the server, controlled
+/// through shared memory, so that what is set here holds at once.
 final class FaultyDisk {
-    enum Fault {
-        case none
-        case noSpace
-        case writeError
-        case syncError
-        case slowSync(milliseconds: Int)
-
-        fileprivate var command: String {
-            switch self {
-            case .none: "0"
-            case .noSpace: "F"
-            case .writeError: "W"
-            case .syncError: "S"
-            case .slowSync(let milliseconds): "D\(milliseconds)"
-            }
-        }
-    }
-
     /// What the server is to be started with.
     let environment: [String: String]
-    private let command: FileHandle
-    private static let commandLength = 64
+    private let control: FileHandle
 
-    init(in folder: URL) throws {
-        let library = folder.appending(path: "faults.so")
-        let source = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Faults/faults.c")
-        let compiler = Process()
-        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        compiler.arguments = ["gcc", "-shared", "-fPIC", "-O1", "-o", library.path, source.path, "-ldl"]
-        try compiler.run()
-        compiler.waitUntilExit()
-        guard compiler.terminationStatus == 0 else {
-            throw AfterlinkProcess.Failure(description: "gcc could not build the fault library")
-        }
-        let file = folder.appending(path: "faults")
-        try Data(repeating: 0x30, count: Self.commandLength).write(to: file)
-        command = try FileHandle(forWritingTo: file)
-        environment = ["LD_PRELOAD": library.path, "AFTERLINK_FAULTS": file.path]
+    private static let headerLength = 64
+    private static let ruleLength = 32
+    private static let ruleCount = 16
+
+    /// - Parameters:
+    ///   - folder: whose database is touched.
+    ///   - journal: where all that changes its files is noted; syncs then spare the machine's own disk.
+    /// - Throws: when the library cannot be built, or the folder not be written to.
+    init(in folder: URL, journal: URL? = nil) throws {
+        let file = folder.appending(path: "faults-\(UUID().uuidString)")
+        try Data(count: Self.headerLength + Self.ruleCount * Self.ruleLength).write(to: file)
+        control = try FileHandle(forUpdating: file)
+        var environment = [
+            "LD_PRELOAD": try FaultLibrary.path.get(), "AFTERLINK_FAULTS": file.path,
+            "AFTERLINK_FAULTS_FOLDER": folder.resolvingSymlinksInPath().path,
+        ]
+        environment["AFTERLINK_FAULTS_JOURNAL"] = journal?.path
+        self.environment = environment
     }
 
-    /// From now on, at once: the server reads the command through shared memory.
-    func set(_ fault: Fault) throws {
-        let text = fault.command.padding(toLength: Self.commandLength, withPad: "\0", startingAt: 0)
-        try command.seek(toOffset: 0)
-        try command.write(contentsOf: Data(text.utf8))
+    /// These faults and no others, from now on.
+    func set(_ faults: Fault...) throws {
+        precondition(faults.count <= Self.ruleCount, "the control page has room for them")
+        for index in 0..<Self.ruleCount { try write([0], at: Self.offset(index)) }
+        for (index, fault) in faults.enumerated() {
+            try write(fault.words, at: Self.offset(index))
+            // Last, so that no half a rule is ever followed.
+            try write([1], at: Self.offset(index))
+        }
+    }
+
+    /// How many calls the fault at this place has hit or let pass.
+    func callCount(ofFault index: Int = 0) throws -> Int {
+        try control.seek(toOffset: UInt64(Self.offset(index) + Self.ruleLength - 4))
+        let bytes = try control.read(upToCount: 4) ?? Data()
+        return bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Lets the server's wall clock differ from the machine's.
+    func setClock(offBySeconds seconds: Int64) throws {
+        let milliseconds = UInt64(bitPattern: seconds * 1000)
+        let high = UInt32(truncatingIfNeeded: milliseconds >> 32)
+        try write([UInt32(truncatingIfNeeded: milliseconds), high], at: 0)
+    }
+
+    private static func offset(_ index: Int) -> Int { headerLength + index * ruleLength }
+
+    private func write(_ words: [UInt32], at offset: Int) throws {
+        let bytes = words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
+        try control.seek(toOffset: UInt64(offset))
+        try control.write(contentsOf: Data(bytes))
+    }
+}
+
+extension AfterlinkProcess {
+    /// A server that gives no answer twice, on a fresh database, whose disk and clock the test has in hand.
+    static func onFaultyDisk() throws -> (Installation, FaultyDisk, AfterlinkProcess) {
+        let installation = try Installation()
+        let disk = try FaultyDisk(in: installation.folder)
+        let server = try AfterlinkProcess(
+            installation,
+            ["--replay-grace", "0"],
+            environment: disk.environment
+        )
+        return (installation, disk, server)
     }
 }

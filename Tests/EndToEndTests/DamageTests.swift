@@ -1,0 +1,102 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("A damaged database", .blocking, .timeLimit(.minutes(10)))
+struct DamageTests {
+    @Test(
+        "refuses the start with the file's name, and is left byte for byte",
+        arguments: ["text", "header", "schema", "cut short"]
+    )
+    func refusesToStart(damage: String) throws {
+        let installation = try Installation()
+        switch damage {
+        case "text": try Data("this is no database, but a letter".utf8).write(to: installation.database)
+        case "header": try overwrite(installation.database, at: 18, count: 60)
+        case "schema": try overwrite(installation.database, at: 100, count: 3000)
+        default:
+            let handle = try FileHandle(forWritingTo: installation.database)
+            try handle.truncate(atOffset: 5000)
+            try handle.close()
+        }
+        let before = try Data(contentsOf: installation.database)
+        let output = try installation.run(["serve", "--listen", "127.0.0.1:0"])
+        #expect(output.status == 1)
+        #expect(output.errors.contains("afterlink.db"))
+        #expect(try Data(contentsOf: installation.database) == before)
+    }
+
+    @Test("a damaged log gives a prefix of what happened, without holes", arguments: 1...6)
+    func damagedLog(seed: UInt64) throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        let connection = try server.connect()
+        for number in 1...60 { #expect(try connection.click(fingerprint(number)).status == 201) }
+        server.kill()
+        let log = URL(fileURLWithPath: installation.database.path + "-wal")
+        let length = try Data(contentsOf: log).count
+        #expect(length > 60 * 4096)
+        var random = SeededGenerator(seed: seed)
+        try overwrite(
+            log,
+            at: UInt64.random(in: UInt64(length / 8)..<UInt64(length), using: &random),
+            count: 7
+        )
+
+        #expect(try Inspection(installation.database).integrity == ["ok"])
+        let second = try AfterlinkProcess(installation)
+        defer { second.kill() }
+        let next = try second.connect()
+        let found = try (1...60).map {
+            try next.check(fingerprint($0), key: installation.keys.app).isMatch
+        }
+        let end = found.firstIndex(of: false) ?? found.count
+        #expect(end < 60, "the damage was met")
+        #expect(!found[end...].contains(true), "there is a hole")
+    }
+
+    @Test("that is damaged while it is served answers 503 and says so, lives, and changes nothing")
+    func damagedWhileServing() throws {
+        let installation = try Installation()
+        try fill(installation)
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let length = UInt64(try Data(contentsOf: installation.database).count)
+        try overwrite(installation.database, at: 4096, count: Int(length) - 4096)
+        let before = try Data(contentsOf: installation.database)
+
+        let connection = try server.connect()
+        for number in 1...5 {
+            let check = try connection.check(fingerprint(number), key: installation.keys.app)
+            let click = try connection.click(fingerprint(1000 + number))
+            #expect(check.status == 503)
+            #expect(click.status == 503)
+            #expect(click.fields["retry-after"] != nil && check.fields["retry-after"] != nil)
+            for text in [check.text, click.text] {
+                #expect(!text.contains("afterlink.db") && !text.lowercased().contains("sqlite"))
+            }
+        }
+        #expect(try connection.get("/readyz").status == 503)
+        #expect(try connection.get("/healthz").status == 200)
+        let lines = installation.log.split(separator: "\n").filter { $0.contains("the database is damaged") }
+        // One of the writer, one of the loop that read.
+        #expect((1...4).contains(lines.count), "\(lines)")
+        #expect(try Data(contentsOf: installation.database) == before)
+    }
+
+    /// Clicks, all of them in the database's own file.
+    private func fill(_ installation: Installation) throws {
+        let server = try AfterlinkProcess(installation)
+        let connection = try server.connect()
+        for number in 1...200 { #expect(try connection.click(fingerprint(number)).status == 201) }
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+    }
+
+    private func overwrite(_ file: URL, at offset: UInt64, count: Int) throws {
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.seek(toOffset: offset)
+        try handle.write(contentsOf: Data(repeating: 0xA5, count: count))
+        try handle.close()
+    }
+}

@@ -1,0 +1,22 @@
+import Foundation
+import SQLite
+
+/// A database as SQLite finds it, apart from the server.
+struct Inspection {
+    /// `["ok"]` for a database that is whole (sqlite.org/pragma.html#pragma_integrity_check).
+    let integrity: [String]
+    let clicks: Set<Int64>
+    /// Clicks that have been matched.
+    let claims: Set<Int64>
+
+    init(_ database: URL) throws {
+        let connection = try SQLite.Connection(
+            path: database.path,
+            access: .readWrite,
+            busyMilliseconds: 5000
+        )
+        integrity = try connection.statement("PRAGMA integrity_check").all { $0.text(0) }
+        clicks = Set(try connection.statement("SELECT id FROM clicks").all { $0.integer(0) })
+        claims = Set(try connection.statement("SELECT click FROM claims").all { $0.integer(0) })
+    }
+}
