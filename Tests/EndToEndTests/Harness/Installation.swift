@@ -41,6 +41,20 @@ final class Installation: Sendable {
         keys = printed.keys
     }
 
+    /// An empty folder; the server that starts in it first makes everything, with the keys of
+    /// ``initialKeys``.
+    init(unmadeWith keys: Keys) throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "afterlink-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        appID = ""
+        self.keys = keys
+    }
+
+    /// Settings that bring the keys instead of making some.
+    var initialKeys: [String: String] {
+        ["AFTERLINK_INITIAL_APP_KEY": keys.app, "AFTERLINK_INITIAL_ADMIN_KEY": keys.admin]
+    }
+
     deinit {
         try? FileManager.default.removeItem(at: folder)
     }

@@ -1,0 +1,116 @@
+import Attribution
+import Foundation
+import Support
+import Testing
+
+/// Clicks and checks on many connections, and what the world was told about them.
+struct ClickLoad {
+    private let key: String
+    private let connectionCount = 16
+    private var random: SeededGenerator
+    private var count = 0
+
+    /// Clicks by their numbers, as far as they were acknowledged, and where they are in the database.
+    private(set) var acknowledged: [Int: Int64] = [:]
+    /// Those that a check has asked for, whether or not it was answered.
+    private(set) var asked: Set<Int> = []
+    private(set) var matched: Set<Int> = []
+    /// Acknowledged, never asked for, and not found.
+    private(set) var lost: Set<Int> = []
+    private(set) var matchedTwice: Set<Int> = []
+
+    init(key: String, seed: UInt64) {
+        self.key = key
+        random = SeededGenerator(seed: seed)
+    }
+
+    /// Sends clicks and checks, and ends the server with requests under way.
+    mutating func run(on server: AfterlinkProcess, turns: ClosedRange<Int> = 12...24) throws {
+        let connections = try (0..<connectionCount).map { _ in try server.connect() }
+        let lastTurn = Int.random(in: turns, using: &random)
+        for turn in 0...lastTurn {
+            let underWay = try connections.map { ($0, try send(on: $0, isCheck: turn % 3 == 2)) }
+            let readBeforeKill = turn == lastTurn ? Int.random(in: 0..<underWay.count, using: &random) : .max
+            for (index, (connection, request)) in underWay.enumerated() {
+                if index == readBeforeKill { server.kill() }
+                // What was written before the end can still be read after it.
+                guard let reply = try? connection.receive() else {
+                    #expect(turn == lastTurn, "the server stopped answering before it was killed")
+                    continue
+                }
+                note(reply, request)
+            }
+        }
+    }
+
+    private enum Request {
+        case click(Int)
+        case check(Int)
+    }
+
+    private mutating func send(on connection: Connection, isCheck: Bool) throws -> Request {
+        if isCheck, let number = unasked.randomElement(using: &random) {
+            asked.insert(number)
+            connection.sendCheck(fingerprint(number), key: key)
+            return .check(number)
+        }
+        count += 1
+        try connection.sendClick(fingerprint(count))
+        return .click(count)
+    }
+
+    private var unasked: [Int] { acknowledged.keys.filter { !asked.contains($0) }.sorted() }
+
+    private mutating func note(_ reply: Connection.Reply, _ request: Request) {
+        // A machine that is busy with other things may need longer than a second.
+        guard reply.status != 503 else { return }
+        switch request {
+        case .click(let number):
+            #expect(reply.status == 201)
+            let id = reply.string("click_id").flatMap { ClickID($0) }
+            acknowledged[number] = Int64(bitPattern: id?.high ?? 0)
+        case .check(let number):
+            if reply.isMatch { matched.insert(number) } else { lost.insert(number) }
+        }
+    }
+
+    /// Asks for clicks of before: for all, or for some, so that others have to survive what comes.
+    mutating func verify(on server: AfterlinkProcess, all: Bool) throws {
+        var connection = try server.connect()
+        let numbers = acknowledged.keys.sorted()
+        for (index, number) in numbers.enumerated() where all || Bool.random(using: &random) {
+            // A connection is closed after a thousand requests.
+            if index.isMultiple(of: 500) { connection = try server.connect() }
+            let reply = try decided(number, connection)
+            if matched.contains(number) {
+                if reply.isMatch { matchedTwice.insert(number) }
+            } else if reply.isMatch {
+                matched.insert(number)
+            } else if !asked.contains(number) {
+                lost.insert(number)
+            }
+            asked.insert(number)
+        }
+        // What was verified once more is not carried along for ever.
+        if !all { for number in matched.prefix(matched.count / 2) { acknowledged[number] = nil } }
+    }
+
+    /// Starts a server once more, and asks it for everything.
+    mutating func expectNothingLost(in installation: Installation) throws {
+        let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        defer { server.kill() }
+        try verify(on: server, all: true)
+        #expect(lost.isEmpty, "acknowledged and lost")
+        #expect(matchedTwice.isEmpty)
+    }
+
+    private func decided(_ number: Int, _ connection: Connection) throws -> Connection.Reply {
+        let end = ContinuousClock.now + .seconds(20)
+        var reply = try connection.check(fingerprint(number), key: key)
+        while reply.status == 503, ContinuousClock.now < end {
+            reply = try connection.check(fingerprint(number), key: key)
+        }
+        #expect(reply.isMatch || reply.isNoMatch, "\(reply.status) \(reply.text)")
+        return reply
+    }
+}
