@@ -4,26 +4,89 @@ import Testing
 
 @Suite("A graceful stop", .blocking, .timeLimit(.minutes(10)))
 struct StopTests {
-    @Test("answers what is under way, loses nothing, and ends with status 0", arguments: [SIGTERM, SIGINT])
-    func stopUnderLoad(signal: Int32) throws {
-        let installation = try Installation()
-        let server = try AfterlinkProcess(installation)
-        let connections = try (0..<50).map { _ in try server.connect() }
+    private func isAccepting(_ server: AfterlinkProcess) -> Bool {
+        (try? server.connect()) != nil
+    }
+
+    @Test(
+        "answers each request that was sent before, loses nothing, and ends with status 0 within ten seconds",
+        arguments: [SIGTERM, SIGINT],
+        [0, 300] as [Int32]
+    )
+    func stopUnderLoad(signal: Int32, syncMilliseconds: Int32) throws {
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
+        let connections = try (0..<64).map { _ in try server.connect() }
         for (number, connection) in connections.enumerated() { try connection.sendClick(fingerprint(number)) }
-        #expect(try connections[0].receive().status == 201)
+        for connection in connections { #expect(try connection.receive().status == 201) }
+        if syncMilliseconds > 0 { try disk.set(.slowSync(milliseconds: syncMilliseconds)) }
+
+        for (number, connection) in connections.enumerated() {
+            if number % 4 == 0 {
+                connection.sendCheck(fingerprint(number), key: installation.keys.app)
+            } else {
+                try connection.sendClick(fingerprint(100 + number))
+            }
+        }
+        // All of them are in the server's hands when the signal comes.
+        let start = ContinuousClock.now
         server.terminate(with: signal)
-        // A request that was read is answered; one that was still on its way may find the connection closed.
-        var acknowledged: [Int] = [0]
-        for (number, connection) in connections.enumerated().dropFirst() {
-            if let reply = try? connection.receive(), reply.status == 201 { acknowledged.append(number) }
+        let replies = try connections.map { try $0.receive() }
+        for reply in replies where reply.status != 201 && !reply.isMatch {
+            #expect(reply.status == 503)
+            #expect(reply.fields["retry-after"] != nil)
         }
         #expect(server.waitUntilExit() == 0)
+        #expect(ContinuousClock.now - start < .seconds(10))
         #expect(!FileManager.default.fileExists(atPath: installation.database.path + "-wal"))
+        try verify(installation, replies)
+    }
+
+    /// What was acknowledged is there, what was matched is not matched again.
+    private func verify(_ installation: Installation, _ replies: [Connection.Reply]) throws {
+        let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        defer { server.kill() }
+        let connection = try server.connect()
+        for (number, reply) in replies.enumerated() where reply.status == 201 {
+            #expect(try connection.check(fingerprint(100 + number), key: installation.keys.app).isMatch)
+        }
+        for (number, reply) in replies.enumerated() where reply.isMatch {
+            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isNoMatch)
+        }
+    }
+
+    @Test("waits for a request that is still coming, until a second signal hurries")
+    func secondSignal() throws {
+        let installation = try Installation()
+        let patience = ["--shutdown-grace", "50", "--timeout-body", "50"]
+        let server = try AfterlinkProcess(installation, patience)
+        let slow = try RawClient(port: server.port)
+        slow.send("POST /v1/deferred-deeplink/click HTTP/1.1\r\nHost: a\r\nContent-Length: 400\r\n")
+        slow.send("Content-Type: application/json\r\n\r\n{")
+        // One that comes later is answered: the first one's bytes have been read by then.
+        #expect(try server.connect().click(fingerprint(1)).status == 201)
+        let start = ContinuousClock.now
+        server.terminate()
+        while isAccepting(server) {}
+        #expect(slow.isSilent(milliseconds: 200))
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
+    @Test("ends within ten seconds and says so when the disk does not answer")
+    func stopWithStuckDisk() throws {
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
+        let connection = try server.connect()
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        try disk.set(.slowSync(milliseconds: 60_000))
+        try connection.sendClick(fingerprint(2))
+        let start = ContinuousClock.now
+        server.terminate()
+        #expect(try connection.receive().status == 503)
+        _ = server.waitUntilExit()
+        #expect(ContinuousClock.now - start < .seconds(10))
         let second = try AfterlinkProcess(installation)
         defer { second.kill() }
-        let connection = try second.connect()
-        for number in acknowledged {
-            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
-        }
+        #expect(try second.connect().check(fingerprint(1), key: installation.keys.app).isMatch)
     }
 }

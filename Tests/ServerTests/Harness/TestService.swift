@@ -24,7 +24,8 @@ final class TestService: Sendable {
         _ settings: App.Settings = App.Settings(name: "Shop"),
         replayGrace: Int64 = 60_000,
         trustedProxies: [String] = [],
-        rateLimit: RateLimit? = nil
+        rateLimit: RateLimit? = nil,
+        queueLimit: Int? = nil
     ) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "afterlink-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -35,6 +36,11 @@ final class TestService: Sendable {
             clock: clock.wallClock
         )
         configuration.hasBackgroundWork = false
+        if let queueLimit {
+            configuration.queueLimit = queueLimit
+            // Who is let in waits for as long as a test lets it.
+            configuration.timeLimitMilliseconds = 60_000
+        }
         store = try SQLiteStore.open(configuration)
         var own = ServiceSettings(version: "test")
         own.replayGrace = replayGrace
@@ -72,6 +78,17 @@ final class TestService: Sendable {
     var storeAcceptsWrites: Bool {
         get { acceptsWrites.value }
         set { acceptsWrites.value = newValue }
+    }
+
+    /// Stops the writer, and returns once it stands still, until the semaphore is signalled.
+    func holdWriter() -> DispatchSemaphore {
+        let (isHeld, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        store.queueWork {
+            isHeld.signal()
+            release.wait()
+        }
+        isHeld.wait()
+        return release
     }
 
     func keyText(_ kind: KeyKind) -> String { keys[kind] ?? "" }

@@ -1,0 +1,99 @@
+import Foundation
+import SQLite
+import Support
+import Testing
+
+@Suite("Several processes on one database", .blocking, .timeLimit(.minutes(10)))
+struct SeveralProcessesTests {
+    @Test("match each click once, lose none, and tell nobody of each other's locks")
+    func twoServers() throws {
+        let installation = try Installation()
+        let servers = try (0..<2).map { _ in try AfterlinkProcess(installation, ["--replay-grace", "0"]) }
+        defer { for server in servers { server.kill() } }
+        let connections = try servers.flatMap { server in try (0..<4).map { _ in try server.connect() } }
+        var acknowledged: [Int] = []
+        for round in 0..<30 {
+            for (number, connection) in connections.enumerated() {
+                try connection.sendClick(fingerprint(round * 8 + number))
+            }
+            let replies = try connections.map { try $0.receive() }
+            acknowledged += replies.indices.filter { isServed(replies[$0]) }.map { round * 8 + $0 }
+        }
+        #expect(acknowledged.count > 200)
+
+        var unmatched: [Int] = []
+        for number in acknowledged {
+            for connection in connections {
+                connection.sendCheck(fingerprint(number), key: installation.keys.app)
+            }
+            let replies = try connections.map { try $0.receive() }
+            #expect(replies.count { isServed($0) && $0.isMatch } <= 1)
+            if !replies.contains(where: \.isMatch) { unmatched.append(number) }
+            // Nobody is told "no match" unless somebody has the match, or may have it.
+            #expect(replies.contains { $0.isMatch || $0.status == 503 })
+        }
+        for number in unmatched {
+            #expect(try decided(number, connections[0], installation).isMatch)
+        }
+        let totals = try connections[0].totals(installation.keys.admin)
+        #expect(totals["clicks"] as? Int == acknowledged.count)
+        #expect(totals["matches"] as? Int == acknowledged.count)
+    }
+
+    /// False for a 503, which says nothing of locks.
+    private func isServed(_ reply: Connection.Reply) -> Bool {
+        let text = reply.text.lowercased()
+        #expect(!text.contains("sqlite") && !text.contains("busy") && !text.contains("lock"))
+        #expect([200, 201, 503].contains(reply.status))
+        return reply.status != 503
+    }
+
+    private func decided(_ number: Int, _ connection: Connection, _ installation: Installation) throws
+        -> Connection.Reply
+    {
+        var reply = try connection.check(fingerprint(number), key: installation.keys.app)
+        for _ in 0..<20 where reply.status == 503 {
+            reply = try connection.check(fingerprint(number), key: installation.keys.app)
+        }
+        return reply
+    }
+
+    @Test(
+        "while another one holds the write lock, clicks and matches are 503 within a second, no_match is answered, and claims are withdrawn"
+    )
+    func lockHeld() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        defer { server.kill() }
+        let connection = try server.connect()
+        let other = try server.connect()
+        for number in 1...2 { #expect(try connection.click(fingerprint(number)).status == 201) }
+
+        let holder = try SQLite.Connection(
+            path: installation.database.path,
+            access: .readWrite,
+            busyMilliseconds: 5000
+        )
+        try holder.begin(.immediate)
+        let start = ContinuousClock.now
+        connection.sendCheck(fingerprint(1), key: installation.keys.app)
+        try other.sendClick(fingerprint(3))
+        // Nothing to write: answered while the others wait.
+        let third = try server.connect()
+        #expect(try third.check(fingerprint(9), key: installation.keys.app).isNoMatch)
+        for reply in [try connection.receive(), try other.receive()] {
+            #expect(reply.status == 503)
+            #expect(reply.fields["retry-after"] != nil)
+            #expect(!reply.text.lowercased().contains("sqlite"))
+        }
+        // A second by the server's watch, and what a busy machine takes to tell of it.
+        #expect(ContinuousClock.now - start < .seconds(3))
+        try holder.rollback()
+
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try connection.check(fingerprint(2), key: installation.keys.app).isMatch)
+        #expect(try connection.click(fingerprint(4)).status == 201)
+        #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 2)
+    }
+}

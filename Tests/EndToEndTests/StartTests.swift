@@ -1,0 +1,85 @@
+import Foundation
+import SQLite
+import Support
+import Testing
+
+@Suite("A start after a kill", .blocking, .timeLimit(.minutes(20)))
+struct StartTests {
+    private static let clickCount = isLong ? 1_000_000 : 20_000
+    /// As large as the log is left to grow; see `WriteAheadLog`.
+    private static let logByteCount = isLong ? 60_000_000 : 8_000_000
+
+    @Test("is ready within two seconds, whatever is stored, with a log of the largest size to read")
+    func startsQuickly() throws {
+        let installation = try Installation()
+        let first = try AfterlinkProcess(installation)
+        #expect(try first.connect().click(fingerprint(1)).status == 201)
+        first.kill()
+        try fill(installation.database)
+        let log = installation.database.path + "-wal"
+        #expect(try byteCount(log) > Self.logByteCount)
+
+        let start = ContinuousClock.now
+        let second = try AfterlinkProcess(installation)
+        let connection = try second.connect()
+        #expect(try connection.get("/readyz").status == 200)
+        #expect(ContinuousClock.now - start < .seconds(2))
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+
+        var load = ClickLoad(key: installation.keys.app, seed: 40)
+        try load.run(on: second)
+        #expect(try byteCount(log) < 72_000_000)
+        let again = ContinuousClock.now
+        let third = try AfterlinkProcess(installation)
+        defer { third.kill() }
+        #expect(try third.connect().get("/readyz").status == 200)
+        #expect(ContinuousClock.now - again < .seconds(2))
+        try load.verify(on: third, all: true)
+        #expect(load.lost.isEmpty)
+    }
+
+    /// Multiplies the one click, and leaves the last of what was written in the log, as a kill does.
+    private func fill(_ database: URL) throws {
+        let connection = try SQLite.Connection(
+            path: database.path,
+            access: .readWrite,
+            busyMilliseconds: 5000
+        )
+        try connection.setCheckpointOnClose(false)
+        try connection.execute("PRAGMA synchronous = OFF")
+        var (count, width) = (0, 20_000)
+        while count < Self.clickCount {
+            try multiply(from: count, to: count + width, connection)
+            count += width
+            _ = try connection.checkpoint(.truncate)
+        }
+        width = 2000
+        while connection.logPageCount * 4096 < Self.logByteCount {
+            try multiply(from: count, to: count + width, connection)
+            count += width
+        }
+    }
+
+    private func multiply(from first: Int, to end: Int, _ connection: SQLite.Connection) throws {
+        try connection.execute(
+            """
+            BEGIN;
+            WITH RECURSIVE numbers (n) AS (SELECT \(first + 1) UNION ALL SELECT n + 1 FROM numbers WHERE n < \(end))
+            INSERT INTO clicks SELECT id + n, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at,
+                destination, campaign_key, journey_id, source, raw_source, platform, os_version, metadata, is_robot,
+                is_contradictory, random(), random(), NULL, NULL
+            FROM (SELECT * FROM clicks ORDER BY id LIMIT 1), numbers;
+            WITH RECURSIVE numbers (n) AS (SELECT \(first + 1) UNION ALL SELECT n + 1 FROM numbers WHERE n < \(end))
+            INSERT INTO click_fingerprints SELECT click + n, position, scope, random(), random(), form, weight,
+                clicked_at, expires_at, random(), NULL
+            FROM (SELECT * FROM click_fingerprints ORDER BY click LIMIT 1), numbers;
+            COMMIT
+            """
+        )
+    }
+
+    private func byteCount(_ path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return (attributes[.size] as? NSNumber)?.intValue ?? 0
+    }
+}
