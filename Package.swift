@@ -58,7 +58,7 @@ let package = Package(
             swiftSettings: house
         ),
 
-        .target(name: "Support", path: "Tests/Support", swiftSettings: house),
+        .target(name: "Support", dependencies: ["COpenSSL"], path: "Tests/Support", swiftSettings: house),
         .executableTarget(
             name: "EchoServer",
             dependencies: ["HTTPServer"],

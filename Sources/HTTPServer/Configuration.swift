@@ -7,6 +7,9 @@ public struct Configuration: Sendable {
     /// Event loops, each a thread of its own; by default one a core.
     public var loopCount: Int
 
+    /// Ends TLS here; `nil` for plain HTTP.
+    public var tls: TLSTermination?
+
     public var limits = Limits()
     public var timeouts = Timeouts()
 

@@ -15,6 +15,18 @@ public struct Statistics: Sendable, Hashable {
     /// Times that accepting was paused because the system refused (EMFILE, ENFILE, ENOBUFS, ENOMEM).
     public var acceptPauses: Int = 0
 
+    /// TLS handshakes that were finished, resumed ones among them.
+    public var handshakes: Int = 0
+
+    /// TLS handshakes that took up an earlier session.
+    public var resumedHandshakes: Int = 0
+
+    /// TLS handshakes that were begun and not finished: refused, broken off, or too slow.
+    public var failedHandshakes: Int = 0
+
+    /// When the certificate that new handshakes show expires, in seconds since 1970; `nil` without TLS.
+    public var certificateExpiry: Int64?
+
     public var receivedBytes: Int = 0
     public var sentBytes: Int = 0
 }

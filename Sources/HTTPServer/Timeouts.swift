@@ -4,6 +4,8 @@
 /// each may last that much longer.
 public struct Timeouts: Sendable, Hashable {
     /// From the first byte of a request to the end of its field lines; then 408.
+    ///
+    /// Also for a TLS handshake, from the connection's beginning; then a plain close.
     public var header: Duration = .seconds(10)
 
     /// From the end of the field lines to the end of the body; then 408.

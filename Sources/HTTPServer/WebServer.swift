@@ -53,7 +53,9 @@ public final class WebServer: Sendable {
     }
 
     public var statistics: Statistics {
-        counters.statistics
+        var statistics = counters.statistics
+        statistics.certificateExpiry = configuration.tls?.certificate.notAfter
+        return statistics
     }
 
     /// Starts the loops' threads, makes their handlers on them, and begins to accept.

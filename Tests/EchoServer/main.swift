@@ -1,8 +1,9 @@
-import Glibc
+import Foundation
 import HTTPServer
 
 // Usage: EchoServer --listen ADDRESS:PORT [--loops N] [--maximum-connections N]
 //                   [--header-timeout SECONDS] [--idle-timeout SECONDS]
+//                   [--tls-certificate FILE --tls-key FILE]
 
 /// What follows an option on the command line.
 func option(_ name: String) -> String? {
@@ -32,6 +33,17 @@ if let seconds = option("--idle-timeout").flatMap({ Double($0) }) {
     configuration.timeouts.idle = .seconds(seconds)
 }
 
+if let certificate = option("--tls-certificate"), let key = option("--tls-key") {
+    do {
+        configuration.tls = try TLSTermination(
+            certificatePEM: Array(Data(contentsOf: URL(filePath: certificate))),
+            keyPEM: Array(Data(contentsOf: URL(filePath: key)))
+        )
+    } catch {
+        fail("--tls-certificate and --tls-key: \(error)")
+    }
+}
+
 // Blocked before the first thread starts, so that every thread leaves the signals to this one.
 var signals = sigset_t()
 unsafe sigemptyset(&signals)
@@ -42,7 +54,7 @@ unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 do {
     let server = try WebServer(configuration) { _ in EchoHandler() }
     try server.start()
-    print("listening on http://\(server.addressText)")
+    print("listening on \(configuration.tls == nil ? "http" : "https")://\(server.addressText)")
     // All streams; naming the one would touch shared mutable state.
     fflush(nil)
     var received: Int32 = 0

@@ -10,9 +10,9 @@ struct DeliveryTests {
         bodyByteCount: Int = 100,
         gate: Gate? = nil,
         _ configure: (inout Configuration) -> Void = { _ in },
-        during test: (TestServer, Reports) async throws -> Void
+        during test: (TestServer, DeliveryReports) async throws -> Void
     ) async throws {
-        let reports = Reports()
+        let reports = DeliveryReports()
         try await TestServer.run(
             configure,
             answer: { _ in
@@ -138,7 +138,7 @@ struct DeliveryTests {
 }
 
 /// What was told, in order.
-private final class Reports: Sendable {
+final class DeliveryReports: Sendable {
     private let deliveries = Mutex<[Delivery]>([])
 
     var all: [Delivery] {

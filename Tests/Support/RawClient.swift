@@ -9,6 +9,7 @@ public final class RawClient {
         case tooSlow(soFar: String)
         case ended(soFar: String)
         case malformed(String)
+        case handshake(String)
     }
 
     /// An answer as it came.
@@ -30,6 +31,8 @@ public final class RawClient {
     private var isOpen = true
     private var received: [UInt8] = []
     private let patienceMilliseconds: Int32
+    /// What is sent and read goes through it, once there is one.
+    private(set) var tls: TLSClientSession?
 
     /// Connects to a port of the loopback address.
     public init(port: UInt16, receiveBufferByteCount: Int32? = nil, patienceMilliseconds: Int32 = 10_000)
@@ -64,6 +67,12 @@ public final class RawClient {
     public func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
+            if let tls {
+                let count = tls.send(bytes[sent...])
+                guard count > 0 else { return }
+                sent += count
+                continue
+            }
             // send reads within the array's memory and keeps no pointer.
             let count = unsafe bytes.withUnsafeBytes { buffer in
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[sent...])
@@ -72,6 +81,36 @@ public final class RawClient {
             guard count > 0 else { return }
             sent += count
         }
+    }
+
+    /// Sends bytes past TLS, where there is one: its peer sees a broken record.
+    public func sendBeside(_ bytes: [UInt8]) {
+        let session = tls
+        tls = nil
+        send(bytes)
+        tls = session
+    }
+
+    /// Reads the next answer to its end and gives its body's length: for bodies that are no text.
+    public func answerByteCount() throws -> Int {
+        let head = try take(through: "\r\n\r\n")
+        let field = head.split(separator: "\r\n" as Character).first { $0.hasPrefix("Content-Length: ") }
+        guard let length = field.flatMap({ Int($0.dropFirst(16)) }) else { throw Failure.malformed(head) }
+        while received.count < length {
+            guard try readMore() else { throw Failure.ended(soFar: "") }
+        }
+        received.removeFirst(length)
+        return length
+    }
+
+    /// Shakes hands; from then on everything goes through TLS.
+    func startTLS(_ settings: TLSClientSettings) throws {
+        // OpenSSL writes without MSG_NOSIGNAL.
+        _ = signal(SIGPIPE, SIG_IGN)
+        var limit = timeval(tv_sec: Int(patienceMilliseconds / 1000), tv_usec: 0)
+        // setsockopt reads the local value.
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        tls = try TLSClientSession(descriptor, settings)
     }
 
     /// Ends the sending side: the peer reads the end of the stream.
@@ -151,14 +190,19 @@ public final class RawClient {
 
     /// Reads what comes next; `false` at the end of the stream.
     private func readMore() throws -> Bool {
-        guard isReadable(milliseconds: patienceMilliseconds) else {
+        guard tls?.hasPending == true || isReadable(milliseconds: patienceMilliseconds) else {
             throw Failure.tooSlow(soFar: String(decoding: received, as: UTF8.self))
         }
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
         // recv writes at most the array's length and keeps no pointer.
-        let count = unsafe buffer.withUnsafeMutableBytes {
-            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
-        }
+        let count =
+            if let tls {
+                tls.receive(&buffer)
+            } else {
+                unsafe buffer.withUnsafeMutableBytes {
+                    unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+                }
+            }
         guard count > 0 else { return false }
         received += buffer.prefix(count)
         return true

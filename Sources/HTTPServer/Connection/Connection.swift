@@ -14,8 +14,10 @@ final class Connection {
     let slot: Int
     var state: ConnectionState
     var ledger = DeliveryLedger()
+    /// What lies between the socket and HTTP; `nil` without TLS, and for HTTP sent to where TLS is spoken.
+    var tls: TLSSession?
 
-    /// What is written and not sent yet; empty while the connection is idle.
+    /// What is written and not sent yet, as it goes over the wire; empty while the connection is idle.
     var output: [UInt8] = []
     /// How much of `output` was sent.
     var sentCount = 0
@@ -38,10 +40,11 @@ final class Connection {
     var waiter: Waiter?
     var interest = Interest.reading
 
-    init(socket: consuming Socket, slot: Int, state: ConnectionState) {
+    init(socket: consuming Socket, slot: Int, state: ConnectionState, tls: TLSSession?) {
         self.socket = socket
         self.slot = slot
         self.state = state
+        self.tls = tls
     }
 
     /// Where the answer that was just written ends, counted from the connection's first byte.

@@ -96,6 +96,11 @@ extension ConnectionState {
         .read
     }
 
+    /// The connection began with HTTP where TLS is spoken.
+    package mutating func beganWithoutTLS() -> Action {
+        refuse(.tlsMissing)
+    }
+
     /// The connection was accepted although there are too many.
     package mutating func turnAway() -> Action {
         refuse(.tooManyConnections)

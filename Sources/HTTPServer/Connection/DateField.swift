@@ -4,17 +4,21 @@ internal import Glibc
 package struct DateField {
     private var second: Int64 = .min
     private var line: [UInt8] = []
+    /// Field lines of every answer that stand behind it, with their line ends.
+    private let constantLines: String
 
-    init() {}
+    init(followedBy constantLines: String = "") {
+        self.constantLines = constantLines
+    }
 
-    /// The line for now, with its line end.
+    /// The line for now, with its line end, and what follows it.
     mutating func current() -> [UInt8] {
         var reading = timespec()
         // The kernel fills the local value and keeps no pointer to it.
         unsafe clock_gettime(CLOCK_REALTIME_COARSE, &reading)
         if Int64(reading.tv_sec) != second {
             second = Int64(reading.tv_sec)
-            line = Array("Date: \(Self.text(second))\r\n".utf8)
+            line = Array("Date: \(Self.text(second))\r\n\(constantLines)".utf8)
         }
         return line
     }

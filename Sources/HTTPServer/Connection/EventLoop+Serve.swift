@@ -8,15 +8,33 @@ extension EventLoop {
 
     func serve(_ slot: Int, turnsAway: Bool) async {
         guard let connection = table.connections[slot] else { return }
-        var action = turnsAway ? connection.state.turnAway() : connection.state.begin()
+        var action: ConnectionState.Action
+        if let session = connection.tls {
+            guard let first = await secure(connection, session, turnsAway: turnsAway) else {
+                close(connection)
+                return
+            }
+            action = first
+        } else {
+            action = turnsAway ? connection.state.turnAway() : connection.state.begin()
+        }
+        await live(connection, from: action)
+        if !connection.ledger.isEmpty {
+            endSending(connection)
+            await settleDeliveries(connection)
+        }
+        close(connection)
+    }
+
+    private func live(_ connection: Connection, from first: ConnectionState.Action) async {
+        var action = first
         perform: while !connection.isCutOff {
             switch action {
             case .read:
                 guard await flush(connection) else { break perform }
                 action = await receive(connection)
             case .sendContinue:
-                connection.output.append(contentsOf: ResponseWriter.interimContinue)
-                action = .read
+                action = sendContinue(connection)
             case .respond(let request):
                 if connection.output.count >= Self.mostGatheredBytes {
                     guard await flush(connection) else { break perform }
@@ -25,16 +43,16 @@ extension EventLoop {
             case .reject(let rejection):
                 action = answer(rejection, on: connection)
             case .linger:
+                await endTLS(connection)
                 guard await flush(connection) else { break perform }
                 endSending(connection)
                 action = await receive(connection)
             case .close:
+                await endTLS(connection)
                 _ = await flush(connection)
                 break perform
             }
         }
-        await settleDeliveries(connection)
-        close(connection)
     }
 
     private func answer(_ request: Request, on connection: Connection) async -> ConnectionState.Action {
@@ -68,21 +86,32 @@ extension EventLoop {
     private func write(_ response: Response, on connection: Connection) -> ConnectionState.Action {
         let keepsAlive = connection.state.answering(closing: response.closesConnection)
         if connection.output.capacity == 0, let spare = spareOutputs.popLast() { connection.output = spare }
-        ResponseWriter.write(
-            response,
-            to: &connection.output,
-            date: date.current(),
-            ResponseWriter.Context(
-                method: connection.state.method,
-                version: connection.state.version,
-                keepsAlive: keepsAlive
-            )
+        let context = ResponseWriter.Context(
+            method: connection.state.method,
+            version: connection.state.version,
+            keepsAlive: keepsAlive
         )
+        if let session = connection.tls {
+            guard tls?.write(response, context, on: session, output: &connection.output) == true else {
+                response.onDelivery?(.failed)
+                return .close
+            }
+        } else {
+            ResponseWriter.write(response, to: &connection.output, date: date.current(), context)
+        }
         if let tell = response.onDelivery {
             if connection.ledger.isEmpty { watched.append(connection) }
             connection.ledger.watch(until: connection.writtenEnd, tell)
         }
         return connection.state.answered(at: .now())
+    }
+
+    private func sendContinue(_ connection: Connection) -> ConnectionState.Action {
+        if let session = connection.tls {
+            return session.send(ResponseWriter.interimContinue, output: &connection.output) ? .read : .close
+        }
+        connection.output.append(contentsOf: ResponseWriter.interimContinue)
+        return .read
     }
 
     private func endSending(_ connection: Connection) {
@@ -97,6 +126,7 @@ extension EventLoop {
 extension EventLoop {
     /// Waits for bytes, for the peer's end or for the deadline, and tells the machine.
     private func receive(_ connection: Connection) async -> ConnectionState.Action {
+        if let session = connection.tls, let end = endOf(session, connection) { return end }
         while true {
             if connection.canRead {
                 connection.readsInARow += 1
@@ -104,18 +134,19 @@ extension EventLoop {
                     connection.readsInARow = 0
                     await Task.yield()
                 }
-                switch connection.socket.receive(into: &readBuffer) {
+                switch read(connection) {
                 case .bytes(let count):
-                    // Less than asked for was all there was, unless the end came with it.
-                    if count < readBuffer.count, !connection.hasEnded { connection.canRead = false }
-                    counters.receivedBytes.add(count)
-                    return connection.state.received(readBuffer[..<count], at: .now())
+                    guard let session = connection.tls else {
+                        return connection.state.received(readBuffer[..<count], at: .now())
+                    }
+                    if let action = await opened(count, on: connection, session) { return action }
+                // Without a close_notify before it the end may be somebody else's doing; as each request
+                // says its own length, none can be taken for whole by it.
                 case .end: return connection.state.ended()
-                case .nothing: connection.canRead = false
-                case .failed:
-                    connection.isBroken = true
-                    return .close
+                case .nothing: break
+                case .failed: return .close
                 }
+                guard !connection.canRead else { continue }
             }
             connection.readsInARow = 0
             switch await wait(connection, for: .reading, until: connection.state.deadline) {
@@ -126,10 +157,25 @@ extension EventLoop {
         }
     }
 
+    /// Reads what is there into `readBuffer`, and notes whether there may be more.
+    func read(_ connection: Connection) -> Socket.Received {
+        let received = connection.socket.receive(into: &readBuffer)
+        switch received {
+        case .bytes(let count):
+            // Less than asked for was all there was, unless the end came with it.
+            if count < readBuffer.count, !connection.hasEnded { connection.canRead = false }
+            counters.receivedBytes.add(count)
+        case .end: break
+        case .nothing: connection.canRead = false
+        case .failed: connection.isBroken = true
+        }
+        return received
+    }
+
     /// Sends everything that is written.
     ///
     /// Returns `false` if the peer is gone, or has taken nothing for too long.
-    private func flush(_ connection: Connection) async -> Bool {
+    func flush(_ connection: Connection) async -> Bool {
         guard !connection.output.isEmpty else { return true }
         guard !connection.isBroken else { return false }
         var acknowledged: UInt64 = 0
@@ -188,7 +234,7 @@ extension EventLoop {
     }
 
     /// Suspends until something happens; the sweep tells the deadline.
-    private func wait(
+    func wait(
         _ connection: Connection,
         for interest: Connection.Interest,
         until deadline: MonotonicTime
@@ -216,9 +262,7 @@ extension EventLoop {
     ///
     /// Its socket is still open, so that the kernel can be asked; a little time is given to a peer whose
     /// acknowledgement or reset is on its way. Without either, nothing speaks against delivery.
-    private func settleDeliveries(_ connection: Connection) async {
-        guard !connection.ledger.isEmpty else { return }
-        endSending(connection)
+    func settleDeliveries(_ connection: Connection) async {
         let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.deliveryWatch)
         while true {
             let progress = connection.socket.progress

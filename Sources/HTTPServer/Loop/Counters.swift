@@ -7,6 +7,9 @@ final class Counters: Sendable {
     let turnedAwayConnections = Atomic<Int>(0)
     let requests = Atomic<Int>(0)
     let acceptPauses = Atomic<Int>(0)
+    let handshakes = Atomic<Int>(0)
+    let resumedHandshakes = Atomic<Int>(0)
+    let failedHandshakes = Atomic<Int>(0)
     let receivedBytes = Atomic<Int>(0)
     let sentBytes = Atomic<Int>(0)
     private let rejections = Mutex<[Status: Int]>([:])
@@ -23,6 +26,9 @@ final class Counters: Sendable {
             requests: requests.load(ordering: .relaxed),
             rejections: rejections.withLock { $0 },
             acceptPauses: acceptPauses.load(ordering: .relaxed),
+            handshakes: handshakes.load(ordering: .relaxed),
+            resumedHandshakes: resumedHandshakes.load(ordering: .relaxed),
+            failedHandshakes: failedHandshakes.load(ordering: .relaxed),
             receivedBytes: receivedBytes.load(ordering: .relaxed),
             sentBytes: sentBytes.load(ordering: .relaxed)
         )

@@ -22,6 +22,7 @@ actor EventLoop {
     /// Connections above the limit that are answered in full form; more are answered in passing.
     private static let mostTurnedAway = 1_024
     private static let memoryReturnNanoseconds: Int64 = 1_000_000_000
+    private static let readLength = 64 * 1024
 
     let timeouts: TimeoutTable
     private let sweepNanoseconds: Int64
@@ -38,8 +39,10 @@ actor EventLoop {
     var handler: (any RequestHandler)?
     var table = ConnectionTable()
     var date = DateField()
+    /// `nil` where TLS is not spoken.
+    let tls: TLSEngine?
     /// What every read of the loop is read into; its connections copy from it.
-    var readBuffer = [UInt8](repeating: 0, count: 64 * 1024)
+    var readBuffer = [UInt8](repeating: 0, count: readLength)
     /// Connections with answers written while a handler has their next request; looked at once a turn.
     var unsent: [Connection] = []
     /// Connections with answers whose delivery is to be told.
@@ -53,6 +56,12 @@ actor EventLoop {
         poller = try Poller()
         self.configuration = configuration
         self.counters = counters
+        tls = try configuration.tls.map { termination throws(StartError) in
+            guard let engine = TLSEngine(termination, readLength: Self.readLength) else {
+                throw .resources("memory for TLS")
+            }
+            return engine
+        }
         timeouts = TimeoutTable(configuration.timeouts)
         sweepNanoseconds = max(1_000_000, configuration.sweepInterval.wholeNanoseconds)
         nextSweep = .now()
@@ -192,11 +201,17 @@ extension EventLoop {
             limits: configuration.limits,
             timeouts: timeouts,
             peer: peer,
+            isSecure: tls != nil,
             memory: memory,
             acceptedAt: .now()
         )
         if isStopping { state.stop(at: .now()) }
-        let connection = Connection(socket: Socket(descriptor), slot: slot, state: state)
+        let session = tls?.accept()
+        guard tls == nil || session != nil else {
+            table.remove(slot)
+            return
+        }
+        let connection = Connection(socket: Socket(descriptor), slot: slot, state: state, tls: session)
         table.insert(connection)
         counters.acceptedConnections.add(1)
         counters.openConnections.add(1)
@@ -228,6 +243,8 @@ extension EventLoop {
 
     /// Answers 503 and closes, without waiting for anything.
     private func turnAway(_ socket: consuming Socket, peer: PeerAddress) {
+        // Who speaks TLS would not understand it.
+        guard tls == nil else { return }
         var state = ConnectionState(
             limits: configuration.limits,
             timeouts: timeouts,

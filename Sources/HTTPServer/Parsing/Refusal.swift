@@ -56,6 +56,7 @@ package enum Refusal: Error, Hashable, Sendable, CaseIterable {
     case bodyTooSlow
     case tooManyConnections
     case memoryExhausted
+    case tlsMissing
 }
 
 extension Refusal {
@@ -146,6 +147,7 @@ extension Refusal {
         case .bodyTooSlow: "The body took too long."
         case .tooManyConnections: "Too many connections are open."
         case .memoryExhausted: "Too many requests are under way that have not come whole."
+        case .tlsMissing: "This port speaks HTTPS only."
         default: "The request is malformed."
         }
     }

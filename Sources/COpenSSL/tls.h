@@ -1,0 +1,164 @@
+// TLS on memory: what OpenSSL reads and writes lies in a wire, which an event loop fills and empties. Also the
+// macros of OpenSSL that Swift cannot import.
+#ifndef AFTERLINK_COPENSSL_TLS_H
+#define AFTERLINK_COPENSSL_TLS_H
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The bytes on their way: input is borrowed for one call, output is owned and grows.
+typedef struct {
+    const unsigned char *input;
+    size_t input_count;
+    unsigned char *output;
+    size_t output_count;
+    size_t output_capacity;
+} tls_wire;
+
+static inline void tls_wire_free(tls_wire *wire) {
+    free(wire->output);
+    free(wire);
+}
+
+static inline int tls_wire_read(BIO *bio, char *into, int count) {
+    tls_wire *wire = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    if (wire == NULL || into == NULL || count <= 0) return 0;
+    if (wire->input_count == 0) {
+        BIO_set_retry_read(bio);
+        return -1;
+    }
+    size_t taken = wire->input_count < (size_t)count ? wire->input_count : (size_t)count;
+    memcpy(into, wire->input, taken);
+    wire->input += taken;
+    wire->input_count -= taken;
+    return (int)taken;
+}
+
+static inline int tls_wire_write(BIO *bio, const char *from, int count) {
+    tls_wire *wire = BIO_get_data(bio);
+    BIO_clear_retry_flags(bio);
+    if (wire == NULL || from == NULL || count <= 0) return 0;
+    size_t needed = wire->output_count + (size_t)count;
+    if (needed > wire->output_capacity) {
+        size_t capacity = wire->output_capacity < 16384 ? 16384 : wire->output_capacity;
+        while (capacity < needed) capacity *= 2;
+        unsigned char *larger = realloc(wire->output, capacity);
+        if (larger == NULL) return -1;
+        wire->output = larger;
+        wire->output_capacity = capacity;
+    }
+    memcpy(wire->output + wire->output_count, from, (size_t)count);
+    wire->output_count = needed;
+    return count;
+}
+
+static inline long tls_wire_control(BIO *bio, int command, long number, void *pointer) {
+    (void)bio;
+    (void)number;
+    (void)pointer;
+    return command == BIO_CTRL_FLUSH;
+}
+
+static inline BIO_METHOD *tls_wire_method(void) {
+    BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "event loop");
+    if (method == NULL) return NULL;
+    BIO_meth_set_read(method, tls_wire_read);
+    BIO_meth_set_write(method, tls_wire_write);
+    BIO_meth_set_ctrl(method, tls_wire_control);
+    return method;
+}
+
+// One end of a connection, whose bytes go over the wire.
+static inline SSL *tls_over_wire(SSL_CTX *context, const BIO_METHOD *method, tls_wire *wire, int accepts) {
+    SSL *connection = SSL_new(context);
+    BIO *bio = BIO_new(method);
+    if (connection == NULL || bio == NULL) {
+        SSL_free(connection);
+        BIO_free(bio);
+        return NULL;
+    }
+    BIO_set_data(bio, wire);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(connection, bio, bio);
+    if (accepts)
+        SSL_set_accept_state(connection);
+    else
+        SSL_set_connect_state(connection);
+    return connection;
+}
+
+// The one protocol that is spoken here; a client that offers only others is told so (RFC 7301, 3.2).
+static inline int tls_select_protocol(
+    SSL *connection, const unsigned char **chosen, unsigned char *length, const unsigned char *offered,
+    unsigned int offered_length, void *argument) {
+    (void)connection;
+    (void)argument;
+    static const unsigned char http11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
+    unsigned char *found = NULL;
+    int result = SSL_select_next_proto(&found, length, http11, sizeof http11, offered, offered_length);
+    if (result != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
+    *chosen = found;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+// What every server of ours insists on. Returns 0 where OpenSSL refuses any of it.
+static inline int tls_configure_server(SSL_CTX *context, long session_seconds) {
+    SSL_CTX_set_options(
+        context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                     SSL_OP_PRIORITIZE_CHACHA);
+    // Buffers go back while a connection is idle; a write may be answered by one record of several.
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
+    SSL_CTX_set_read_ahead(context, 1);
+    // Sessions are kept by the clients, in tickets; nothing is kept here.
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_timeout(context, session_seconds);
+    SSL_CTX_set_alpn_select_cb(context, tls_select_protocol, NULL);
+    return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
+           SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) == 1 &&
+           SSL_CTX_set_cipher_list(
+               context,
+               "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
+               "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
+               "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305") == 1 &&
+           SSL_CTX_set_ciphersuites(
+               context, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256") == 1 &&
+           SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1 &&
+           SSL_CTX_set_max_early_data(context, 0) == 1;
+}
+
+static inline int tls_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+    return (int)SSL_CTX_add0_chain_cert(context, certificate);
+}
+
+// Whether text that names a file's format is missing, which is how PEM says that nothing more follows.
+static inline int tls_error_is_end_of_pem(unsigned long error) {
+    return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+}
+
+// Sets up the two ciphers of a session ticket (RFC 5077, 4): AES-256-CBC, then HMAC-SHA-256 over it.
+static inline int tls_ticket_ciphers(
+    EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, const unsigned char *cipher_key, const unsigned char *mac_key,
+    const unsigned char *vector, int encrypts) {
+    char digest[] = "SHA256";
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, (void *)(uintptr_t)mac_key, 32),
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), NULL, cipher_key, vector, encrypts) == 1 &&
+           EVP_MAC_CTX_set_params(mac, parameters) == 1;
+}
+
+// Seconds since 1970; INT64_MIN for what is no time.
+static inline int64_t tls_seconds(const ASN1_TIME *time) {
+    int days = 0, seconds = 0;
+    ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+    int known = epoch != NULL && time != NULL && ASN1_TIME_diff(&days, &seconds, epoch, time) == 1;
+    ASN1_TIME_free(epoch);
+    return known ? (int64_t)days * 86400 + seconds : INT64_MIN;
+}
+
+#endif

@@ -1,0 +1,106 @@
+// What the loop does differently for connections over TLS.
+
+extension EventLoop {
+    /// Shakes hands, within the time limit of a request's header.
+    ///
+    /// Returns what to do first; `nil` when there is nothing but to close.
+    func secure(
+        _ connection: Connection,
+        _ session: TLSSession,
+        turnsAway: Bool
+    ) async -> ConnectionState.Action? {
+        let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.header)
+        var hasBegun = false
+        while true {
+            if connection.canRead {
+                switch read(connection) {
+                case .bytes(let count):
+                    if !hasBegun, Self.beginsAsHTTP(readBuffer[0]) {
+                        connection.tls = nil
+                        return connection.state.beganWithoutTLS()
+                    }
+                    hasBegun = true
+                    let length = decrypt(count, on: connection, session)
+                    guard session.phase == .handshake else {
+                        return secured(connection, session, plainCount: length, turnsAway)
+                    }
+                    guard await flush(connection) else { return handshakeFailed() }
+                case .nothing: break
+                case .end, .failed: return hasBegun ? handshakeFailed() : nil
+                }
+            }
+            guard !connection.canRead else { continue }
+            guard await wait(connection, for: .reading, until: limit) == .ready else {
+                return hasBegun ? handshakeFailed() : nil
+            }
+        }
+    }
+
+    /// The handshake is over: counts how it ended, and takes the request that may have come with its end.
+    private func secured(
+        _ connection: Connection,
+        _ session: TLSSession,
+        plainCount: Int,
+        _ turnsAway: Bool
+    ) -> ConnectionState.Action {
+        guard session.phase != .failed || plainCount > 0 else {
+            _ = handshakeFailed()
+            // The alert that says why is written.
+            return .close
+        }
+        counters.handshakes.add(1)
+        if session.isResumed { counters.resumedHandshakes.add(1) }
+        if turnsAway { return connection.state.turnAway() }
+        guard plainCount > 0, let tls else { return connection.state.begin() }
+        return connection.state.received(tls.received[..<plainCount], at: .now())
+    }
+
+    private func handshakeFailed() -> ConnectionState.Action? {
+        counters.failedHandshakes.add(1)
+        return nil
+    }
+
+    /// Takes bytes that were received over TLS.
+    ///
+    /// Returns what to do about them; `nil` when they are no whole record, or say nothing of HTTP.
+    func opened(
+        _ count: Int,
+        on connection: Connection,
+        _ session: TLSSession
+    ) async -> ConnectionState.Action? {
+        let length = decrypt(count, on: connection, session)
+        if length > 0, let tls { return connection.state.received(tls.received[..<length], at: .now()) }
+        if let end = endOf(session, connection) { return end }
+        // The protocol may have something to say by itself.
+        return await flush(connection) ? nil : .close
+    }
+
+    /// What to do when nothing more can come over a connection's TLS; `nil` while something can.
+    func endOf(_ session: TLSSession, _ connection: Connection) -> ConnectionState.Action? {
+        switch session.phase {
+        case .handshake, .established: nil
+        case .closedByPeer: connection.state.ended()
+        case .failed: .close
+        }
+    }
+
+    /// Writes the alert that says that nothing more comes.
+    ///
+    /// Answers whose delivery is watched are acknowledged first. Many clients never read the alert, and to
+    /// close with something unread is to reset the connection: that would look as if the answer were lost.
+    func endTLS(_ connection: Connection) async {
+        guard let session = connection.tls else { return }
+        if !connection.ledger.isEmpty, await flush(connection) { await settleDeliveries(connection) }
+        session.end(output: &connection.output)
+    }
+
+    private func decrypt(_ count: Int, on connection: Connection, _ session: TLSSession) -> Int {
+        guard let tls else { return 0 }
+        return tls.receive(readBuffer, count: count, on: session, output: &connection.output)
+    }
+
+    /// Whether a first byte is that of a method's name; a handshake begins with 22 (RFC 8446, 5.1).
+    private static func beginsAsHTTP(_ byte: UInt8) -> Bool {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+    }
+}

@@ -1,0 +1,105 @@
+internal import COpenSSL
+
+/// Reads certificates and keys from a PEM text (RFC 7468), one after the other.
+///
+/// Safe: the handle is made, used and freed by this value alone. So it is with the two below.
+@safe struct PEMReader: ~Copyable {
+    private let source: OpaquePointer
+
+    init(_ bytes: [UInt8]) throws(TLSError) {
+        // Both calls copy the bytes; the source is owned by this value.
+        guard let source = unsafe BIO_new(BIO_s_mem()) else { throw TLSError(.resources) }
+        unsafe self.source = source
+        _ = unsafe BIO_write(source, bytes, Int32(clamping: bytes.count))
+        ERR_clear_error()
+    }
+
+    deinit {
+        // Nobody else has it.
+        _ = unsafe BIO_free(source)
+    }
+
+    /// The next certificate; `nil` when there are no more.
+    mutating func nextCertificate() throws(TLSError) -> Certificate? {
+        // The source is alive, and the certificate is the caller's from here on.
+        if let certificate = unsafe PEM_read_bio_X509_AUX(source, nil, nil, nil) {
+            return unsafe Certificate(owning: certificate)
+        }
+        let isEnd = tls_error_is_end_of_pem(ERR_peek_last_error()) != 0
+        guard isEnd else { throw TLSError(.certificateNotPEM) }
+        ERR_clear_error()
+        return nil
+    }
+
+    /// The first private key, whatever stands before it.
+    mutating func privateKey() throws(TLSError) -> PrivateKey {
+        var passwordWasWanted = false
+        // The flag outlives the call, which is the only one to use the pointer.
+        let key = unsafe withUnsafeMutablePointer(to: &passwordWasWanted) { flag in
+            unsafe PEM_read_bio_PrivateKey(
+                source,
+                nil,
+                { _, _, _, flag in
+                    unsafe flag?.assumingMemoryBound(to: Bool.self).pointee = true
+                    return -1
+                },
+                flag
+            )
+        }
+        guard let key = unsafe key else { throw TLSError(passwordWasWanted ? .keyEncrypted : .keyNotPEM) }
+        return unsafe PrivateKey(owning: key)
+    }
+}
+
+/// An X.509 certificate of OpenSSL's.
+@safe struct Certificate: ~Copyable {
+    let pointer: OpaquePointer
+
+    init(owning pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        // This value is its only owner.
+        unsafe X509_free(pointer)
+    }
+
+    /// Gives the certificate away: whoever takes the pointer frees it.
+    consuming func release() -> OpaquePointer {
+        let pointer = unsafe pointer
+        discard self
+        return unsafe pointer
+    }
+
+    var summary: CertificateSummary {
+        // The times belong to the certificate, and are read at once.
+        unsafe CertificateSummary(
+            notBefore: tls_seconds(X509_get0_notBefore(pointer)),
+            notAfter: tls_seconds(X509_get0_notAfter(pointer)),
+            digest: digest
+        )
+    }
+
+    /// The SHA-256 of its encoding: what tells it from every other one.
+    private var digest: [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        var count: UInt32 = 0
+        // SHA-256 writes 32 bytes, which the array has.
+        _ = unsafe X509_digest(pointer, EVP_sha256(), &digest, &count)
+        return digest
+    }
+}
+
+/// A private key of OpenSSL's.
+@safe struct PrivateKey: ~Copyable {
+    let pointer: OpaquePointer
+
+    init(owning pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        // This value is its only owner.
+        unsafe EVP_PKEY_free(pointer)
+    }
+}

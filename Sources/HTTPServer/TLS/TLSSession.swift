@@ -1,0 +1,146 @@
+internal import COpenSSL
+
+/// One connection's TLS: received bytes go in, plain text and bytes to be sent come out.
+///
+/// It has no socket and no clock, never waits, and is touched on its loop's thread only. Safe: the handle is this
+/// object's alone, and lives as long as it does.
+@safe final class TLSSession {
+    enum Phase: Equatable {
+        /// Nothing can be sent or received yet but the handshake itself.
+        case handshake
+        case established
+        /// The peer has said that it sends no more (close_notify).
+        case closedByPeer
+        /// The protocol was broken; an alert that says so may have been written.
+        case failed
+    }
+
+    private(set) var phase = Phase.handshake
+    private var hasSaidGoodbye = false
+    private let connection: OpaquePointer
+    /// Where the connection's bytes go through.
+    private let wire: TLSWire
+    /// Holds what the connection's callbacks use.
+    private let context: TLSContext?
+
+    /// Takes a connection over that goes over the wire, and keeps alive what it needs.
+    init(owning connection: OpaquePointer, over wire: TLSWire, keeping context: TLSContext?) {
+        unsafe self.connection = connection
+        self.context = context
+        self.wire = wire
+    }
+
+    deinit {
+        // Nobody else has it.
+        unsafe SSL_free(connection)
+    }
+
+    /// Whether the handshake took up a session of earlier.
+    var isResumed: Bool {
+        // The connection is alive.
+        unsafe SSL_session_reused(connection) == 1
+    }
+
+    /// Takes received bytes and gives the plain text that is whole within them.
+    ///
+    /// All bytes are used up: what is no whole record yet is kept by OpenSSL.
+    ///
+    /// - Parameters:
+    ///   - bytes: holds the received bytes at its beginning.
+    ///   - count: how many they are.
+    ///   - plain: has room for the bytes and a record more; the plain text is written to its beginning.
+    ///   - output: gets what the protocol has to say to it, such as the next part of a handshake.
+    /// - Returns: the length of the plain text.
+    func receive(
+        _ bytes: [UInt8],
+        count: Int,
+        into plain: inout [UInt8],
+        output: inout [UInt8]
+    ) -> Int {
+        // What another connection left behind would be taken for an error of this one.
+        ERR_clear_error()
+        let length = wire.lend(bytes, count: count) {
+            if phase == .handshake { shakeHands() }
+            return phase == .established ? read(into: &plain) : 0
+        }
+        wire.collect(into: &output)
+        return length
+    }
+
+    /// Appends plain text to the bytes to be sent, as whole records.
+    ///
+    /// - Returns: `false` when the connection cannot send any more.
+    func send(_ plain: [UInt8], output: inout [UInt8]) -> Bool {
+        guard phase == .established || phase == .closedByPeer else { return false }
+        ERR_clear_error()
+        var sent = 0
+        while sent < plain.count {
+            // OpenSSL reads within the array's memory, and one call writes one record.
+            let count = unsafe plain.withUnsafeBufferPointer { buffer in
+                let rest = unsafe UnsafeBufferPointer(rebasing: buffer[sent...])
+                return unsafe SSL_write(connection, rest.baseAddress, Int32(clamping: rest.count))
+            }
+            wire.collect(into: &output)
+            guard count > 0 else {
+                fail()
+                return false
+            }
+            sent += Int(count)
+        }
+        return true
+    }
+
+    /// Appends the alert that says that nothing more comes (close_notify), once and where it may be said.
+    func end(output: inout [UInt8]) {
+        guard phase == .established || phase == .closedByPeer, !hasSaidGoodbye else { return }
+        hasSaidGoodbye = true
+        ERR_clear_error()
+        // The connection is alive; the alert goes over the wire.
+        _ = unsafe SSL_shutdown(connection)
+        wire.collect(into: &output)
+        ERR_clear_error()
+    }
+
+    private func shakeHands() {
+        // The connection is alive.
+        let result = unsafe SSL_do_handshake(connection)
+        if result == 1 {
+            phase = .established
+        } else if unsafe SSL_get_error(connection, result) != SSL_ERROR_WANT_READ {
+            fail()
+        }
+    }
+
+    private func read(into plain: inout [UInt8]) -> Int {
+        var length = 0
+        // SSL_read writes at most the rest of the array's memory.
+        unsafe plain.withUnsafeMutableBufferPointer { buffer in
+            while length < buffer.count {
+                let rest = unsafe UnsafeMutableBufferPointer(rebasing: buffer[length...])
+                let count = unsafe SSL_read(connection, rest.baseAddress, Int32(clamping: rest.count))
+                guard count > 0 else {
+                    noteEnd(count)
+                    return
+                }
+                length += Int(count)
+            }
+            // More plain text than bytes came: there is no such thing.
+            fail()
+        }
+        return length
+    }
+
+    private func noteEnd(_ result: Int32) {
+        // The connection is alive, and this was its last call.
+        switch unsafe SSL_get_error(connection, result) {
+        case SSL_ERROR_WANT_READ: break
+        case SSL_ERROR_ZERO_RETURN: phase = .closedByPeer
+        default: fail()
+        }
+    }
+
+    private func fail() {
+        phase = .failed
+        ERR_clear_error()
+    }
+}

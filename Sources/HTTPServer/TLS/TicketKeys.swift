@@ -1,0 +1,93 @@
+internal import COpenSSL
+internal import Synchronization
+
+/// The ticket keys of a server: the same for all its loops and over every change of its certificate.
+///
+/// They are never written anywhere; after a restart every client shakes hands in full once.
+final class TicketKeys: Sendable {
+    private let ring = Mutex(TicketKeyRing())
+
+    /// Lets a context seal and open its tickets with these keys, which must outlive it.
+    func attach(to context: OpaquePointer) {
+        // Index 0 is the application's own. The pointer is not counted: the caller keeps the keys alive.
+        unsafe SSL_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(self).toOpaque())
+        unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context) { connection, name, vector, cipher, mac, seals in
+            guard let context = unsafe SSL_get_SSL_CTX(connection),
+                let keys = unsafe SSL_CTX_get_ex_data(context, 0), let name = unsafe name,
+                let vector = unsafe vector
+            else { return -1 }
+            // What `attach` has put there, and whoever made the context keeps alive.
+            let ticketKeys = unsafe Unmanaged<TicketKeys>.fromOpaque(keys).takeUnretainedValue()
+            return seals != 0
+                ? unsafe ticketKeys.seal(name, vector, cipher, mac)
+                : unsafe ticketKeys.open(
+                    name,
+                    vector,
+                    cipher,
+                    mac,
+                    isTLS13: SSL_version(connection) == TLS1_3_VERSION
+                )
+        }
+    }
+
+    /// Names the newest key, draws an initialisation vector, and sets up the ciphers.
+    ///
+    /// Returns what OpenSSL expects: 1 for done, 0 for no ticket.
+    private func seal(
+        _ name: UnsafeMutablePointer<UInt8>,
+        _ vector: UnsafeMutablePointer<UInt8>,
+        _ cipher: OpaquePointer?,
+        _ mac: OpaquePointer?
+    ) -> Int32 {
+        let key = ring.withLock { $0.sealing(at: .now(), random: Self.random) }
+        // OpenSSL's buffers have room for a name and for a vector of 16 bytes.
+        guard let key, unsafe RAND_bytes(vector, EVP_MAX_IV_LENGTH) == 1 else { return 0 }
+        unsafe name.update(from: key.bytes, count: TicketKeyRing.Key.nameLength)
+        return unsafe setUp(cipher, mac, key, vector, encrypts: true) ? 1 : -1
+    }
+
+    /// Finds the key that a ticket names.
+    ///
+    /// Returns what OpenSSL expects: 0 for an unknown key, 1 for a known one, 2 to have the ticket replaced,
+    /// which TLS 1.3 wants each time, so that nobody can tell that two connections are the same client's
+    /// (RFC 8446, C.4), and TLS 1.2 once the key is not the newest.
+    private func open(
+        _ name: UnsafeMutablePointer<UInt8>,
+        _ vector: UnsafeMutablePointer<UInt8>,
+        _ cipher: OpaquePointer?,
+        _ mac: OpaquePointer?,
+        isTLS13: Bool
+    ) -> Int32 {
+        // A name is 16 bytes long.
+        let nameBytes = unsafe Array(UnsafeBufferPointer(start: name, count: TicketKeyRing.Key.nameLength))
+        let now = MonotonicTime.now()
+        let (key, newest) = ring.withLock { ring in
+            (ring.opening(named: nameBytes, at: now), ring.sealing(at: now, random: Self.random))
+        }
+        guard let key else { return 0 }
+        guard unsafe setUp(cipher, mac, key, vector, encrypts: false) else { return -1 }
+        return isTLS13 || key != newest ? 2 : 1
+    }
+
+    private func setUp(
+        _ cipher: OpaquePointer?,
+        _ mac: OpaquePointer?,
+        _ key: TicketKeyRing.Key,
+        _ vector: UnsafeMutablePointer<UInt8>,
+        encrypts: Bool
+    ) -> Bool {
+        // The secrets stand behind the name and are copied by the call.
+        unsafe key.bytes.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress else { return false }
+            let secrets = unsafe start + TicketKeyRing.Key.nameLength
+            let second = unsafe secrets + TicketKeyRing.Key.secretLength
+            return unsafe tls_ticket_ciphers(cipher, mac, secrets, second, vector, encrypts ? 1 : 0) == 1
+        }
+    }
+
+    private static func random(_ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        // RAND_bytes fills the array's own memory.
+        return unsafe RAND_bytes(&bytes, Int32(count)) == 1 ? bytes : nil
+    }
+}

@@ -1,0 +1,130 @@
+import HTTPServer
+import Support
+import Testing
+
+@Suite("TLS sessions and certificates", .blocking)
+struct TLSResumptionTests {
+    private static let versions = [TLSClientSettings.Version.tls12, .tls13]
+
+    @Test("a session is taken up again, by whatever loop", arguments: versions)
+    func resumes(version: TLSClientSettings.Version) async throws {
+        try await TLSServer.run(nil, { $0.loopCount = 4 }) { server in
+            var session = try #require(try server.visit(TLSClientSettings(version)).tlsSession)
+            // Whichever loop has a connection is the kernel's choice: of twenty all four have some.
+            for _ in 0..<20 {
+                let client = try server.visit(TLSClientSettings(version, resuming: session))
+                #expect(client.isResumed && client.tlsVersion == version)
+                session = try #require(client.tlsSession)
+            }
+            #expect(server.statistics.handshakes == 21 && server.statistics.resumedHandshakes == 20)
+        }
+    }
+
+    @Test("a session of another server is not taken up, and the connection begins anew", arguments: versions)
+    func strange(version: TLSClientSettings.Version) async throws {
+        let certificate = try TestCertificate()
+        var session: SavedTLSSession?
+        try await TLSServer.run(certificate) { session = try $0.visit(TLSClientSettings(version)).tlsSession }
+        try await TLSServer.run(certificate) { server in
+            let client = try server.visit(TLSClientSettings(version, resuming: session))
+            #expect(!client.isResumed)
+        }
+    }
+
+    @Test(
+        "another certificate is shown from the next handshake on, and open connections go on",
+        arguments: versions
+    )
+    func replaces(version: TLSClientSettings.Version) async throws {
+        try await TLSServer.run(TestCertificate("old")) { server in
+            let open = try server.visit(TLSClientSettings(version))
+            let session = try #require(open.tlsSession)
+            #expect(open.serverName == "old")
+            let replacement = try TestCertificate("new")
+            #expect(try server.show(replacement))
+            open.send(TLSServer.get)
+            #expect(try open.answer().status == 200)
+            let visitor = try server.visit(TLSClientSettings(version))
+            #expect(visitor.serverName == "new")
+            // The certificate may have been replaced because it was stolen.
+            let returning = try server.visit(TLSClientSettings(version, resuming: session))
+            #expect(!returning.isResumed && returning.serverName == "new")
+            #expect(server.statistics.certificateExpiry == server.termination.certificate.notAfter)
+        }
+    }
+
+    @Test("the same certificate loaded again leaves sessions alone", arguments: versions)
+    func reloads(version: TLSClientSettings.Version) async throws {
+        let certificate = try TestCertificate()
+        try await TLSServer.run(certificate) { server in
+            let session = try #require(try server.visit(TLSClientSettings(version)).tlsSession)
+            #expect(try !server.show(certificate))
+            let visitor = try server.visit(TLSClientSettings(version, resuming: session))
+            #expect(visitor.isResumed)
+        }
+    }
+
+    @Test("a handshake that began with the old certificate ends with it")
+    func replacedMeanwhile() async throws {
+        try await TLSServer.run(TestCertificate("old")) { server in
+            let early = try server.connectWithoutTLS()
+            #expect(await TestServer.eventually { server.statistics.openConnections == 1 })
+            _ = try server.show(try TestCertificate("new"))
+            try early.beginTLS()
+            #expect(early.serverName == "old")
+            early.send(TLSServer.get)
+            #expect(try early.answer().status == 200)
+        }
+    }
+
+    @Test("what cannot be used is refused with its reason, and the certificate before stays")
+    func refusals() async throws {
+        let good = try TestCertificate("good")
+        let other = try TestCertificate("other")
+        let locked = try TestCertificate("locked", password: "secret")
+        let weak = try TestCertificate("weak", .rsa(bits: 1024))
+        let garbage = Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)
+        try await TLSServer.run(good) { server in
+            for (certificate, key, cause) in [
+                ([], good.key, TLSError.Cause.certificateNotPEM),
+                (Array("hello".utf8), good.key, .certificateNotPEM),
+                (garbage, good.key, .certificateNotPEM),
+                (good.key, good.key, .certificateNotPEM),
+                (good.certificate + garbage, good.key, .certificateNotPEM),
+                (good.certificate, [], .keyNotPEM),
+                (good.certificate, good.certificate, .keyNotPEM),
+                (locked.certificate, locked.key, .keyEncrypted),
+                (good.certificate, other.key, .keyDoesNotFit),
+                (good.certificate, weak.key, .keyDoesNotFit),
+                (weak.certificate, weak.key, .certificateUnusable),
+            ] {
+                let error = #expect(throws: TLSError.self) {
+                    try server.termination.replace(certificatePEM: certificate, keyPEM: key)
+                }
+                #expect(error?.cause == cause)
+            }
+            let visitor = try server.visit()
+            #expect(visitor.serverName == "good")
+        }
+    }
+
+    @Test("a chain behind the certificate is taken, and key and certificate may be one file")
+    func chain() async throws {
+        let own = try TestCertificate("own")
+        let file = own.key + own.certificate + (try TestCertificate("above")).certificate
+        let termination = try TLSTermination(certificatePEM: file, keyPEM: file)
+        try await TLSServer.run(own, { $0.tls = termination }) { server in
+            let visitor = try server.visit()
+            #expect(visitor.serverName == "own")
+        }
+    }
+
+    @Test("a certificate file tells from when until when it holds")
+    func summary() throws {
+        let certificate = try TestCertificate(validFrom: -1_000, validUntil: 5_000)
+        let summary = try CertificateSummary(pem: certificate.certificate)
+        #expect(summary.notAfter - summary.notBefore == 6_000)
+        #expect(summary.notBefore > 1_700_000_000)
+        #expect(throws: TLSError.self) { try CertificateSummary(pem: certificate.key) }
+    }
+}

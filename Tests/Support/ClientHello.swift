@@ -1,0 +1,24 @@
+internal import COpenSSL
+
+/// What a client sends first.
+public enum ClientHello {
+    /// The bytes of a TLS 1.3 client's first flight, as OpenSSL makes it.
+    public static func bytes() throws -> [UInt8] {
+        // The context and the connection, which owns both ends, are freed at the end of this function.
+        let context = unsafe SSL_CTX_new(TLS_client_method())
+        let connection = unsafe SSL_new(context)
+        defer {
+            unsafe SSL_free(connection)
+            unsafe SSL_CTX_free(context)
+        }
+        let output = unsafe BIO_new(BIO_s_mem())
+        unsafe SSL_set_bio(connection, BIO_new(BIO_s_mem()), output)
+        ERR_clear_error()
+        unsafe SSL_connect(connection)
+        var bytes = [UInt8](repeating: 0, count: 16_384)
+        // At most the array's length is written.
+        let count = unsafe BIO_read(output, &bytes, Int32(bytes.count))
+        guard count > 0 else { throw RawClient.Failure.handshake("no client hello was made") }
+        return Array(bytes.prefix(Int(count)))
+    }
+}

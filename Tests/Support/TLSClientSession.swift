@@ -1,0 +1,174 @@
+internal import COpenSSL
+internal import Glibc
+
+/// How a client of a test wants its TLS.
+public struct TLSClientSettings: Sendable {
+    public enum Version: Int32, Sendable, CaseIterable {
+        case tls10 = 0x0301
+        case tls11 = 0x0302
+        case tls12 = 0x0303
+        case tls13 = 0x0304
+    }
+
+    public var minimumVersion = Version.tls12
+    public var maximumVersion = Version.tls13
+    /// Suites up to TLS 1.2, as `openssl ciphers` takes them.
+    public var cipherList: String?
+    /// Suites of TLS 1.3.
+    public var cipherSuites: String?
+    public var groups: String?
+    /// Names for ALPN; none at all when it is empty.
+    public var protocols: [String] = []
+    public var session: SavedTLSSession?
+
+    public init() {}
+
+    /// One version and no other.
+    public init(_ version: Version, resuming session: SavedTLSSession? = nil) {
+        minimumVersion = version
+        maximumVersion = version
+        self.session = session
+    }
+}
+
+/// A session that another connection may take up.
+// The pointer is this object's own reference to a session of OpenSSL's, whose count is atomic.
+@safe public final class SavedTLSSession: @unchecked Sendable {
+    fileprivate let pointer: OpaquePointer
+
+    fileprivate init(_ pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        unsafe SSL_SESSION_free(pointer)
+    }
+}
+
+/// The client's end of a TLS connection over a socket that blocks.
+// The handles are this object's own.
+@safe final class TLSClientSession {
+    private let context: OpaquePointer
+    private let connection: OpaquePointer
+
+    /// Shakes hands; throws what the client has to say when it fails.
+    init(_ descriptor: Int32, _ settings: TLSClientSettings) throws {
+        ERR_clear_error()
+        guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw Self.failure() }
+        // Old versions are to be refused by the server and not by the client's own caution.
+        unsafe SSL_CTX_set_security_level(context, 0)
+        unsafe SSL_CTX_ctrl(
+            context,
+            SSL_CTRL_SET_MIN_PROTO_VERSION,
+            Int(settings.minimumVersion.rawValue),
+            nil
+        )
+        unsafe SSL_CTX_ctrl(
+            context,
+            SSL_CTRL_SET_MAX_PROTO_VERSION,
+            Int(settings.maximumVersion.rawValue),
+            nil
+        )
+        if let list = settings.cipherList { unsafe SSL_CTX_set_cipher_list(context, list) }
+        if let suites = settings.cipherSuites { unsafe SSL_CTX_set_ciphersuites(context, suites) }
+        guard let connection = unsafe SSL_new(context) else { throw Self.failure() }
+        unsafe self.context = context
+        unsafe self.connection = connection
+        if var groups = settings.groups.map({ Array($0.utf8CString) }) {
+            unsafe SSL_ctrl(connection, SSL_CTRL_SET_GROUPS_LIST, 0, &groups)
+        }
+        if !settings.protocols.isEmpty {
+            let names = settings.protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+            unsafe SSL_set_alpn_protos(connection, names, UInt32(names.count))
+        }
+        if let session = settings.session { unsafe SSL_set_session(connection, session.pointer) }
+        unsafe SSL_set_fd(connection, descriptor)
+        guard unsafe SSL_connect(connection) == 1 else { throw Self.failure() }
+    }
+
+    deinit {
+        // A connection that ends without a word spoils its session for OpenSSL's own clients.
+        unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN)
+        unsafe SSL_free(connection)
+        unsafe SSL_CTX_free(context)
+    }
+
+    var version: TLSClientSettings.Version? {
+        unsafe TLSClientSettings.Version(rawValue: SSL_version(connection))
+    }
+
+    var isResumed: Bool {
+        unsafe SSL_session_reused(connection) == 1
+    }
+
+    var cipherName: String {
+        unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(connection)))
+    }
+
+    /// The protocol that ALPN settled on; `nil` without one.
+    var applicationProtocol: String? {
+        var name: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(connection, &name, &length)
+        guard let name = unsafe name, length > 0 else { return nil }
+        return unsafe String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
+    }
+
+    /// The common name of the server's certificate.
+    var serverName: String {
+        guard let certificate = unsafe SSL_get1_peer_certificate(connection) else { return "" }
+        defer { unsafe X509_free(certificate) }
+        var text = [CChar](repeating: 0, count: 256)
+        unsafe X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, &text, 256)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// What another connection may take up; with TLS 1.3 once an answer was read.
+    var session: SavedTLSSession? {
+        unsafe SSL_get1_session(connection).map { unsafe SavedTLSSession($0) }
+    }
+
+    var hasPending: Bool {
+        unsafe SSL_pending(connection) > 0
+    }
+
+    /// Whether the server said that nothing more comes.
+    var wasEndedProperly: Bool {
+        unsafe SSL_get_shutdown(connection) & SSL_RECEIVED_SHUTDOWN != 0
+    }
+
+    /// Sends bytes; 0 or less when the connection cannot.
+    func send(_ bytes: ArraySlice<UInt8>) -> Int {
+        ERR_clear_error()
+        return unsafe bytes.withUnsafeBufferPointer {
+            unsafe Int(SSL_write(connection, $0.baseAddress, Int32($0.count)))
+        }
+    }
+
+    /// Reads bytes; 0 or less at the end.
+    func receive(_ buffer: inout [UInt8]) -> Int {
+        ERR_clear_error()
+        return unsafe Int(SSL_read(connection, &buffer, Int32(buffer.count)))
+    }
+
+    /// Asks for new keys of both directions.
+    func updateKeys() {
+        unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED)
+    }
+
+    /// Asks for another handshake within the connection; whether the server agreed.
+    func renegotiate() -> Bool {
+        ERR_clear_error()
+        return unsafe SSL_renegotiate(connection) == 1 && SSL_do_handshake(connection) == 1
+    }
+
+    /// Says that nothing more is sent.
+    func end() {
+        unsafe SSL_shutdown(connection)
+    }
+
+    private static func failure() -> RawClient.Failure {
+        let reason = unsafe ERR_reason_error_string(ERR_peek_last_error()).map { unsafe String(cString: $0) }
+        return .handshake(reason ?? "the connection ended")
+    }
+}
