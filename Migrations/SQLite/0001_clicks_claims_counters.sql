@@ -90,7 +90,10 @@ CREATE TABLE clicks (
     visit INTEGER NOT NULL,
     visit_rest INTEGER NOT NULL,
     idempotency INTEGER,
-    idempotency_rest INTEGER
+    idempotency_rest INTEGER,
+    -- The fingerprints that it can be found by, both words of each in 16 bytes, the lowest byte first: leads from
+    -- the click to its rows in the two tables below.
+    fingerprints BLOB NOT NULL CHECK (length(fingerprints) % 16 = 0)
 ) STRICT;
 
 -- Retention walks along it: first it closes what expired, later it deletes it.
@@ -99,36 +102,40 @@ CREATE INDEX clicks_by_expiry ON clicks (expires_at);
 -- Finds the click that a repeated post with an idempotency key repeats; posts without one pay nothing.
 CREATE INDEX clicks_by_idempotency ON clicks (scope, idempotency) WHERE idempotency IS NOT NULL;
 
--- The fingerprints that a click can be found by, several where clients compute them differently. Clustered by
--- click, so that new rows go to the end.
-CREATE TABLE click_fingerprints (
-    click INTEGER NOT NULL REFERENCES clicks (id) ON DELETE CASCADE,
-    position INTEGER NOT NULL,
+-- What a check looks into: the fingerprints of live clicks alone, several for a click where clients compute them
+-- differently, so that it grows with the traffic of a window and not with history. Holds the visit, so that a
+-- claim finds the same visitor's duplicates without reading clicks.
+CREATE TABLE open_fingerprints (
     scope INTEGER NOT NULL,
     fingerprint INTEGER NOT NULL,
+    clicked_at INTEGER NOT NULL,
+    click INTEGER NOT NULL,
     fingerprint_rest INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    visit INTEGER NOT NULL,
     -- How the fingerprint was made; NULL when the caller brought it ready-made.
     form TEXT,
     weight REAL NOT NULL,
-    clicked_at INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL,
-    visit INTEGER NOT NULL,
-    -- NULL while a check may find the click; else the reason that a check gets instead.
-    closed_as TEXT CHECK (closed_as IN ('already_claimed', 'expired', 'robot_click')),
-    PRIMARY KEY (click, position)
+    PRIMARY KEY (scope, fingerprint, clicked_at, click)
 ) STRICT, WITHOUT ROWID;
 
--- What a check looks into: live clicks alone, so that it grows with the traffic of a window and not with history.
--- Holds the visit, so that a claim finds the same visitor's duplicates without reading rows; `expires_at`, so that
--- a check passes over expired clicks without reading theirs; and `closed_as`, always NULL here, because SQLite
--- would otherwise read the row to see that it is.
-CREATE INDEX open_fingerprints
-    ON click_fingerprints (scope, fingerprint, clicked_at, click, visit, expires_at, closed_as)
-    WHERE closed_as IS NULL;
-
--- Tells a check that found nothing what became of the newest click with its fingerprint.
-CREATE INDEX closed_fingerprints ON click_fingerprints (scope, fingerprint, clicked_at, click)
-    WHERE closed_as IS NOT NULL;
+-- Where they move when a click can be matched no more: tells a check that found nothing what became of the last
+-- click with its fingerprint, and gives a caller without an install id the same answer again within the grace.
+CREATE TABLE closed_fingerprints (
+    scope INTEGER NOT NULL,
+    fingerprint INTEGER NOT NULL,
+    -- When it was claimed or expired; when it was clicked, for a robot's click and for one retired as a duplicate.
+    closed_at INTEGER NOT NULL,
+    click INTEGER NOT NULL,
+    fingerprint_rest INTEGER NOT NULL,
+    clicked_at INTEGER NOT NULL,
+    -- The reason that a check gets.
+    closed_as TEXT NOT NULL CHECK (closed_as IN ('already_claimed', 'expired', 'robot_click')),
+    -- Who claimed it: here and not with the claim, because an index over callers would cost each claim a page.
+    caller INTEGER,
+    caller_rest INTEGER,
+    PRIMARY KEY (scope, fingerprint, closed_at, click)
+) STRICT, WITHOUT ROWID;
 
 -- Which first launch consumed a click. The primary key is the promise that a click gives one match.
 CREATE TABLE claims (
@@ -139,8 +146,6 @@ CREATE TABLE claims (
     confidence REAL,
     fingerprint INTEGER NOT NULL,
     fingerprint_rest INTEGER NOT NULL,
-    caller INTEGER NOT NULL,
-    caller_rest INTEGER NOT NULL,
     install INTEGER,
     install_rest INTEGER,
     -- 1 when the answer was seen to fail on its way: the next check with this fingerprint gets it, once.
@@ -149,9 +154,6 @@ CREATE TABLE claims (
 
 -- Gives an installation the same answer again.
 CREATE INDEX claims_by_install ON claims (scope, install, claimed_at) WHERE install IS NOT NULL;
-
--- Gives a caller without an install id the same answer again within the grace.
-CREATE INDEX claims_by_caller ON claims (scope, caller, claimed_at);
 
 -- Answers waiting for the next check; nearly always empty.
 CREATE INDEX undelivered_claims ON claims (scope, fingerprint) WHERE is_undelivered = 1;

@@ -18,18 +18,18 @@ package enum HotQueries {
         query(
             "open clicks of a fingerprint",
             CheckLook.open,
-            "USING INDEX open_fingerprints (scope=? AND fingerprint=?)"
+            "SEARCH open_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)"
         ),
         query(
             "newest expired click of a fingerprint that is not closed yet",
             CheckLook.unclosed,
-            "USING INDEX open_fingerprints (scope=? AND fingerprint=?)"
+            "SEARCH open_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)"
         ),
         query("claim of a click", RecordSQL.findClaim, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
         query(
-            "newest closed click of a fingerprint",
+            "last closed click of a fingerprint",
             CheckLook.closed,
-            "USING INDEX closed_fingerprints (scope=? AND fingerprint=?)"
+            "SEARCH closed_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)"
         ),
         query("click by identifier", ClickRow.select, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
         query(
@@ -41,7 +41,8 @@ package enum HotQueries {
         query(
             "claim of a caller",
             ClaimRow.byCaller,
-            "SEARCH claims USING INDEX claims_by_caller (scope=? AND caller=? AND claimed_at>? AND claimed_at<?)"
+            "SEARCH closed USING PRIMARY KEY (scope=? AND fingerprint=? AND closed_at>? AND closed_at<?)",
+            "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
             "undelivered claim",
@@ -56,35 +57,57 @@ package enum HotQueries {
             "SEARCH clicks USING INDEX clicks_by_idempotency (scope=? AND idempotency=?)"
         ),
         query(
-            "consumption of a click",
-            ClaimSQL.consume,
-            "SEARCH click_fingerprints USING PRIMARY KEY (click=?)"
+            "fingerprints of a click",
+            ClickFingerprints.select,
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
         ),
-        query("visit of a click", ClaimSQL.visit, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
         query(
-            "duplicates of a visit",
-            ClaimSQL.duplicates,
-            "CO-ROUTINE near",
-            "SEARCH click_fingerprints USING COVERING INDEX open_fingerprints "
+            "closing of a fingerprint",
+            FingerprintSQL.removeOpen,
+            "SEARCH open_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND clicked_at=? AND click=?)"
+        ),
+        query(
+            "moment of a claim",
+            FingerprintSQL.claimedAt,
+            "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
+        query(
+            "deletion of a closed fingerprint",
+            FingerprintSQL.removeClosed,
+            "SEARCH closed_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND closed_at=? AND click=?)"
+        ),
+        query(
+            "clicks of a visit",
+            ClaimSQL.sameVisit,
+            "CO-ROUTINE (subquery-1)",
+            "SEARCH open_fingerprints USING PRIMARY KEY "
                 + "(scope=? AND fingerprint=? AND clicked_at>? AND clicked_at<?)",
-            "SCAN near",
-            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)",
-            "USE TEMP B-TREE FOR DISTINCT"
+            "SCAN (subquery-1)"
+        ),
+        query(
+            "mark of an undelivered claim",
+            ClaimSQL.markUndelivered,
+            "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
+        query(
+            "mark of a delivered claim",
+            ClaimSQL.markDelivered,
+            "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
+        query(
+            "idempotency key of a repeated click",
+            RecordSQL.adoptIdempotency,
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
             "expired clicks",
             RetentionSQL.due,
-            "SEARCH clicks USING COVERING INDEX clicks_by_expiry (expires_at>? AND"
+            "SEARCH clicks USING INDEX clicks_by_expiry (expires_at>? AND"
         ),
         query(
             "deletion of a click",
             RetentionSQL.delete,
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
-        ),
-        query(
-            "closing of a click",
-            RetentionSQL.close,
-            "SEARCH click_fingerprints USING PRIMARY KEY (click=?)"
         ),
         query(
             "visits of the last seconds",

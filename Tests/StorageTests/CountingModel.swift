@@ -18,7 +18,7 @@ struct CountingModel: Sendable {
 
     /// Does one random thing and counts it.
     mutating func step(_ session: TestSession, at now: Timestamp, _ random: inout SplitMix) async throws {
-        let fingerprint = random.next() % 40
+        let fingerprint = random.next() % 20
         if random.next() % 2 == 0 {
             try await record(session, fingerprint, at: now, &random)
         } else {
@@ -26,7 +26,7 @@ struct CountingModel: Sendable {
             var check = Check.sample(
                 fingerprint: fingerprint,
                 at: now,
-                caller: random.next() % 2,
+                caller: 1,
                 grace: 3_600_000
             )
             check.platform = platform

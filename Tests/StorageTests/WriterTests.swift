@@ -60,7 +60,7 @@ struct WriterTests {
         // A trigger plays a defect that meets some clicks and not others.
         try test.execute(
             """
-            CREATE TRIGGER defect BEFORE INSERT ON click_fingerprints WHEN NEW.clicked_at % 3 = 0
+            CREATE TRIGGER defect BEFORE INSERT ON open_fingerprints WHEN NEW.clicked_at % 3 = 0
             BEGIN SELECT RAISE(ABORT, 'defect'); END
             """
         )

@@ -23,7 +23,7 @@ struct CheckLook {
         let open = try openClicks()
         let newestExpired = open.isEmpty ? try newestUnclosed() : nil
         // Every claim has closed fingerprints: without any, there is nothing to repeat.
-        guard let closed = try newestClosed() else {
+        guard let closed = try lastClosed() else {
             return CheckView(
                 candidates: try clicks(open),
                 reason: newestExpired == nil ? .noClick : .expired
@@ -87,9 +87,7 @@ struct CheckLook {
         defer { statement.reset() }
         while ids.count < Self.candidateLimit {
             guard try statement.step() else { break }
-            let click = statement.integer(0)
-            // A click may have one fingerprint under two forms.
-            if ids.last != click { ids.append(click) }
+            ids.append(statement.integer(0))
         }
         return ids
     }
@@ -103,7 +101,8 @@ struct CheckLook {
         ) { Position(clickedAt: $0.integer(1), click: $0.integer(0)) }
     }
 
-    private func newestClosed() throws(SQLiteError) -> (position: Position, reason: NoMatchReason)? {
+    /// The click with the fingerprint that was closed last.
+    private func lastClosed() throws(SQLiteError) -> (position: Position, reason: NoMatchReason)? {
         try connection.statement(Self.closed).first(
             scope.number,
             check.fingerprint.index,
@@ -129,18 +128,18 @@ struct CheckLook {
     }
 
     static let open: StaticString = """
-        SELECT click FROM click_fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND expires_at >= ?4 AND fingerprint_rest = ?3 AND closed_as IS NULL
+        SELECT click FROM open_fingerprints
+        WHERE scope = ?1 AND fingerprint = ?2 AND expires_at >= ?4 AND fingerprint_rest = ?3
         ORDER BY clicked_at DESC, click DESC
         """
     static let unclosed: StaticString = """
-        SELECT click, clicked_at FROM click_fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3 AND closed_as IS NULL
+        SELECT click, clicked_at FROM open_fingerprints
+        WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
         ORDER BY clicked_at DESC, click DESC LIMIT 1
         """
     static let closed: StaticString = """
-        SELECT click, clicked_at, closed_as FROM click_fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3 AND closed_as IS NOT NULL
-        ORDER BY clicked_at DESC, click DESC LIMIT 1
+        SELECT click, clicked_at, closed_as FROM closed_fingerprints
+        WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
+        ORDER BY closed_at DESC, click DESC LIMIT 1
         """
 }

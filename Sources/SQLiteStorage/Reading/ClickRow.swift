@@ -102,6 +102,7 @@ struct ClaimRow {
     {
         try connection.statement(byCaller).first(
             scope.number,
+            check.fingerprint.index,
             check.caller.index,
             check.caller.rest,
             check.at.advanced(byMilliseconds: -check.replayGrace).milliseconds,
@@ -115,11 +116,13 @@ struct ClaimRow {
         WHERE claims.scope = ?1 AND install = ?2 AND install_rest = ?3 AND expires_at >= ?4
         ORDER BY claimed_at DESC LIMIT 1
         """
+    /// The caller's hash is made of the fingerprint too: its second word needs no look of its own.
     static let byCaller: StaticString = """
-        SELECT click, claimed_at, method, confidence, is_undelivered
-        FROM claims
-        WHERE scope = ?1 AND caller = ?2 AND caller_rest = ?3 AND claimed_at BETWEEN ?4 AND ?5
-        ORDER BY claimed_at DESC LIMIT 1
+        SELECT claims.click, claimed_at, method, confidence, is_undelivered
+        FROM closed_fingerprints AS closed CROSS JOIN claims ON claims.click = closed.click
+        WHERE closed.scope = ?1 AND closed.fingerprint = ?2 AND closed.closed_at BETWEEN ?5 AND ?6
+            AND caller = ?3 AND caller_rest = ?4
+        ORDER BY closed.closed_at DESC, closed.click DESC LIMIT 1
         """
     static let undelivered: StaticString = """
         SELECT claims.click, claimed_at, method, confidence, is_undelivered

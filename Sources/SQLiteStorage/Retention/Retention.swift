@@ -21,8 +21,10 @@ public struct RetentionProgress: Equatable, Sendable {
 struct Retention: Sendable {
     let shared: SharedState
 
-    /// Clicks of one slice.
+    /// Clicks of one slice, at most.
     static let sliceLength = 200
+    /// When a slice that is not done ends all the same: whoever waits for the writer waits for it too.
+    static let sliceNanoseconds: UInt64 = 2_000_000
     /// How long after its window a click is closed: so much may a clock be set back without a loss.
     ///
     /// Checks judge by the clock itself, not by this.
@@ -62,7 +64,8 @@ struct Retention: Sendable {
                     closingBefore: now.advanced(byMilliseconds: -Self.closingDelay),
                     deletingBefore: now.advanced(byMilliseconds: -keptMilliseconds),
                     now: now,
-                    limit: Self.sliceLength
+                    limit: Self.sliceLength,
+                    until: MonotonicClock.now() + Self.sliceNanoseconds
                 )
             )
         }
@@ -79,21 +82,26 @@ struct RetentionSlice: Sendable {
 }
 
 extension WriteContext {
+    /// Ends with the clicks of `limit`, or with its time.
     func runRetentionSlice(
         closingBefore: Timestamp,
         deletingBefore: Timestamp,
         now: Timestamp,
-        limit: Int
+        limit: Int,
+        until deadline: UInt64
     ) throws(SQLiteError) -> RetentionSlice {
         var slice = RetentionSlice()
-        let deleted = try deleteClicks(expiredBefore: deletingBefore, limit: limit)
-        slice.deleted = Int64(deleted.count)
-        if let oldest = deleted.first, deleted.count == limit {
-            slice.lagSeconds = deletingBefore.milliseconds(since: oldest) / 1000
+        let due = try expired(from: Timestamp(milliseconds: .min), before: deletingBefore, limit: limit)
+        for click in due where slice.deleted == 0 || MonotonicClock.now() < deadline {
+            try delete(click)
+            slice.deleted += 1
+        }
+        if let oldest = due.first, due.count == limit || slice.deleted < due.count {
+            slice.lagSeconds = deletingBefore.milliseconds(since: oldest.expiresAt) / 1000
             slice.isMore = true
             return slice
         }
-        slice.closed = try closeClicks(expiredBefore: closingBefore, limit: limit)
+        slice.closed = try closeClicks(expiredBefore: closingBefore, limit: limit, until: deadline)
         slice.isMore = closedBefore.moment < closingBefore
         for (_, app) in try allApps() {
             for isTest in [false, true] {
@@ -104,33 +112,32 @@ extension WriteContext {
         return slice
     }
 
-    /// - Returns: when the deleted clicks expired.
-    private func deleteClicks(expiredBefore moment: Timestamp, limit: Int) throws(SQLiteError) -> [Timestamp]
+    private func expired(from first: Timestamp, before end: Timestamp, limit: Int) throws(SQLiteError)
+        -> [ClickFingerprints]
     {
-        let due = try connection.statement(RetentionSQL.due).all(Int64.min, moment.milliseconds, limit) {
-            row in
-            (id: row.integer(0), expiresAt: Timestamp(milliseconds: row.integer(1)))
+        try connection.statement(RetentionSQL.due).all(first.milliseconds, end.milliseconds, limit) {
+            ClickFingerprints($0)
         }
-        for click in due { try connection.statement(RetentionSQL.delete).run(click.id) }
-        return due.map(\.expiresAt)
     }
 
-    private func closeClicks(expiredBefore moment: Timestamp, limit: Int) throws(SQLiteError) -> Int64 {
+    private func delete(_ click: ClickFingerprints) throws(SQLiteError) {
+        try forget(click, isOpen: click.expiresAt >= closedBefore.moment)
+        // Takes the claim with it.
+        try connection.statement(RetentionSQL.delete).run(click.click)
+    }
+
+    private func closeClicks(expiredBefore moment: Timestamp, limit: Int, until deadline: UInt64)
+        throws(SQLiteError) -> Int64
+    {
         let start = closedBefore.moment
         guard start < moment else { return 0 }
-        let due = try connection.statement(RetentionSQL.due).all(
-            start.milliseconds,
-            moment.milliseconds,
-            limit
-        ) { row in
-            (id: row.integer(0), expiresAt: Timestamp(milliseconds: row.integer(1)))
+        let due = try expired(from: start, before: moment, limit: limit)
+        var (closed, done) = (0 as Int64, 0)
+        for click in due where done == 0 || MonotonicClock.now() < deadline {
+            if try close(click, as: .expired, at: click.expiresAt) { closed += 1 }
+            done += 1
         }
-        var closed: Int64 = 0
-        for click in due {
-            try connection.statement(RetentionSQL.close).run(click.id)
-            if connection.changeCount > 0 { closed += 1 }
-        }
-        guard let last = due.last?.expiresAt, due.count == limit else {
+        guard done == limit || done < due.count, let last = due.prefix(done).last?.expiresAt else {
             noteClosed(before: moment)
             return closed
         }
@@ -139,9 +146,10 @@ extension WriteContext {
             noteClosed(before: last)
         } else {
             // More clicks than a slice holds expire in one millisecond: all of them at once, or it would not end.
-            try connection.statement(RetentionSQL.closeAll).run(last.milliseconds)
-            closed += connection.changeCount
-            noteClosed(before: last.advanced(byMilliseconds: 1))
+            let next = last.advanced(byMilliseconds: 1)
+            for click in try expired(from: last, before: next, limit: .max)
+            where try close(click, as: .expired, at: last) { closed += 1 }
+            noteClosed(before: next)
         }
         return closed
     }
@@ -158,15 +166,9 @@ extension WriteContext {
 
 enum RetentionSQL {
     static let due: StaticString = """
-        SELECT id, expires_at FROM clicks WHERE expires_at >= ?1 AND expires_at < ?2 ORDER BY expires_at LIMIT ?3
+        SELECT id, scope, clicked_at, expires_at, visit, visit_rest, fingerprints FROM clicks
+        WHERE expires_at >= ?1 AND expires_at < ?2 ORDER BY expires_at LIMIT ?3
         """
     static let delete: StaticString = "DELETE FROM clicks WHERE id = ?1"
-    static let close: StaticString = """
-        UPDATE click_fingerprints SET closed_as = 'expired' WHERE click = ?1 AND closed_as IS NULL
-        """
-    static let closeAll: StaticString = """
-        UPDATE click_fingerprints SET closed_as = 'expired'
-        WHERE closed_as IS NULL AND click IN (SELECT id FROM clicks WHERE expires_at = ?1)
-        """
     static let apps: StaticString = "SELECT id_high, id_low, number FROM apps"
 }

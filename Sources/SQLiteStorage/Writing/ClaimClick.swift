@@ -47,12 +47,14 @@ extension WriteContext {
             let wasUndelivered = try markDelivered(earlier.click)
             return ClaimWrite(.replayed(claim), mustBeDelivered: wasUndelivered)
         }
-        guard try consume(click, scope, at: check.at) else {
-            return try redeliver(click, scope, to: check)
-        }
+        let rows = try ClickFingerprints.find(Int64(bitPattern: click.id.high), on: connection)
+        guard
+            let rows, rows.scope == scope, rows.expiresAt >= check.at,
+            try close(rows, as: .alreadyClaimed, at: check.at, by: check.caller)
+        else { return try redeliver(click, scope, to: check) }
         let claim = Claim(click: click, claimedAt: check.at, method: method)
         try insert(claim, check, scope)
-        let retired = try retireDuplicates(of: click, check, scope)
+        let retired = try retireDuplicates(of: rows, check)
         try count(claim, check, scope)
 
         for expiry in retired + [click.facts.expiresAt] {
@@ -69,12 +71,6 @@ extension WriteContext {
 
     private func markDelivered(_ click: Int64) throws(SQLiteError) -> Bool {
         try connection.statement(ClaimSQL.markDelivered).run(click)
-        return connection.changeCount > 0
-    }
-
-    /// Closes the click; false when it was closed already or has expired.
-    private func consume(_ click: Click, _ scope: Scope, at now: Timestamp) throws(SQLiteError) -> Bool {
-        try connection.statement(ClaimSQL.consume).run(click.id.high, scope.number, now.milliseconds)
         return connection.changeCount > 0
     }
 
@@ -99,8 +95,6 @@ extension WriteContext {
             claim.confidence,
             check.fingerprint.index,
             check.fingerprint.rest,
-            check.caller.index,
-            check.caller.rest,
             check.install?.index,
             check.install?.rest
         )
@@ -109,26 +103,26 @@ extension WriteContext {
     /// Closes the same visitor's other clicks of the same minutes, so that a reinstall does not match them.
     ///
     /// - Returns: when they would have expired.
-    private func retireDuplicates(of click: Click, _ check: Check, _ scope: Scope) throws(SQLiteError)
+    private func retireDuplicates(of claimed: ClickFingerprints, _ check: Check) throws(SQLiteError)
         -> [Timestamp]
     {
-        let visit = try connection.statement(ClaimSQL.visit).first(click.id.high) { row in
-            KeyedHash(index: UInt64(bitPattern: row.integer(0)), rest: UInt64(bitPattern: row.integer(1)))
-        }
-        guard let visit else { return [] }
-        let clickedAt = click.facts.clickedAt
-        let duplicates = try connection.statement(ClaimSQL.duplicates).all(
-            scope.number,
+        let suspects = try connection.statement(ClaimSQL.sameVisit).all(
+            claimed.scope.number,
             check.fingerprint.index,
-            clickedAt.advanced(byMilliseconds: -Self.retiredMilliseconds).milliseconds,
-            clickedAt.advanced(byMilliseconds: Self.retiredMilliseconds).milliseconds,
-            visit.index,
-            visit.rest
-        ) { row in (id: row.integer(0), expiresAt: Timestamp(milliseconds: row.integer(1))) }
-        for duplicate in duplicates {
-            try connection.statement(ClaimSQL.consume).run(duplicate.id, scope.number, Int64.min)
+            claimed.clickedAt.advanced(byMilliseconds: -Self.retiredMilliseconds).milliseconds,
+            claimed.clickedAt.advanced(byMilliseconds: Self.retiredMilliseconds).milliseconds,
+            claimed.visit.index
+        ) { $0.integer(0) }
+        var retired: [Timestamp] = []
+        for suspect in suspects {
+            guard
+                let rows = try ClickFingerprints.find(suspect, on: connection),
+                rows.visit == claimed.visit,
+                try close(rows, as: .alreadyClaimed, at: rows.clickedAt)
+            else { continue }
+            retired.append(rows.expiresAt)
         }
-        return duplicates.map(\.expiresAt)
+        return retired
     }
 
     private static let retiredMilliseconds: Int64 = 600_000
@@ -147,33 +141,24 @@ extension WriteContext {
 }
 
 enum ClaimSQL {
-    // The plus keeps the scope out of the choice of index (sqlite.org/optoverview.html, "disqualifying terms"): the
-    // click's own rows are few, the scope's are all live ones.
-    static let consume: StaticString = """
-        UPDATE click_fingerprints SET closed_as = 'already_claimed'
-        WHERE click = ?1 AND +scope = ?2 AND closed_as IS NULL AND expires_at >= ?3
-        """
     static let insert: StaticString = """
         INSERT INTO claims (
-            click, scope, claimed_at, method, confidence, fingerprint, fingerprint_rest, caller, caller_rest,
-            install, install_rest
-        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            click, scope, claimed_at, method, confidence, fingerprint, fingerprint_rest, install, install_rest
+        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
         """
     static let markUndelivered: StaticString = "UPDATE claims SET is_undelivered = 1 WHERE click = ?1"
     static let markDelivered: StaticString = """
         UPDATE claims SET is_undelivered = 0 WHERE click = ?1 AND is_undelivered = 1
         """
-    static let visit: StaticString = "SELECT visit, visit_rest FROM clicks WHERE id = ?1"
     /// Looks at 4,096 clicks of the fingerprint at most, the later ones: a flood of clicks with one fingerprint
     /// must not hold the writer.
-    static let duplicates: StaticString = """
-        SELECT DISTINCT near.click, clicks.expires_at
+    static let sameVisit: StaticString = """
+        SELECT click
         FROM (
-            SELECT click, visit FROM click_fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND closed_as IS NULL AND clicked_at BETWEEN ?3 AND ?4
+            SELECT click, visit FROM open_fingerprints
+            WHERE scope = ?1 AND fingerprint = ?2 AND clicked_at BETWEEN ?3 AND ?4
             ORDER BY clicked_at DESC LIMIT 4096
-        ) AS near
-        CROSS JOIN clicks ON clicks.id = near.click
-        WHERE near.visit = ?5 AND clicks.visit_rest = ?6
+        )
+        WHERE visit = ?5
         """
 }

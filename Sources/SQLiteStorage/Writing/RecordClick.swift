@@ -15,7 +15,7 @@ extension WriteContext {
         }
         let id = makeClickID(at: facts.recordedAt)
         try insert(click, id, scope)
-        try insertFingerprints(of: click, id, scope)
+        try open(Int64(bitPattern: id.high), click, scope)
         let traits = CountedTraits(facts)
         try count(facts.isRobot ? .robots : .clicks, of: traits, scope, at: facts.recordedAt)
 
@@ -82,28 +82,9 @@ extension WriteContext {
             click.visit.index,
             click.visit.rest,
             click.idempotency?.index,
-            click.idempotency?.rest
+            click.idempotency?.rest,
+            ClickFingerprints.packed(click.distinctFingerprints)
         )
-    }
-
-    private func insertFingerprints(of click: NewClick, _ id: ClickID, _ scope: Scope) throws(SQLiteError) {
-        let facts = click.facts
-        let statement = try connection.statement(RecordSQL.insertFingerprint)
-        for (position, entry) in click.fingerprints.enumerated() {
-            try statement.run(
-                id.high,
-                position,
-                scope.number,
-                entry.key.index,
-                entry.key.rest,
-                entry.form?.rawValue,
-                entry.weight,
-                facts.clickedAt.milliseconds,
-                facts.expiresAt.milliseconds,
-                click.visit.index,
-                facts.isRobot ? NoMatchReason.robotClick.rawValue : nil
-            )
-        }
     }
 }
 
@@ -112,16 +93,10 @@ enum RecordSQL {
         INSERT INTO clicks (
             id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
             journey_id, source, raw_source, platform, os_version, metadata, is_robot, is_contradictory,
-            visit, visit_rest, idempotency, idempotency_rest
+            visit, visit_rest, idempotency, idempotency_rest, fingerprints
         ) VALUES (
-            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22
         )
-        """
-    static let insertFingerprint: StaticString = """
-        INSERT INTO click_fingerprints (
-            click, position, scope, fingerprint, fingerprint_rest, form, weight, clicked_at, expires_at, visit,
-            closed_as
-        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
         """
     static let findIdempotent: StaticString = """
         SELECT id FROM clicks WHERE scope = ?1 AND idempotency = ?2 AND idempotency_rest = ?3 LIMIT 1
