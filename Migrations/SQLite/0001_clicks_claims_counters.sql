@@ -208,7 +208,7 @@ CREATE TABLE live_clicks (
 ) STRICT, WITHOUT ROWID;
 
 -- Single values. `closed_before`: every click that expires earlier has been closed. `server_key`: by which the key
--- that the hashes were made with is known again.
+-- that the hashes were made with is known again. `failures`: how often the database failed and was opened anew.
 CREATE TABLE progress (
     name TEXT PRIMARY KEY,
     value INTEGER NOT NULL

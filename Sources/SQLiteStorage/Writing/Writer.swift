@@ -13,6 +13,9 @@ final class Writer {
     private let shared: SharedState
     private let open: () throws(StoreError) -> Connection
     private var context: WriteContext?
+    /// Given up after a failure, and open until there is another: the last one to close would leave the log to be
+    /// read anew from the disk.
+    private var failed: WriteContext?
     private var troubles: TroubleLog
     private var retryAt: UInt64 = 0
 
@@ -156,7 +159,7 @@ final class Writer {
     /// Nothing of the batch was done: everybody is told to try again, nobody "no match".
     private func fail(_ batch: [any QueuedWrite], _ cause: SQLiteError) {
         let error = StoreError(cause)
-        if cause.endsConnection { context = nil }
+        if cause.endsConnection { giveUpConnection() }
         for write in batch { write.refuse(error) }
         shared.queue.finish()
         var refused = batch.count
@@ -172,6 +175,42 @@ final class Writer {
         troubles.note(error, at: MonotonicClock.now())
     }
 
+    /// Opens another connection at once, before anybody is told that nothing was done.
+    private func giveUpConnection() {
+        failed = context
+        context = nil
+        retryAt = 0
+        do throws(StoreError) {
+            context = try reopen()
+            failed = nil
+        } catch {
+            // Told by whoever calls; tried again with the next write.
+            retryAt = MonotonicClock.now() + Self.retryNanoseconds
+        }
+    }
+
+    /// Opens a connection after a failure, and writes over what the failure may have left.
+    ///
+    /// A commit whose sync failed can stand whole in the log: SQLite goes on as if it did not, but a start would read
+    /// it back (sqlite.org/walformat.html, 4.1), and clicks would be consumed by claims that were answered "try
+    /// again". A commit of its own in the same place makes the rest of the log unreadable, synced or not.
+    private func reopen() throws(StoreError) -> WriteContext {
+        let connection = try open()
+        do throws(SQLiteError) {
+            try connection.transaction(.immediate) { () throws(SQLiteError) in
+                try connection.statement(Self.overwrite).run()
+            }
+            return try WriteContext(connection: connection, shared: shared)
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Another value each time, or SQLite would write nothing.
+    private static let overwrite: StaticString = """
+        INSERT INTO progress VALUES ('failures', 1) ON CONFLICT DO UPDATE SET value = value + 1
+        """
+
     /// The context, made anew after its connection was given up.
     ///
     /// Nil, and all refused, when that fails.
@@ -184,13 +223,11 @@ final class Writer {
             return nil
         }
         do throws(StoreError) {
-            let connection = try open()
-            do throws(SQLiteError) {
-                context = try WriteContext(connection: connection, shared: shared)
-            } catch {
-                throw StoreError(error)
-            }
+            context = try reopen()
+            failed = nil
         } catch {
+            // What is locked may be so by the connection that failed.
+            if error.code == .locked { failed = nil }
             retryAt = now + Self.retryNanoseconds
             let refused = shared.queue.refuseAll(error)
             shared.noteRefusals(refused, error)

@@ -1,0 +1,32 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("Claims whose sync failed", .blocking, .timeLimit(.minutes(5)))
+struct UnsyncedClaimTests {
+    @Test("consume nothing, even if the process dies before the disk is well again", arguments: [1, 20])
+    func consumeNothing(claims: Int) throws {
+        let installation = try Installation()
+        let disk = try FaultyDisk(in: installation.folder)
+        let server = try AfterlinkProcess(
+            installation,
+            ["--replay-grace", "0"],
+            environment: disk.environment
+        )
+        let connection = try server.connect()
+        for number in 1...claims { #expect(try connection.click(fingerprint(number)).status == 201) }
+        // What fails is the sync alone: all that a commit writes stands in the log.
+        try disk.set(.syncError)
+        for number in 1...claims {
+            #expect(try connection.check(fingerprint(number), key: installation.keys.app).status == 503)
+        }
+        server.kill()
+
+        let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        defer { second.kill() }
+        let again = try second.connect()
+        for number in 1...claims {
+            #expect(try again.check(fingerprint(number), key: installation.keys.app).isMatch)
+        }
+    }
+}
