@@ -246,6 +246,21 @@ struct RecordClickTests {
         #expect(again.member("click_id") == first.member("click_id"))
     }
 
+    @Test("a repeated post with another fingerprint is not told that its fingerprint was recorded")
+    func answersWithTheRecordedClick() async throws {
+        let service = try await TestService()
+        let key = link + #","idempotency_key":"k1""#
+        let first = await service.click(click(key))
+        service.clock.advance(seconds: 60)
+        let same = await service.click(click(key))
+        #expect(same.member("fingerprint") == first.member("fingerprint"))
+        let other = await service.click(click(key, fingerprint: String(repeating: "c", count: 64)))
+        #expect(other.status == 200)
+        #expect(other.member("click_id") == first.member("click_id"))
+        #expect(other.member("fingerprint") == nil)
+        #expect(first.member("fingerprint") != nil)
+    }
+
     @Test("another address, agent, link or fingerprint is another click")
     func tellsVisitorsApart() async throws {
         let service = try await TestService()

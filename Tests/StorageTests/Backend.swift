@@ -195,7 +195,7 @@ extension Check {
 extension RecordOutcome {
     var click: Click {
         switch self {
-        case .recorded(let click), .duplicate(let click): click
+        case .recorded(let click), .duplicate(let click, _): click
         }
     }
 

@@ -54,7 +54,7 @@ struct CountingModel: Sendable {
         case .recorded(let click):
             count(isRobot ? .robots : .clicks, click.facts, at: now)
             if !isRobot { live.append(LiveClick(id: click.id, facts: click.facts)) }
-        case .duplicate(let click):
+        case .duplicate(let click, _):
             count(.duplicates, click.facts, at: now)
         }
     }

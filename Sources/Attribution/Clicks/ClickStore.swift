@@ -1,8 +1,9 @@
 /// What became of a click that was handed to a store.
 public enum RecordOutcome: Equatable, Sendable {
     case recorded(Click)
-    /// A repeated post: the click that was recorded first.
-    case duplicate(Click)
+    /// A repeated post: the click that was recorded first, and whether it is found by the fingerprint of this post
+    /// too, which one with the same idempotency key need not be.
+    case duplicate(Click, sharesFingerprint: Bool)
 }
 
 /// What a store knows about one check, read in one consistent look.

@@ -11,7 +11,7 @@ extension WriteContext {
         if let first = try repeated(by: click, scope) {
             try adopt(click.idempotency, by: first)
             try count(.duplicates, of: CountedTraits(first.facts), scope, at: facts.recordedAt)
-            return .success(.duplicate(first))
+            return .success(.duplicate(first, sharesFingerprint: try isFound(first, by: click)))
         }
         let id = makeClickID(at: facts.recordedAt)
         try insert(click, id, scope)
@@ -40,6 +40,14 @@ extension WriteContext {
         guard let id else { return nil }
         // Nil when retention has deleted it meanwhile: then this is the first one.
         return try ClickRow.find(id, app: facts.app, isTest: facts.isTest, on: connection)
+    }
+
+    /// Whether the click that a post repeats is found by the post's own fingerprints: a visit is made of the
+    /// fingerprint too.
+    private func isFound(_ first: Click, by click: NewClick) throws(SQLiteError) -> Bool {
+        let rows = try ClickFingerprints.find(Int64(bitPattern: first.id.high), on: connection)
+        guard let rows, rows.visit != click.visit else { return true }
+        return click.fingerprints.allSatisfy { rows.fingerprints.contains($0.key) }
     }
 
     /// A visit that has led to its first launch is over: the next post is a new click, however soon it comes.

@@ -106,17 +106,20 @@ enum RecordClick {
         _ exchange: inout Exchange
     ) -> Response {
         let click: Click
-        let isNew: Bool
+        var (isNew, isOfFingerprint) = (true, true)
         switch outcome {
-        case .recorded(let recorded): (click, isNew) = (recorded, true)
-        case .duplicate(let first): (click, isNew) = (first, false)
+        case .recorded(let recorded): click = recorded
+        case .duplicate(let first, let sharesFingerprint):
+            click = first
+            (isNew, isOfFingerprint) = (false, sharesFingerprint)
         }
         exchange.outcome = isNew ? "recorded" : "duplicate"
         var json = JSONWriter()
         json.object { json in
             json.member("status", "success")
             json.member("click_id", click.id.text)
-            json.member("fingerprint", device.primary.hex)
+            // The answer tells of the click that stands, whose own fingerprint is kept as a keyed hash alone.
+            if isOfFingerprint { json.member("fingerprint", device.primary.hex) }
             json.member("expires_at", click.facts.expiresAt.iso8601)
             json.member("message", isNew ? "Click recorded" : "This click was recorded before")
         }
