@@ -22,6 +22,8 @@ public struct SQLiteConfiguration: Sendable {
     public var batchLimit = 512
     /// Off for commands beside a server, which do their one thing and end.
     public var hasBackgroundWork = true
+    /// Opens a database that is there and up to date without the writer's lock, and refuses all writes.
+    public var isReadOnly = false
     /// Pages that the database may have; nil: as many as the disk holds.
     public var pageLimit: Int64?
     public var clock: WallClock

@@ -72,6 +72,8 @@ extension SQLiteSession: ClickStore {
 
     /// Waits until what was noted is on disk.
     func flushNotes() async throws(StoreError) {
+        // Who only reads has noted nothing.
+        guard !shared.configuration.isReadOnly else { return }
         shared.queueNotes()
         // Writes are done in the order in which they were queued.
         try await write { _ throws(SQLiteError) in .success(()) }

@@ -29,6 +29,16 @@ public final class SQLiteStore: Sendable {
 
     private init(_ opening: DatabaseOpening) throws(StoreError) {
         let shared = SharedState(opening.configuration)
+        guard !opening.configuration.isReadOnly else {
+            isNew = false
+            self.shared = shared
+            self.opening = opening
+            let connection = try opening.openAccepted()
+            directory = try opening.translated { () throws(SQLiteError) in
+                try DirectoryCache(reading: connection)
+            }
+            return
+        }
         let (connection, isNew) = try opening.open()
         let (context, directory) = try opening.translated { () throws(SQLiteError) in
             (
@@ -111,6 +121,7 @@ public final class SQLiteStore: Sendable {
     ///
     /// - Parameter milliseconds: after this time, what still waits is refused.
     public func stop(within milliseconds: UInt64) {
+        guard !opening.configuration.isReadOnly else { return }
         let deadline = MonotonicClock.now() + milliseconds * 1_000_000
         shared.noteStopping()
         shared.stopBackground()

@@ -10,6 +10,8 @@ enum Wiring {
         case serving(clock: WallClock, log: Log)
         /// One command, perhaps beside a serving process.
         case command
+        /// A command that changes nothing.
+        case reading
     }
 
     /// Opens the database, makes it where there is none, and brings it up to date.
@@ -53,8 +55,9 @@ enum Wiring {
         case .serving(let clock, let log):
             settings.clock = clock
             settings.log = StoreLog { level, text in log.event(logLevel(level), text) }
-        case .command:
+        case .command, .reading:
             settings.hasBackgroundWork = false
+            if case .reading = purpose { settings.isReadOnly = true }
         }
         return settings
     }

@@ -76,6 +76,15 @@ struct DatabaseOpening: Sendable {
         return connection
     }
 
+    /// Opens a database that is this program's and up to date, for reading: waits for nobody who writes.
+    func openAccepted() throws(StoreError) -> Connection {
+        let connection = try connect(.readOnly, busyMilliseconds: 2000)
+        guard try inspect(connection).pending.isEmpty else {
+            throw StoreError(.incompatible, "\(file.path) is of an older version; start the service once")
+        }
+        return connection
+    }
+
     func openReader() throws(SQLiteError) -> Connection {
         let connection = try Connection(path: file.path, access: .readOnly, busyMilliseconds: 250)
         // The upper pages, which every look passes, and no more: the operating system keeps the rest. Four times as

@@ -15,6 +15,7 @@ final class WriteQueue: Sendable {
         var hasEnded = false
         /// Why the writer cannot take anything at present.
         var obstacle: StoreError?
+        var closedBecause: StoreError?
     }
 
     private let state = Monitor(State())
@@ -30,6 +31,7 @@ final class WriteQueue: Sendable {
     /// The store's own writes are few, and may wait whatever else does.
     func append(_ write: any QueuedWrite, isOurs: Bool = false) {
         let refusal: StoreError? = state.withLock { state in
+            if let reason = state.closedBecause { return reason }
             if isOurs ? state.hasEnded : state.isStopping {
                 return StoreError(.stopping, "the server is stopping")
             }
@@ -115,6 +117,11 @@ final class WriteQueue: Sendable {
         }
         for write in waiting { write.refuse(error) }
         return waiting.count
+    }
+
+    /// Refuses everything from the beginning.
+    func close(_ reason: StoreError) {
+        state.withLock { $0.closedBecause = reason }
     }
 
     /// Lets nothing more in.

@@ -25,7 +25,7 @@ enum ListKeys {
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         let app = try invocation.arguments.value("app").map { text throws(CommandFailure) in

@@ -33,7 +33,7 @@ enum ShowStatistics {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         var query = try query(arguments)
-        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
         defer { database.close() }
         let directory = try database.directory()
         query.app = try arguments.value("app").map { text throws(CommandFailure) in

@@ -13,8 +13,10 @@ struct CommandDatabase {
     private let store: OpenStore
     private let stores: Stores
 
-    /// Opens a database that is there and up to date.
-    static func open(_ configuration: Configuration) throws(CommandFailure) -> CommandDatabase {
+    /// Opens a database that is there and up to date; to read it, whoever may be writing to it.
+    static func open(_ configuration: Configuration, for purpose: Wiring.Purpose = .command)
+        throws(CommandFailure) -> CommandDatabase
+    {
         let path = configuration.databasePath
         guard TextFile.exists(path) else {
             throw CommandFailure(
@@ -28,13 +30,13 @@ struct CommandDatabase {
                 advice: "Run `afterlink migrate`, or start the service once with this version."
             )
         }
-        return try CommandDatabase(configuration)
+        return try CommandDatabase(configuration, for: purpose)
     }
 
     /// Opens a database, makes it where there is none, and brings it up to date.
     static func openOrMake(_ configuration: Configuration) throws(CommandFailure) -> CommandDatabase {
         try prepareDirectory(configuration)
-        return try CommandDatabase(configuration)
+        return try CommandDatabase(configuration, for: .command)
     }
 
     /// Which migrations the database has and which it lacks.
@@ -59,10 +61,10 @@ struct CommandDatabase {
         }
     }
 
-    private init(_ configuration: Configuration) throws(CommandFailure) {
+    private init(_ configuration: Configuration, for purpose: Wiring.Purpose) throws(CommandFailure) {
         umask(0o077)
         do throws(StoreError) {
-            store = try Wiring.openStore(configuration, for: .command)
+            store = try Wiring.openStore(configuration, for: purpose)
         } catch {
             throw CommandFailure(opening: error)
         }

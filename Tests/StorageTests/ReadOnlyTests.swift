@@ -1,0 +1,43 @@
+import Attribution
+import SQLite
+import SQLiteStorage
+import Testing
+
+@Suite("A database that is opened to be read")
+struct ReadOnlyTests {
+    @Test("is read while somebody else holds the writer's lock, and refuses to be written")
+    func readsBesideWriter() async throws {
+        let first = try await TestStore()
+        try await first.run { _ = try await $0.record(.sample()) }
+        let other = try Connection(path: first.path, access: .readWrite, busyMilliseconds: 1000)
+        try other.begin(.immediate)
+        other.handOver()
+        let second = try await TestStore(in: first.folder) { $0.isReadOnly = true }
+        let (report, directory, refusal) = try await second.run { session in
+            let refusal = await code { () async throws(StoreError) in
+                guard let click = try? NewClick.sample() else { return }
+                _ = try await session.record(click)
+            }
+            return (
+                try await session.statistics(StatisticsQuery(), at: TestStore.noon), try session.directory(),
+                refusal
+            )
+        }
+        #expect(report.totals[.clicks] == 1)
+        #expect(directory.apps.map(\.settings.name) == ["Shop"])
+        #expect(refusal == .readOnly)
+        second.stop()
+        other.handOver()
+        try other.rollback()
+    }
+
+    @Test("that has been closed is read too, and left as it is")
+    func readsClosed() async throws {
+        let first = try await TestStore()
+        try await first.run { _ = try await $0.record(.sample()) }
+        first.stop()
+        let second = try await TestStore(in: first.folder) { $0.isReadOnly = true }
+        let report = try await second.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
+        #expect(report.totals[.clicks] == 1)
+    }
+}
