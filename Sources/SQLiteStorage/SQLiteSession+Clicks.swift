@@ -7,10 +7,18 @@ extension SQLiteSession: ClickStore {
         try await write { context throws(SQLiteError) in try context.record(click) }
     }
 
+    public func begin(_ check: Check) -> Check {
+        var check = check
+        check.deadline = shared.deadline()
+        return check
+    }
+
     public func view(for check: Check) async throws(StoreError) -> CheckView {
         // A claim that its caller does not know of may be on disk, or may come there: nobody is told "no match"
         // because of it before it can be found again.
-        if shared.hasUnmarkedDeliveries || shared.queue.isInDoubt { try await flushNotes() }
+        if shared.hasUnmarkedDeliveries || shared.queue.isInDoubt {
+            try await flushNotes(until: check.deadline)
+        }
         guard let scope = try scope(of: check.app, isTest: check.isTest) else { return CheckView() }
         let ledger = shared.ledger
         return try read { connection throws(SQLiteError) in
@@ -29,6 +37,7 @@ extension SQLiteSession: ClickStore {
             { context throws(SQLiteError) in
                 .success(try context.claim(click, by: method, for: check, orElse: choose))
             },
+            until: check.deadline,
             whenLate: { late in
                 // Its check has been told to try again: the answer goes to the next one.
                 if late.mustBeDelivered, let claim = late.outcome.claim {
@@ -71,12 +80,12 @@ extension SQLiteSession: ClickStore {
     }
 
     /// Waits until what was noted is on disk.
-    func flushNotes() async throws(StoreError) {
+    func flushNotes(until deadline: UInt64 = .max) async throws(StoreError) {
         // Who only reads has noted nothing.
         guard !shared.configuration.isReadOnly else { return }
         shared.queueNotes()
         // Writes are done in the order in which they were queued.
-        try await write { _ throws(SQLiteError) in .success(()) }
+        try await write({ _ throws(SQLiteError) in .success(()) }, until: deadline)
     }
 }
 

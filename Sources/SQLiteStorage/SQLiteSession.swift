@@ -79,17 +79,22 @@ public final class SQLiteSession {
     }
 
     /// Hands a write to the writer and waits for it to be on disk.
+    ///
+    /// `latest` is when whoever asks must have been answered, if that is sooner than a write's own limit.
     func write<Outcome: Sendable>(
         _ body: @escaping PendingWrite<Outcome>.Body,
+        until latest: UInt64 = .max,
         whenLate: (@Sendable (Outcome) -> Void)? = nil
     ) async throws(StoreError) -> Outcome {
         let shared = shared
+        // Nobody may come to withdraw a write whose time is up before it waits.
+        guard MonotonicClock.now() < latest else { throw .late }
         // Resumed exactly once: `PendingWrite` completes once, whoever answers it, and every write that is queued
         // is answered, withdrawn or refused.
         let result = await unsafe withUnsafeContinuation {
             (continuation: UnsafeContinuation<Result<Outcome, StoreError>, Never>) in
             let write = PendingWrite<Outcome>(
-                deadline: shared.deadline(),
+                deadline: min(shared.deadline(), latest),
                 body: body,
                 whenLate: whenLate,
                 completion: { unsafe continuation.resume(returning: $0) }

@@ -41,6 +41,10 @@ public protocol ClickStore {
     /// within 10 s that has not led to a match yet.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 
+    /// The check with the time by which everything that it asks of the store is answered or withdrawn: one limit for
+    /// all its looks and claims together.
+    func begin(_ check: Check) -> Check
+
     /// What there is for a check: an earlier answer, candidates, or the reason why there is none.
     func view(for check: Check) async throws(StoreError) -> CheckView
 
@@ -68,4 +72,9 @@ public protocol ClickStore {
 
     /// Notes how a check ended that consumed nothing. Batched: the last second may be lost with the process.
     func note(_ ending: CheckEnding, of check: Check)
+}
+
+extension ClickStore {
+    /// Without a limit.
+    public func begin(_ check: Check) -> Check { check }
 }

@@ -17,6 +17,8 @@ public struct Check: Equatable, Sendable {
     /// How long after an answer the same caller may have it again, in milliseconds; 0 switches it off.
     public var replayGrace: Int64
     public var platform: Platform
+    /// When its answer must be decided, in the store's own time; see ``ClickStore/begin(_:)``.
+    public var deadline: UInt64 = .max
 
     public init(
         app: AppID,

@@ -16,6 +16,7 @@ public struct FirstLaunchMatching {
 
     /// - Throws: ``StoreError`` when nothing was decided. The caller says "try again", never "no match".
     public func match(_ check: Check) async throws(StoreError) -> MatchOutcome {
+        let check = store.begin(check)
         for _ in 0..<Self.roundLimit {
             let view = try await store.view(for: check)
             if let replay = view.replay {

@@ -104,7 +104,7 @@ final class WriteQueue: Sendable {
             return (late + running, state.obstacle)
         }
         guard !late.isEmpty else { return }
-        let error = obstacle ?? StoreError(.timedOut, "the database did not answer in time")
+        let error = obstacle ?? .late
         for write in late { write.refuse(error) }
     }
 
@@ -135,4 +135,8 @@ final class WriteQueue: Sendable {
     var count: Int {
         state.withLock { $0.waiting.count + $0.running.count }
     }
+}
+
+extension StoreError {
+    static let late = StoreError(.timedOut, "the database did not answer in time")
 }

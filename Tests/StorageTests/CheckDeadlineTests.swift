@@ -1,0 +1,102 @@
+import Attribution
+import SQLiteStorage
+import Synchronization
+import Testing
+
+/// A store that sets a limit and writes down which one it is asked with.
+private final class LimitingStore: ClickStore, Sendable {
+    let click: Click
+    let deadlines = Mutex<[UInt64]>([])
+
+    init(_ click: Click) {
+        self.click = click
+    }
+
+    func begin(_ check: Check) -> Check {
+        var check = check
+        check.deadline = 42
+        return check
+    }
+
+    func view(for check: Check) async throws(StoreError) -> CheckView {
+        deadlines.withLock { $0.append(check.deadline) }
+        return CheckView(candidates: [click])
+    }
+
+    func claim(
+        _ click: Click,
+        by method: AttributionMethod,
+        for check: Check,
+        orElse choose: @escaping @Sendable (CheckView) -> Click?
+    ) async throws(StoreError) -> ClaimOutcome {
+        let count = deadlines.withLock { deadlines in
+            deadlines.append(check.deadline)
+            return deadlines.count
+        }
+        return count < 6 ? .lost : .claimed(Claim(click: click, claimedAt: check.at, method: method))
+    }
+
+    func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome { .recorded(self.click) }
+    func answering(_ claim: Claim) {}
+    func delivered(_ claim: Claim) {}
+    func deliveryFailed(of claim: Claim) {}
+    func note(_ ending: CheckEnding, of check: Check) {}
+}
+
+@Suite("The time limit of a check")
+struct CheckDeadlineTests {
+    @Test("is one for all its looks and claims together")
+    func isShared() async throws {
+        let test = try await TestStore()
+        let click = try await test.run { try await $0.record(.sample()).click }
+        let store = LimitingStore(click)
+        _ = try await FirstLaunchMatching(store: store).match(.sample())
+        #expect(store.deadlines.withLock { $0 } == [42, 42, 42, 42, 42, 42])
+    }
+
+    @Test("withdraws a claim that comes after it, and the click goes to the next check")
+    func withdrawsLateClaim() async throws {
+        let test = try await TestStore()
+        let click = try await test.run { try await $0.record(.sample()).click }
+        let code = await code { () async throws(StoreError) in
+            try await flattened {
+                try await test.run { session in
+                    var check = session.begin(.sample())
+                    #expect(check.deadline < .max)
+                    check.deadline = 1
+                    _ = try await session.claim(click, by: .fingerprint, for: check)
+                }
+            }
+        }
+        #expect(code == .timedOut)
+        let match = try await test.run { try await $0.match(.sample(caller: 2)) }
+        #expect(match == .match(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
+    }
+
+    @Test("ends the wait for a claim in doubt")
+    func endsWait() async throws {
+        let test = try await TestStore()
+        let claim = try await test.run { session in
+            _ = try await session.record(.sample())
+            guard case .match(let claim) = try await session.match(.sample()) else {
+                throw StoreError(.defect, "the first check matches")
+            }
+            return claim
+        }
+        let gate = Gate()
+        test.store.queueWork { gate.pass() }
+        await gate.wait()
+        let code = await code { () async throws(StoreError) in
+            try await flattened {
+                try await test.run { session in
+                    session.deliveryFailed(of: claim)
+                    var check = Check.sample(caller: 2)
+                    check.deadline = 1
+                    _ = try await session.view(for: check)
+                }
+            }
+        }
+        #expect(code == .timedOut)
+        gate.open()
+    }
+}
