@@ -21,6 +21,8 @@ actor EventLoop {
     private static let wakeToken = UInt64.max - 1
     /// Connections above the limit that are answered in full form; more are answered in passing.
     private static let mostTurnedAway = 1_024
+    /// Failed accepts in a row after which trying on is taken for spinning.
+    private static let mostVanished = 16
     private static let memoryReturnNanoseconds: Int64 = 1_000_000_000
     private static let readLength = 64 * 1024
 
@@ -171,15 +173,18 @@ extension EventLoop {
 
 extension EventLoop {
     private func acceptConnections(atMost count: Int = 64) {
+        var vanishedInARow = 0
         for _ in 0..<count {
             guard let accepted = listener?.accept() else { return }
             switch consume accepted {
-            case .connection(let descriptor, let peer): open(descriptor, peer: peer)
-            case .vanished: continue
+            case .connection(let descriptor, let peer):
+                vanishedInARow = 0
+                open(descriptor, peer: peer)
+            case .vanished:
+                vanishedInARow += 1
+                guard vanishedInARow < Self.mostVanished else { return pauseAccepting() }
             case .nothing: return
-            case .exhausted:
-                pauseAccepting()
-                return
+            case .exhausted: return pauseAccepting()
             }
         }
     }

@@ -1,0 +1,148 @@
+import Foundation
+import HTTPServer
+import Support
+import Testing
+
+/// The server as a process of its own, with thousands of peers, and with peers that do not behave.
+@Suite("The echo server in a crowd", .blocking, .serialized, .timeLimit(.minutes(10)))
+struct CrowdedEchoServerTests {
+    private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    /// As many as the machine lets one process hold, besides what else it has open.
+    private static var crowdCount: Int {
+        var limit = rlimit()
+        // The system fills the local value.
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 500 }
+        return max(200, min(10_000, Int(clamping: limit.rlim_cur) / 2 - 200))
+    }
+
+    @Test("10,000 idle connections cost 16 KiB each at most, and others are answered within a second")
+    func idleCrowd() throws {
+        let process = try EchoProcess()
+        defer { process.kill() }
+        let other = try RawClient(port: process.port)
+        other.send(get)
+        _ = try other.answer()
+        let before = process.figures.residentByteCount
+        var crowd: [RawClient] = []
+        for _ in 0..<Self.crowdCount {
+            let client = try RawClient(port: process.port)
+            client.send(get)
+            crowd.append(client)
+            _ = try client.answer()
+        }
+        let perConnection = (process.figures.residentByteCount - before) / crowd.count
+        #expect(perConnection <= 16 * 1024)
+        for _ in 0..<20 {
+            let start = MonotonicTime.now()
+            let newcomer = try RawClient(port: process.port)
+            newcomer.send(get)
+            #expect(try newcomer.answer().status == 200)
+            other.send(get)
+            #expect(try other.answer().status == 200)
+            #expect(MonotonicTime.now().nanoseconds(since: start) < 2_000_000_000, "a second for each of two")
+        }
+        // Without a wait for the last packet, which would keep the ports from the tests to come.
+        for client in crowd { client.reset() }
+    }
+
+    @Test("2,000 resets leave no descriptor and no memory behind")
+    func resets() throws {
+        let process = try EchoProcess()
+        defer { process.kill() }
+        let requests = [get, "GET / HT", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\nhalf", ""]
+        func reset(_ count: Int) throws {
+            for number in 0..<count {
+                let client = try RawClient(port: process.port)
+                client.send(requests[number % requests.count])
+                client.reset()
+            }
+        }
+        let descriptors = process.figures.descriptorCount
+        try reset(500)
+        #expect(Patience.until { process.figures.descriptorCount == descriptors })
+        let before = process.figures.residentByteCount
+        try reset(2_000)
+        #expect(Patience.until { process.figures.descriptorCount == descriptors })
+        // A kilobyte left behind by each would be two megabytes.
+        #expect(process.figures.residentByteCount - before < 1_500_000)
+        let client = try RawClient(port: process.port)
+        client.send(get)
+        #expect(try client.answer().status == 200)
+    }
+
+    @Test("a peer that is gone before it is answered does not end the process: SIGPIPE is ignored")
+    func ignoresSIGPIPE() throws {
+        let process = try EchoProcess()
+        defer { process.kill() }
+        #expect(process.figures.ignores(SIGPIPE))
+    }
+
+    @Test(
+        "a refused body's sender reads its answer, though it goes on sending",
+        arguments: [70_000, 600_000]
+    )
+    func answersEagerSenders(length: Int) throws {
+        let process = try EchoProcess()
+        defer { process.kill() }
+        for _ in 0..<20 {
+            let client = try RawClient(port: process.port)
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n")
+            client.send([UInt8](repeating: 0x61, count: length))
+            let answer = try client.answer()
+            #expect(answer.status == 413)
+            #expect(try client.rest() == "")
+        }
+    }
+
+    @Test(
+        "when accepting fails, goes on serving, does not spin, and accepts again within six seconds",
+        arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM, ECONNABORTED, EPROTO]
+    )
+    func failingAccept(error: Int32) throws {
+        let network = try FailingAccept()
+        let process = try EchoProcess(environment: network.environment)
+        defer { process.kill() }
+        let first = try RawClient(port: process.port)
+        first.send(get)
+        #expect(try first.answer().status == 200)
+        try network.fail(with: error)
+        let waiting = try (0..<8).map { _ in try RawClient(port: process.port) }
+        for client in waiting { client.send(get) }
+        #expect(try process.ticksOfServing(first) < 50, "half a core for a second is 50 ticks")
+        try network.fail(with: 0)
+        let limit = MonotonicTime.now().advanced(by: .seconds(6))
+        for client in waiting { #expect(try client.answer().status == 200) }
+        #expect(MonotonicTime.now() < limit)
+    }
+}
+
+/// Makes a server's accept fail on command, by a library that is preloaded into it.
+private final class FailingAccept {
+    let environment: [String: String]
+    private let folder = try? TemporaryFolder()
+    private let number: FileHandle
+
+    init() throws {
+        let folder = try #require(folder)
+        let library = folder.file("accept.so")
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Faults/accept.c").path
+        let compiler = try Process.run(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            arguments: ["gcc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]
+        )
+        compiler.waitUntilExit()
+        try #require(compiler.terminationStatus == 0)
+        let file = folder.file("number")
+        try Data("0\0\0\0\0\0\0\0".utf8).write(to: URL(fileURLWithPath: file))
+        number = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+        environment = ["LD_PRELOAD": library, "AFTERLINK_ACCEPT_ERROR": file]
+    }
+
+    /// From now on; 0 for no failure.
+    func fail(with error: Int32) throws {
+        try number.seek(toOffset: 0)
+        try number.write(contentsOf: Data("\(error)\0".utf8))
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// What the system says of a running process.
+public struct ProcessFigures: Sendable {
+    private let folder: String
+
+    public init(of identifier: Int32) {
+        folder = "/proc/\(identifier)"
+    }
+
+    /// Memory that the process really has, in bytes; 0 once it is gone.
+    public var residentByteCount: Int {
+        status("VmRSS").split(separator: " ").first.flatMap { Int($0) }.map { $0 * 1024 } ?? 0
+    }
+
+    /// Open descriptors.
+    public var descriptorCount: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count) ?? 0
+    }
+
+    /// Processor time used so far, in hundredths of a second.
+    public var processorTicks: Int {
+        let fields = text("stat").split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12 else { return 0 }
+        return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
+    }
+
+    /// Whether a signal is ignored.
+    public func ignores(_ signal: Int32) -> Bool {
+        (UInt64(status("SigIgn"), radix: 16) ?? 0) >> UInt64(signal - 1) & 1 == 1
+    }
+
+    private func status(_ name: String) -> String {
+        let line = text("status").split(separator: "\n").first { $0.hasPrefix("\(name):") }
+        return line.map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) } ?? ""
+    }
+
+    private func text(_ file: String) -> String {
+        (try? String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)) ?? ""
+    }
+}
