@@ -10,7 +10,7 @@ public struct Destination: Hashable, Sendable {
     /// Nil allows every host.
     private let host: String?
     private let port: UInt16?
-    /// Without the slash at its end; empty allows every path.
+    /// Without slashes at its end; empty allows every path.
     private let path: [UInt8]
 
     /// - Throws: ``DestinationError``, whose message says what to do.
@@ -33,7 +33,10 @@ public struct Destination: Hashable, Sendable {
         self.host = host.name
         port = host.effectivePort(scheme: scheme)
         guard !URLPath.climbs(parts.path) else { throw .dotSegment }
-        path = parts.path.last == UInt8(ascii: "/") ? Array(parts.path.dropLast()) : Array(parts.path)
+        // All of them: what is stored is read again, and must not become shorter each time.
+        var path = Array(parts.path)
+        while path.last == UInt8(ascii: "/") { path.removeLast() }
+        self.path = path
         let portText = host.port.map { ":\($0)" } ?? ""
         self.text = "\(scheme)://\(host.name)\(portText)\(String(decoding: path, as: UTF8.self))"
     }

@@ -67,6 +67,7 @@ struct DestinationTests {
             (" MyApp:// ", "myapp://"), ("myapp://Promo", "myapp://promo"),
             ("https://SHOP.example/", "https://shop.example"),
             ("https://shop.example/App/", "https://shop.example/App"),
+            ("https://shop.example/App//", "https://shop.example/App"),
             ("https://shop.example:8443", "https://shop.example:8443"),
         ]
     )
