@@ -65,6 +65,21 @@ let package = Package(
             path: "Tests/EchoServer",
             swiftSettings: house
         ),
+        // Parsers of bytes from outside: what must hold, tried by the tests and, without end, by hand.
+        .target(
+            name: "Fuzzing",
+            dependencies: ["Attribution", "HTTPServer", "Server"],
+            path: "Tests/Fuzzing",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: ["Fuzzing"],
+            path: "Tests/Fuzz",
+            exclude: ["Corpus"],
+            swiftSettings: house
+        ),
+        .testTarget(name: "FuzzTests", dependencies: ["Fuzzing"], swiftSettings: house),
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: house),
         .testTarget(
             name: "AttributionTests",
@@ -90,7 +105,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Attribution", "HTTPServer", "SQLite", "Support", "afterlink"],
+            dependencies: ["Attribution", "Fuzzing", "HTTPServer", "SQLite", "Support", "afterlink"],
             swiftSettings: house
         ),
     ],

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPServer
 import Testing
 
@@ -75,53 +74,6 @@ struct SplitTests {
             }
             #expect(machine.requests.map(\.path) == ["/c", "/s", "/c"])
             #expect(machine.requests.allSatisfy { $0.body == body })
-        }
-    }
-
-    @Test(
-        "and changed at random, nothing breaks and every end is a proper one",
-        arguments: [1, 2, 3] as [UInt64]
-    )
-    func mutated(seed: UInt64) {
-        var random = SplitMix(state: seed)
-        let rounds = ProcessInfo.processInfo.environment["AFTERLINK_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 4_000
-        for round in 0..<rounds {
-            var bytes = Array(Self.samples[round % Self.samples.count].utf8)
-            for _ in 0...Int(random.next() % 3) { random.mutate(&bytes) }
-            var machine = Machine()
-            machine.feed(bytes)
-            var pieces = Machine()
-            for byte in bytes { pieces.feed([byte]) }
-            // Whether a last look is taken depends on what has come by then.
-            let ends: Set = ["close", "linger"]
-            #expect(machine.log.filter { !ends.contains($0) } == pieces.log.filter { !ends.contains($0) })
-            #expect(machine.rejections.count <= 1)
-        }
-    }
-}
-
-/// A small generator of random numbers that gives the same ones for the same seed.
-struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-        return word ^ word >> 31
-    }
-
-    /// Changes, drops, doubles or inserts a byte, or swaps in one that matters to HTTP.
-    mutating func mutate(_ bytes: inout [UInt8]) {
-        let place = Int(next() % UInt64(bytes.count))
-        let telling = Array("\r\n :;,=\"\\\u{0}\t0aF*/?#%[]@".utf8)
-        switch next() % 5 {
-        case 0: bytes[place] = UInt8(truncatingIfNeeded: next())
-        case 1 where bytes.count > 1: bytes.remove(at: place)
-        case 2: bytes.insert(bytes[place], at: place)
-        case 3: bytes.insert(telling[Int(next() % UInt64(telling.count))], at: place)
-        default: bytes[place] = telling[Int(next() % UInt64(telling.count))]
         }
     }
 }

@@ -1,0 +1,73 @@
+import Attribution
+import HTTPServer
+
+extension FuzzEntry {
+    private static let addressTokens = [
+        "::", ":", ".", "::ffff:", "1.2.3.4", "255", "256", "0", "01", "ffff", "[", "]", "/", "/24", "/0",
+        "/128", "%eth0",
+        ":80", ",", ", ", "for=", "for=\"[2001:db8::1]:80\"", ";", "=", "\"", "\\", "unknown", "_hidden",
+        "10.0.0.1",
+        "proto=https", " ", "\t", "é",
+    ]
+
+    static let networkAddress = FuzzEntry(text: "network-address", tokens: addressTokens) {
+        (text) throws(BrokenPromise) in
+        guard let address = NetworkAddress(text) else { return }
+        try promise(
+            NetworkAddress(address.text) == address,
+            "an address reads differently when it is written"
+        )
+    }
+
+    static let addressRange = FuzzEntry(text: "address-range", tokens: addressTokens) {
+        (text) throws(BrokenPromise) in
+        guard let range = AddressRange(text) else { return }
+        try promise(range.contains(range.base), "a range does not contain its base")
+    }
+
+    static let listenAddress = FuzzEntry(text: "listen-address", tokens: addressTokens) {
+        (text) throws(BrokenPromise) in
+        guard let address = ListenAddress(text) else { return }
+        try promise(
+            ListenAddress(address.description) == address,
+            "an address to listen on reads differently when it is written"
+        )
+    }
+
+    private static let proxies = TrustedProxies(
+        ["10.0.0.0/8", "2001:db8::/32"].compactMap { AddressRange($0) }
+    )
+    private static let proxy = NetworkAddress("10.0.0.1")
+    private static let stranger = NetworkAddress("192.0.2.1")
+
+    static let forwardedFor = FuzzEntry(text: "x-forwarded-for", tokens: addressTokens) {
+        (text) throws(BrokenPromise) in
+        guard let proxy, let stranger else { throw BrokenPromise("the addresses of the entry are none") }
+        let client = proxies.client(peer: proxy, forwardedFor: [text])
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        try promise(
+            proxies.client(peer: proxy, forwardedFor: parts) == client,
+            "hops in field lines of their own mean something else"
+        )
+        try promise(
+            proxies.client(peer: stranger, forwardedFor: [text]) == stranger,
+            "a stranger is believed"
+        )
+    }
+
+    static let forwarded = FuzzEntry(text: "forwarded", tokens: addressTokens) {
+        (text) throws(BrokenPromise) in
+        guard let proxy, let stranger else { throw BrokenPromise("the addresses of the entry are none") }
+        let client = proxies.client(peer: proxy, forwarded: [text])
+        try promise(
+            proxies.client(peer: proxy, forwarded: [text]) == client,
+            "the same field reads differently each time"
+        )
+        try promise(proxies.client(peer: stranger, forwarded: [text]) == stranger, "a stranger is believed")
+        let both = proxies.client(peer: proxy, forwardedFor: [text], forwarded: [text])
+        try promise(
+            both == proxy || both == client,
+            "two fields that disagree give an address that neither stands for"
+        )
+    }
+}

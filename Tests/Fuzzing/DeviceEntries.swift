@@ -1,0 +1,84 @@
+import Attribution
+
+extension FuzzEntry {
+    private static let agentTokens = [
+        "Mozilla/5.0 (", ")", "(", ";", "; ", "iPhone", "iPad", "iPod touch", "Macintosh",
+        "CPU iPhone OS 17_2 like Mac OS X",
+        "Android 14", "Linux", "Build/", "wv", "Version/", "Safari/", "Dalvik/2.1.0", "okhttp/", "CFNetwork/",
+        "Darwin/",
+        "Googlebot", "facebookexternalhit", "_", ".", "9999999999999999999999", "\u{0}", "é", "K",
+    ]
+
+    static let userAgent = FuzzEntry(text: "user-agent", tokens: agentTokens) {
+        (text) throws(BrokenPromise) in
+        for touchPoints in [nil, 0, 5, Int.max] as [Int?] {
+            let agent = UserAgent(text, touchPoints: touchPoints)
+            try promise(
+                agent == UserAgent(text, touchPoints: touchPoints),
+                "an agent reads differently each time"
+            )
+            try promise((agent.model?.utf8.count ?? 0) <= text.utf8.count, "a model is longer than its agent")
+        }
+        _ = RobotAgents.matches(text)
+    }
+
+    /// What a page says about its device, one text for all of it.
+    static let signals = FuzzEntry(
+        text: "signals",
+        tokens: agentTokens + ["tr-TR", "Europe/Istanbul", "Etc/GMT+3", "17.2"]
+    ) {
+        (text) throws(BrokenPromise) in
+        let number = Double(text.utf8.count) * 1e18
+        let device = DeviceSignals(
+            model: text,
+            osVersion: text,
+            screenWidth: number,
+            screenHeight: -number,
+            pixelRatio: number,
+            timezone: text,
+            language: text,
+            languages: [text],
+            touchPoints: text.utf8.count,
+            uaModel: text,
+            uaPlatformVersion: text
+        )
+        let canonical = CanonicalSignals(device, userAgent: text)
+        try promise(
+            canonical == CanonicalSignals(device, userAgent: text),
+            "signals read differently each time"
+        )
+        if let language = LanguageCode.canonical(text) {
+            try promise(LanguageCode.canonical(language) == language, "a canonical language is none")
+        }
+        let zone = TimeZoneName.canonical(text)
+        try promise(TimeZoneName.canonical(zone) == zone, "a canonical time zone is none")
+        if let version = OSVersion(text) {
+            try promise(
+                OSVersion(version.text(for: .ios)) == version || version.text(for: .ios).isEmpty,
+                "a version reads differently when it is written"
+            )
+        }
+    }
+
+    /// Where a visit came from: referer, parameters of the link, agent.
+    static let source = FuzzEntry(
+        text: "source",
+        tokens: agentTokens + [
+            "https://", "instagram.com", "l.facebook.com", "t.co", "/", "?utm_source=", "&", "qr",
+        ]
+    ) { (text) throws(BrokenPromise) in
+        let signals = SourceSignals(
+            linkItems: QueryItem.items(ofQuery: text[...].utf8),
+            source: text,
+            utmSource: text,
+            referer: text,
+            userAgent: text
+        )
+        let reading = signals.reading
+        try promise(reading == signals.reading, "a source reads differently each time")
+        try promise(
+            (reading.raw?.unicodeScalars.count ?? 0) <= SourceSignals.maximumRawLength,
+            "a source is too long"
+        )
+    }
+}

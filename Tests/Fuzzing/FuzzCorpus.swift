@@ -1,0 +1,35 @@
+public import Foundation
+
+/// The inputs that are kept for an entry: what its mutations start from, and what once broke it.
+public struct FuzzCorpus: Sendable {
+    public let inputs: [[UInt8]]
+    private let folder: URL
+
+    /// What the program is working on; left behind by a crash.
+    static let inFlightName = "in-flight"
+
+    public init(of entry: FuzzEntry) throws {
+        folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Fuzz/Corpus/\(entry.name)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted()
+        inputs = try names.filter { $0 != Self.inFlightName }.map { [folder] name in
+            Array(try Data(contentsOf: folder.appending(path: name)))
+        }
+    }
+
+    /// Where the program writes each input before it tries it.
+    public var inFlight: URL {
+        folder.appending(path: Self.inFlightName)
+    }
+
+    /// Keeps an input, so that it is tried first from now on.
+    ///
+    /// - Returns: where.
+    public func keep(_ input: [UInt8]) throws -> URL {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in input { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let file = folder.appending(path: "found-\(String(hash, radix: 16))")
+        try Data(input).write(to: file)
+        return file
+    }
+}

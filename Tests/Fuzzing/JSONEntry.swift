@@ -1,0 +1,50 @@
+import Server
+
+extension FuzzEntry {
+    /// A document: what is read can be written, reads the same again, and is written the same again.
+    static let json = FuzzEntry(
+        "json",
+        tokens: [
+            "{", "}", "[", "]", ",", ":", "\"", "\\", "\\u", "\\u0000", "\\ud83d", "\\ude00", "null", "true",
+            "false",
+            "0", "-", "1e9", ".5", "-0", "1E+400", " ", "\n", "\u{0}", "\u{feff}", "é", "{\"a\":", "[[[[[[[[",
+        ]
+    ) { (bytes, _) throws(BrokenPromise) in
+        guard let value = try? JSONValue(parsing: bytes) else { return }
+        try promise(depth(value) <= 32, "a document is deeper than it may be")
+        let written = text(value)
+        guard let again = try? JSONValue(parsing: written) else {
+            throw BrokenPromise("what was written is refused")
+        }
+        try promise(again == value, "what was written reads differently")
+        try promise(text(again) == written, "what was read again is written differently")
+    }
+
+    private static func text(_ value: JSONValue) -> [UInt8] {
+        var writer = JSONWriter()
+        write(value, to: &writer)
+        return writer.bytes
+    }
+
+    private static func write(_ value: JSONValue, to writer: inout JSONWriter) {
+        switch value {
+        case .null: writer.null()
+        case .bool(let flag): writer.value(flag)
+        case .number(let number): writer.raw(number.text.utf8)
+        case .string(let text): writer.value(text)
+        case .array(let values): writer.array { writer in for value in values { write(value, to: &writer) } }
+        case .object(let object):
+            writer.object { writer in
+                for member in object.members { writer.member(member.name) { write(member.value, to: &$0) } }
+            }
+        }
+    }
+
+    private static func depth(_ value: JSONValue) -> Int {
+        switch value {
+        case .array(let values): 1 + (values.map(depth).max() ?? 0)
+        case .object(let object): 1 + (object.members.map { depth($0.value) }.max() ?? 0)
+        default: 0
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Attribution
+import Server
+
+extension FuzzEntry {
+    static let timestamp = FuzzEntry(
+        text: "timestamp",
+        tokens: [
+            "-", ":", "T", "t", "Z", "z", "+", ".", "+03:00", "-00:00", "60", "24", "0000", "9999", "02-29",
+            ".999999999999", "\u{0}",
+        ]
+    ) { (text) throws(BrokenPromise) in
+        guard let moment = Timestamp(iso8601: text) else { return }
+        try promise(
+            Timestamp(iso8601: moment.iso8601) == moment,
+            "a moment reads differently when it is written"
+        )
+    }
+
+    static let identifier = FuzzEntry(
+        text: "identifier",
+        tokens: ["clk_", "app_", "key_", "_", "0", "z", "Z", "7", "8", "i", "l", "o", "u", "é"]
+    ) { (text) throws(BrokenPromise) in
+        if let id = ClickID(text) {
+            try promise(ClickID(id.text) == id, "an id reads differently when it is written")
+        }
+        if let id = AppID(text) {
+            try promise(AppID(id.text) == id, "an id reads differently when it is written")
+        }
+        if let id = KeyID(text) {
+            try promise(KeyID(id.text) == id, "an id reads differently when it is written")
+        }
+    }
+
+    static let fingerprint = FuzzEntry(
+        text: "fingerprint",
+        tokens: ["0", "f", "F", "g", " ", "0x", "é", "\u{0}", "0123456789abcdef"]
+    ) { (text) throws(BrokenPromise) in
+        guard let fingerprint = Fingerprint(hex: text) else { return }
+        try promise(fingerprint.hex == text.lowercased(), "a fingerprint is not what was sent")
+    }
+
+    /// Campaign keys, journey ids and install ids.
+    static let names = FuzzEntry(text: "names", tokens: ["j_", "-", "_", " ", "é", "\u{0}", "\n", "SUMMER"]) {
+        (text) throws(BrokenPromise) in
+        _ = CampaignKey(text)
+        _ = JourneyID(text)
+        _ = InstallID(text)
+        _ = Fingerprint(of: text)
+    }
+
+    static let keyText = FuzzEntry(
+        text: "key-text",
+        tokens: ["app_", "server_", "_", "-", " ", "\u{7f}", "\u{0}", "é"]
+    ) {
+        (text) throws(BrokenPromise) in
+        try promise(KeyDigest(of: text) == KeyDigest(of: text), "a key has two digests")
+        guard let key = KeyText(operatorsOwn: text) else { return }
+        try promise(key.text == text, "a key is not what was given")
+        try promise(!String(reflecting: key).contains(text), "a key shows itself")
+    }
+
+    static let rateLimit = FuzzEntry(
+        text: "rate-limit",
+        tokens: ["/s", ":", "0", "9223372036854775807", "-1", " ", "+"]
+    ) {
+        (text) throws(BrokenPromise) in
+        guard let limit = RateLimit(text) else { return }
+        try promise(limit.burst > 0, "a rate limit lets nobody through")
+    }
+}
