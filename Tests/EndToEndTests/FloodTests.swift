@@ -1,0 +1,71 @@
+import Foundation
+import Fuzzing
+import HTTPServer
+import Support
+import Testing
+
+@Suite("Floods", .blocking, .serialized, .timeLimit(.minutes(30)))
+struct FloodTests {
+    private static let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
+    private static let mebibyte = 1024 * 1024
+
+    @Test("of bodies that never end are held in bounds, answered 503 beyond them, and leave no memory behind")
+    func bodies() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let figures = ProcessFigures(of: server.identifier)
+        let honest = try server.connect()
+        #expect(try honest.click(fingerprint(1)).status == 201)
+        let before = figures.residentByteCount
+
+        let head = "POST /v1/deferred-deeplink/click HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n"
+        let most = Array(head.utf8) + [UInt8](repeating: 0x20, count: 65_000)
+        var flood: [RawClient] = []
+        var highest = 0
+        for number in 0..<(Self.isLong ? 4_500 : 1_600) {
+            let client = try RawClient(port: server.port)
+            client.send(most)
+            flood.append(client)
+            guard number % 100 == 99 else { continue }
+            highest = max(highest, figures.residentByteCount)
+            // Who comes whole is served, however full it is.
+            #expect(try honest.click(fingerprint(number)).status == 201)
+        }
+        highest = max(highest, figures.residentByteCount)
+        #expect(highest < 256 * Self.mebibyte)
+        let refused = flood.count { !$0.isSilent(milliseconds: 0) }
+        #expect(refused > 0)
+        #expect(flood.count - refused <= 1_100, "64 MiB are about a thousand such bodies")
+
+        for client in flood { client.reset() }
+        flood = []
+        #expect(Patience.until { figures.residentByteCount < before + 32 * Self.mebibyte })
+    }
+
+    @Test("of bytes that are nearly HTTP end no process, hold no descriptor and no memory")
+    func nearlyHTTP() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let figures = ProcessFigures(of: server.identifier)
+        let honest = try server.connect()
+        #expect(try honest.click(fingerprint(1)).status == 201)
+        // Every loop opens what it reads from on its first check.
+        for _ in 0..<32 { _ = try server.connect().check(fingerprint(2), key: installation.keys.app) }
+        let descriptors = figures.descriptorCount
+        let entry = try #require(FuzzEntry.named("http"))
+        var run = FuzzRun(entry, corpus: try FuzzCorpus(of: entry).inputs, seed: 4)
+        for _ in 0..<(Self.isLong ? 100_000 : 1_000) {
+            let client = try RawClient(port: server.port)
+            client.send(run.nextInput())
+            client.endSending()
+            let answers = try client.rest()
+            #expect(answers.isEmpty || answers.hasPrefix("HTTP/1.1 "))
+            client.reset()
+        }
+        #expect(try honest.check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(Patience.until { figures.descriptorCount <= descriptors })
+        #expect(figures.residentByteCount < 256 * Self.mebibyte)
+    }
+}
