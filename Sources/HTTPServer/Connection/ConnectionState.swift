@@ -287,7 +287,7 @@ extension ConnectionState {
     private mutating func refuse(_ refusal: Refusal) -> Action {
         phase = .responding
         isLast = true
-        // What the peer still sends must be read, or its kernel may throw the answer away (H12).
+        // What the peer still sends must be read, or its kernel may throw the answer away.
         method = nil
         input = InputBuffer()
         body = []

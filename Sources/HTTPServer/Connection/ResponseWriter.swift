@@ -71,7 +71,7 @@ package struct ResponseWriter {
         output.append(fieldLine: field.name, field.value)
     }
 
-    /// Whether a line can be written without ending early or becoming another one (H17).
+    /// Whether a line can be written without ending early or becoming another one.
     package static func isWritable(_ field: FieldLine) -> Bool {
         !field.name.utf8.isEmpty && field.name.utf8.allSatisfy(ByteClass.isToken)
             && field.value.utf8.allSatisfy(ByteClass.isFieldValue)
