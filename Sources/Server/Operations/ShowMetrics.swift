@@ -12,7 +12,9 @@ enum ShowMetrics {
         text.header("afterlink_uptime_seconds", .gauge, "Seconds since the start.")
         text.sample("afterlink_uptime_seconds", [], Double(service.uptime) / 1_000_000_000)
         requests(service.metrics.counts(), &text)
-        connections(service.connections(), &text)
+        let statistics = service.connections()
+        connections(statistics, &text)
+        tls(statistics, &text)
         try await facts(context, exchange, &text)
         store(service.storeHealth(), &text)
         return Response(
@@ -65,6 +67,24 @@ enum ShowMetrics {
         for (status, count) in statistics.rejections.sorted(by: { $0.key.code < $1.key.code }) {
             text.sample("afterlink_http_rejections_total", [("status", String(status.code))], Double(count))
         }
+    }
+
+    private static func tls(_ statistics: Statistics, _ text: inout MetricsText) {
+        guard let expiry = statistics.certificateExpiry else { return }
+        for (name, count, help) in [
+            ("handshakes", statistics.handshakes, "TLS handshakes that were finished."),
+            ("resumed_handshakes", statistics.resumedHandshakes, "TLS handshakes that took up a session."),
+            (
+                "failed_handshakes", statistics.failedHandshakes,
+                "TLS handshakes that were begun and not finished."
+            ),
+        ] {
+            text.header("afterlink_tls_\(name)_total", .counter, help)
+            text.sample("afterlink_tls_\(name)_total", [], Double(count))
+        }
+        let name = "afterlink_tls_certificate_expiry_seconds"
+        text.header(name, .gauge, "When the certificate expires, in seconds since 1970.")
+        text.sample(name, [], Double(expiry))
     }
 
     /// Clicks, checks, matches and replays of all time, live ones, as the statistics have them.

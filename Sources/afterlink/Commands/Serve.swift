@@ -14,7 +14,7 @@ enum Serve {
             "On a new database it makes the first app and its keys, prints them once, and shows two curl calls that"
                 + " work.",
             "SIGTERM and SIGINT stop gracefully: requests in flight are finished, everything is on disk, exit status"
-                + " 0. A second signal hurries. SIGHUP opens the log file anew.",
+                + " 0. A second signal hurries. SIGHUP opens the log file and reads the certificate anew.",
         ],
         settings: Setting.all.map(\.name),
         examples: [
@@ -49,6 +49,7 @@ enum Serve {
     static func goOn(_ service: RunningService, until signals: StopSignals) {
         while signals.wait() == .reopen {
             service.reopenLog()
+            service.reloadCertificate()
         }
         // Whoever signals again does not want to wait. The thread ends with the process.
         DispatchQueue.global().async {
@@ -67,11 +68,11 @@ enum Serve {
 
                 Try it, a click and then the app's first launch:
 
-                \(firstApp.example(addressText: service.addressText) ?? "")
+                \(firstApp.example(baseURL: service.baseURL) ?? "")
 
                 """
             )
         }
-        Console.print("listening on http://\(service.addressText)")
+        Console.print("listening on \(service.baseURL)")
     }
 }

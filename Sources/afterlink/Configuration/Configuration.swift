@@ -6,6 +6,9 @@ package import Server
 package struct Configuration: Sendable {
     package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
     package var metricsListen: ListenAddress?
+    /// Nil for plain HTTP; set together with ``tlsKey``.
+    package var tlsCertificate: String?
+    package var tlsKey: String?
     package var trustedProxies: [AddressRange] = []
     /// 0 stands for one a core.
     package var threads = 0

@@ -24,11 +24,29 @@ extension Configuration {
                 Contradiction(setting: "metrics-listen", value: "\(metricsListen)", sentence: sentence)
             )
         }
+        contradictions += tlsContradictions
         if let initialAppKey, initialAppKey.text == initialAdminKey?.text {
             let sentence = "must be another key than AFTERLINK_INITIAL_APP_KEY"
             contradictions.append(Contradiction(setting: "initial-admin-key", value: nil, sentence: sentence))
         }
         return contradictions
+    }
+
+    /// Who set one of the two thinks that HTTPS is spoken: never plain HTTP instead.
+    private var tlsContradictions: [Contradiction] {
+        switch (tlsCertificate, tlsKey) {
+        case (let certificate?, nil):
+            [
+                Contradiction(
+                    setting: "tls-certificate",
+                    value: certificate,
+                    sentence: "needs --tls-key with it"
+                )
+            ]
+        case (nil, let key?):
+            [Contradiction(setting: "tls-key", value: key, sentence: "needs --tls-certificate with it")]
+        default: []
+        }
     }
 }
 

@@ -71,6 +71,29 @@ extension Setting {
             into: \.rateLimit,
             ValueText.rateLimit
         ),
+        Setting(
+            "tls-certificate",
+            .network,
+            "FILE",
+            default: "none, plain HTTP",
+            allowed: "the path of a file",
+            help:
+                "Certificate chain in PEM, the server's own first: with it and --tls-key, HTTPS is spoken at"
+                + " --listen. SIGHUP reads both anew.",
+            intoOptional: \.tlsCertificate,
+            ValueText.path
+        ),
+        Setting(
+            "tls-key",
+            .network,
+            "FILE",
+            default: "none",
+            allowed: "the path of a file",
+            help: "Private key of --tls-certificate in PEM, without a password, which only its owner can read"
+                + " (and root's group, if it is root's).",
+            intoOptional: \.tlsKey,
+            ValueText.path
+        ),
     ]
 
     private static let database: [Setting] = [

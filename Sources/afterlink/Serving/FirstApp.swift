@@ -140,18 +140,18 @@ extension FirstApp {
         return lines.joined(separator: "\n")
     }
 
-    /// A click and a check with `curl` that work against a server at this address, if an app key may be shown.
-    func example(addressText: String) -> String? {
+    /// A click and a check with `curl` that work against a server at this URL, if an app key may be shown.
+    func example(baseURL: String) -> String? {
         guard let key = madeKeys.first(where: { $0.kind == .app }) else { return nil }
         let fingerprint = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").hex
         let prefix = app.settings.destinations.first ?? "myapp://"
         let link = prefix.hasSuffix("://") ? prefix + "promo" : prefix + "/promo"
         return """
-              curl -X POST http://\(addressText)/v1/deferred-deeplink/click \\
+              curl -X POST \(baseURL)/v1/deferred-deeplink/click \\
                 -H 'Content-Type: application/json' \\
                 -d '{"fingerprint":"\(fingerprint)","deeplink_url":"\(link)","campaign_key":"SUMMER25"}'
 
-              curl 'http://\(addressText)/v1/deferred-deeplink?fingerprint=\(fingerprint)' \\
+              curl '\(baseURL)/v1/deferred-deeplink?fingerprint=\(fingerprint)' \\
                 -H 'Authorization: Bearer \(key.text.text)'
             """
     }

@@ -11,6 +11,8 @@ final class RunningService: Sendable {
     private let store: OpenStore
     private let servers: Servers
     private let service: Service
+    /// Nil where plain HTTP is spoken.
+    private let tls: ServedTLS?
     private let shutdownGrace: Duration
 
     /// What the process opens besides connections: the database for each loop, listeners, the log.
@@ -20,6 +22,7 @@ final class RunningService: Sendable {
 
     /// Opens everything, makes the first app on a new database, and begins to answer.
     static func start(_ configuration: Configuration) async throws(CommandFailure) -> RunningService {
+        let tls = try ServedTLS(configuration)
         try CommandDatabase.prepareDirectory(configuration)
         let output = try LogOutput(path: configuration.logFile)
         let isForPeople = configuration.logFile == nil && Console.errorIsTerminal
@@ -29,7 +32,7 @@ final class RunningService: Sendable {
         let store = try openStore(configuration, lateService, log)
         do throws(CommandFailure) {
             // First the address: keys of a service that then cannot start would never be shown to anybody.
-            let servers = try Servers(configuration, store, lateService)
+            let servers = try Servers(configuration, store, lateService, tls?.termination)
             let apps = store.makeStores().apps
             let (serverKey, firstApp) = try await FirstApp.prepare(
                 apps,
@@ -47,7 +50,7 @@ final class RunningService: Sendable {
             )
             lateService.value = service
             try servers.start()
-            let running = RunningService(log, output, firstApp, store, servers, service, configuration)
+            let running = RunningService(log, output, firstApp, store, servers, service, tls, configuration)
             running.announce(configuration, warnings: (try? apps.directory().warnings) ?? [])
             return running
         } catch {
@@ -78,6 +81,7 @@ final class RunningService: Sendable {
         _ store: OpenStore,
         _ servers: Servers,
         _ service: Service,
+        _ tls: ServedTLS?,
         _ configuration: Configuration
     ) {
         self.log = log
@@ -86,11 +90,13 @@ final class RunningService: Sendable {
         self.store = store
         self.servers = servers
         self.service = service
+        self.tls = tls
         shutdownGrace = .seconds(configuration.shutdownGrace)
     }
 
     var listenAddress: ListenAddress { servers.main.listenAddress }
-    var addressText: String { servers.main.addressText }
+    /// As in `https://127.0.0.1:8443`.
+    var baseURL: String { "\(tls == nil ? "http" : "https")://\(servers.main.addressText)" }
     var metricsAddressText: String? { servers.metrics?.addressText }
 
     /// Stops accepting, finishes what is in flight, brings everything to disk, closes.
@@ -115,8 +121,14 @@ final class RunningService: Sendable {
         logOutput.reopen()
     }
 
+    /// Shows what the certificate's file holds now; connections that are open go on.
+    func reloadCertificate() {
+        tls?.reload(log)
+    }
+
     private func announce(_ configuration: Configuration, warnings: [String]) {
-        log.event(.info, "afterlink \(ProgramVersion.text) listens on \(addressText)")
+        log.event(.info, "afterlink \(ProgramVersion.text) listens on \(baseURL)")
+        tls?.warn(log)
         if let metricsAddressText { log.event(.info, "metrics on \(metricsAddressText)") }
         if configuration.usesTestClock {
             log.event(.warning, "UNSAFE: the test clock is on, and any request can set the time")

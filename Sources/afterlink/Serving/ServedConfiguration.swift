@@ -15,8 +15,9 @@ extension Configuration {
         return settings
     }
 
-    var serverConfiguration: HTTPServer.Configuration {
+    func serverConfiguration(_ tls: TLSTermination?) -> HTTPServer.Configuration {
         var settings = HTTPServer.Configuration(listenAddress: listen, loopCount: threads)
+        settings.tls = tls
         settings.limits = limits
         settings.timeouts = timeouts
         settings.maximumConnections = maximumConnections
@@ -24,7 +25,7 @@ extension Configuration {
         return settings
     }
 
-    /// Nil where metrics have no address of their own.
+    /// Nil where metrics have no address of their own, which is for the inside and always speaks plain HTTP.
     var metricsConfiguration: HTTPServer.Configuration? {
         metricsListen.map { HTTPServer.Configuration(listenAddress: $0, loopCount: 1) }
     }

@@ -10,10 +10,11 @@ struct Servers: Sendable {
     init(
         _ configuration: Configuration,
         _ store: OpenStore,
-        _ lateService: Late<Service>
+        _ lateService: Late<Service>,
+        _ tls: TLSTermination?
     ) throws(CommandFailure) {
         do throws(StartError) {
-            main = try WebServer(configuration.serverConfiguration) { loop in
+            main = try WebServer(configuration.serverConfiguration(tls)) { loop in
                 try lateService.made().makeHandler(loop: loop, stores: store.makeStores())
             }
             metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in

@@ -34,27 +34,59 @@ struct ClientConnection: ~Copyable {
 
     /// Sends the bytes and returns everything that comes until the server closes.
     func exchange(_ request: [UInt8]) throws(SystemError) -> [UInt8] {
-        var rest = request[...]
+        try send(request)
+        var answer: [UInt8] = []
+        while true {
+            let received = try receive()
+            guard !received.isEmpty else { return answer }
+            answer += received
+            try check(answer)
+        }
+    }
+
+    /// The same over TLS, whoever the server may be.
+    func exchangeOverTLS(_ request: [UInt8]) throws(SystemError) -> [UInt8] {
+        guard let client = try? UnverifiedTLSClient(sending: request) else {
+            throw SystemError("cannot speak TLS to", subject, number: ENOMEM)
+        }
+        var answer: [UInt8] = []
+        var received: [UInt8] = []
+        repeat {
+            let (plain, output) = client.receive(received)
+            answer += plain
+            try check(answer)
+            try send(output)
+            if client.hasEnded { return answer }
+            received = try receive()
+        } while !received.isEmpty
+        return answer
+    }
+
+    private func check(_ answer: [UInt8]) throws(SystemError) {
+        guard answer.count <= Self.limit else {
+            throw SystemError("cannot read from", subject, number: EMSGSIZE)
+        }
+    }
+
+    private func send(_ bytes: [UInt8]) throws(SystemError) {
+        var rest = bytes[...]
         while !rest.isEmpty {
             // The kernel reads the slice's own bytes, for the length of the call.
             let count = unsafe rest.withUnsafeBytes {
-                unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { throw SystemError("cannot send to", subject) }
             rest = rest.dropFirst(count)
         }
-        var answer: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            // The kernel writes at most the buffer's own length into it.
-            let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
-            guard count >= 0 else { throw SystemError("cannot read from", subject) }
-            guard count > 0 else { return answer }
-            answer += buffer[..<count]
-            guard answer.count <= Self.limit else {
-                throw SystemError("cannot read from", subject, number: EMSGSIZE)
-            }
-        }
+    }
+
+    /// What comes next; nothing at the end.
+    private func receive() throws(SystemError) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: UnverifiedTLSClient.receiveLength)
+        // The kernel writes at most the buffer's own length into it.
+        let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
+        guard count >= 0 else { throw SystemError("cannot read from", subject) }
+        return Array(buffer[..<count])
     }
 
     private func connect(to listenAddress: ListenAddress) -> Int32 {

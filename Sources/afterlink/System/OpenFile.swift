@@ -64,9 +64,21 @@ struct OpenFile: ~Copyable, Sendable {
 
     /// Whether anybody but the owner may read or change it.
     func isOpenToOthers() throws(SystemError) -> Bool {
+        try status().st_mode & 0o077 != 0
+    }
+
+    /// Whether it is as closed as a private key has to be: to everybody but its owner.
+    ///
+    /// What belongs to root may be read by its group, which is how keys are shared with a service.
+    func isFitForSecrets() throws(SystemError) -> Bool {
+        let status = try status()
+        return status.st_mode & (status.st_uid == 0 ? 0o037 : 0o077) == 0
+    }
+
+    private func status() throws(SystemError) -> stat {
         var status = stat()
         // The kernel fills the local value.
         guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError("cannot examine", path) }
-        return status.st_mode & 0o077 != 0
+        return status
     }
 }

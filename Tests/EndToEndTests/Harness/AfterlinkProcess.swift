@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Synchronization
 
 /// The built binary as a running server, on a database of its own.
@@ -22,7 +23,7 @@ final class AfterlinkProcess: Sendable {
             environment: environment,
             errorLog: installation.folder.appending(path: "server.log")
         )
-        guard let line = process.line(containing: "listening on http://"),
+        guard let line = process.line(containing: "listening on http"),
             let port = line.split(separator: ":").last.flatMap({ UInt16($0) })
         else {
             process.kill()
@@ -55,6 +56,10 @@ final class AfterlinkProcess: Sendable {
 
     func connect() throws -> Connection {
         try Connection(port: port)
+    }
+
+    func connect(tls settings: TLSClientSettings) throws -> Connection {
+        try Connection(port: port, tls: settings)
     }
 }
 

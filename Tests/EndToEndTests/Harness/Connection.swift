@@ -3,12 +3,16 @@ import Support
 
 /// A connection that speaks the wire contract: clicks as a landing page posts them, checks as an SDK asks.
 final class Connection {
-    private let client: RawClient
+    let client: RawClient
 
     static let prefix = "/v1/deferred-deeplink"
 
     init(port: UInt16) throws {
         client = try RawClient(port: port, patienceMilliseconds: 30_000)
+    }
+
+    init(port: UInt16, tls settings: TLSClientSettings) throws {
+        client = try RawClient(port: port, tls: settings)
     }
 
     struct Reply {

@@ -42,7 +42,7 @@ enum Demo {
             )
         }
         Console.print(
-            "Afterlink listens on http://\(service.addressText), with a database in \(directory.path)."
+            "Afterlink listens on \(service.baseURL), with a database in \(directory.path)."
         )
         try DemoPlay(listenAddress: service.listenAddress, keys: keys).run()
         guard invocation.arguments.has("keep") else { return .done }
@@ -55,9 +55,9 @@ enum Demo {
 
             A click and a first launch of your own:
 
-            \(service.firstApp?.example(addressText: service.addressText) ?? "")
+            \(service.firstApp?.example(baseURL: service.baseURL) ?? "")
 
-            listening on http://\(service.addressText)
+            listening on \(service.baseURL)
             """
         )
         Serve.goOn(service, until: signals)

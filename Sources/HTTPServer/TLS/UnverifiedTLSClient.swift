@@ -1,0 +1,46 @@
+internal import COpenSSL
+
+/// A client's TLS in memory that takes any certificate: for asking a server on this machine how it is.
+///
+/// Whoever answers could be anybody, so nothing secret may be sent over it. Received bytes go in, bytes to be sent
+/// come out; it has no socket and never waits.
+public final class UnverifiedTLSClient {
+    private let session: TLSSession
+    private var room: [UInt8]
+    /// Plain text that is sent once the handshake is done.
+    private var waiting: [UInt8]
+
+    /// Most bytes that `receive` takes at once.
+    public static let receiveLength = 16 * 1024
+
+    /// - Parameter request: sent when the handshake is done.
+    /// - Throws: `TLSError` with the cause `resources`.
+    public init(sending request: [UInt8]) throws(TLSError) {
+        // The session counts its own reference to the context.
+        guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw TLSError(.resources) }
+        defer { unsafe SSL_CTX_free(context) }
+        guard let wire = TLSWire(),
+            let connection = unsafe tls_over_wire(context, TLSWire.method, wire.pointer, 0)
+        else { throw TLSError(.resources) }
+        session = unsafe TLSSession(owning: connection, over: wire, keeping: nil)
+        waiting = request
+        room = [UInt8](repeating: 0, count: Self.receiveLength + TLSEngine.recordRoom)
+    }
+
+    /// Whether nothing more can come.
+    public var hasEnded: Bool {
+        session.phase == .closedByPeer || session.phase == .failed
+    }
+
+    /// Takes received bytes, none at first.
+    ///
+    /// - Returns: the plain text within them, and what is to be sent now.
+    public func receive(_ bytes: [UInt8]) -> (plain: [UInt8], output: [UInt8]) {
+        var output: [UInt8] = []
+        let count = session.receive(bytes, count: bytes.count, into: &room, output: &output)
+        if session.phase == .established, !waiting.isEmpty {
+            _ = session.send(waiting.take(), output: &output)
+        }
+        return (Array(room[..<count]), output)
+    }
+}

@@ -1,0 +1,125 @@
+internal import Glibc
+package import HTTPServer
+
+/// The files that hold the certificate and its private key.
+package struct TLSFiles: Sendable {
+    let certificatePath: String
+    let keyPath: String
+
+    /// Longest certificate chain or key that is read.
+    private static let limit = 1 << 20
+
+    /// Nil where plain HTTP is spoken.
+    package init?(_ configuration: Configuration) {
+        guard let certificate = configuration.tlsCertificate, let key = configuration.tlsKey else {
+            return nil
+        }
+        certificatePath = certificate
+        keyPath = key
+    }
+
+    /// What ends TLS with this certificate and key.
+    func makeTermination() throws(CommandFailure) -> TLSTermination {
+        let certificate = try readCertificate()
+        let key = try readKey()
+        do throws(TLSError) {
+            return try TLSTermination(certificatePEM: certificate, keyPEM: key)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Shows what the files hold now from the next handshake on; changes nothing where it throws.
+    ///
+    /// - Returns: whether the certificate is another one.
+    func reload(_ termination: TLSTermination) throws(CommandFailure) -> Bool {
+        let certificate = try readCertificate()
+        let key = try readKey()
+        do throws(TLSError) {
+            return try termination.replace(certificatePEM: certificate, keyPEM: key)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// What the certificate's file says of it, without a look at the key.
+    package func certificate() throws(CommandFailure) -> CertificateSummary {
+        let certificate = try readCertificate()
+        do throws(TLSError) {
+            return try CertificateSummary(pem: certificate)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func readCertificate() throws(CommandFailure) -> [UInt8] {
+        do throws(SystemError) {
+            return try OpenFile(certificatePath, O_RDONLY).readAll(limit: Self.limit)
+        } catch {
+            throw outOfReach("certificate", "--tls-certificate", error)
+        }
+    }
+
+    private func readKey() throws(CommandFailure) -> [UInt8] {
+        let (content, isSafe): ([UInt8], Bool)
+        do throws(SystemError) {
+            let file = try OpenFile(keyPath, O_RDONLY)
+            (content, isSafe) = (try file.readAll(limit: Self.limit), try file.isFitForSecrets())
+        } catch {
+            throw outOfReach("private key", "--tls-key", error)
+        }
+        guard isSafe else {
+            throw CommandFailure(
+                .wrongConfiguration,
+                "The private key \(keyPath) can be read or changed by others than its owner.",
+                advice: "Run `chmod 600 \(keyPath)`; a key that belongs to root may be 0640."
+            )
+        }
+        return content
+    }
+
+    private func outOfReach(_ what: String, _ flag: String, _ error: SystemError) -> CommandFailure {
+        CommandFailure(
+            .wrongConfiguration,
+            "The \(what) is out of reach: \(error.text).",
+            advice: "Give \(flag) the path of a file that the user that Afterlink runs as may read."
+        )
+    }
+}
+
+extension TLSFiles {
+    private func failure(_ error: TLSError) -> CommandFailure {
+        let detail = error.detail.isEmpty ? "" : " (OpenSSL: \(error.detail))"
+        let (explanation, advice) =
+            switch error.cause {
+            case .certificateNotPEM:
+                (
+                    "\(certificatePath) holds no certificate in PEM, or a damaged one\(detail).",
+                    "Give --tls-certificate the file with the chain, the server's own certificate first."
+                )
+            case .certificateUnusable:
+                (
+                    "The certificate \(certificatePath), or one of its chain, cannot be used\(detail).",
+                    "Have a new one issued, with a P-256 key or with RSA of 2048 bits or more."
+                )
+            case .keyNotPEM:
+                (
+                    "\(keyPath) holds no private key in PEM, or a damaged one\(detail).",
+                    "Give --tls-key the file that begins with -----BEGIN PRIVATE KEY-----."
+                )
+            case .keyEncrypted:
+                (
+                    "The private key \(keyPath) is encrypted, and nobody is there to type its password.",
+                    "Decrypt it into a file of its own: openssl pkey -in \(keyPath) -out FILE && chmod 600 FILE"
+                )
+            case .keyDoesNotFit:
+                (
+                    "The private key \(keyPath) does not belong to the certificate \(certificatePath).",
+                    "Take the two files that were made together."
+                )
+            case .resources:
+                ("OpenSSL cannot be set up for TLS\(detail).", "Look at the system's OpenSSL and its memory.")
+            }
+        return CommandFailure(.wrongConfiguration, explanation, advice: advice)
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Support
+
+/// A certificate and its key as files, which can be replaced as a renewal does it.
+struct CertificateFiles: Sendable {
+    let certificate: String
+    let key: String
+
+    /// Writes a new certificate with this common name into a folder of somebody else's.
+    init(in folder: URL, _ name: String = "localhost") throws {
+        certificate = folder.appending(path: "chain.pem").path
+        key = folder.appending(path: "key.pem").path
+        try replace(with: TestCertificate(name))
+    }
+
+    var arguments: [String] { ["--tls-certificate", certificate, "--tls-key", key] }
+
+    func replace(with new: TestCertificate) throws {
+        try write(new.certificate, to: certificate)
+        try write(new.key, to: key)
+    }
+
+    func write(_ bytes: [UInt8], to path: String, mode: Int = 0o600) throws {
+        try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("Certificate and key files", .blocking, .timeLimit(.minutes(10)))
+struct CertificateFileTests {
+    private func serve(_ arguments: [String]) throws -> Installation.Output {
+        let folder = try TemporaryFolder()
+        let output = try Installation.run(
+            ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.url.path] + arguments
+        )
+        let made = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(made.isEmpty, "nothing is made, and no key printed, where TLS cannot be served")
+        return output
+    }
+
+    @Test("one without the other is refused", arguments: ["--tls-certificate", "--tls-key"])
+    func alone(flag: String) throws {
+        let other = flag == "--tls-key" ? "--tls-certificate" : "--tls-key"
+        let output = try serve([flag, "/some/file"])
+        #expect(output.status == 78)
+        #expect(output.errors.contains("\(flag) \"/some/file\" needs \(other) with it"))
+    }
+
+    @Test("what cannot be used refuses the start, names the file, and says what to do")
+    func refusals() throws {
+        let good = try TestCertificate()
+        let encrypted = try TestCertificate(password: "secret")
+        let weak = try TestCertificate("weak", .rsa(bits: 1024))
+        let hello = Array("hello".utf8)
+        let folder = try TemporaryFolder()
+        for (certificate, key, file, words) in [
+            (hello, good.key, "chain.pem", "holds no certificate in PEM"),
+            (good.key, good.key, "chain.pem", "holds no certificate in PEM"),
+            (good.certificate, hello, "key.pem", "holds no private key in PEM"),
+            (encrypted.certificate, encrypted.key, "key.pem", "is encrypted"),
+            (good.certificate, try TestCertificate().key, "key.pem", "does not belong to the certificate"),
+            (weak.certificate, weak.key, "chain.pem", "cannot be used"),
+        ] {
+            let files = try CertificateFiles(in: folder.url)
+            try files.write(certificate, to: files.certificate)
+            try files.write(key, to: files.key)
+            let output = try serve(files.arguments)
+            #expect(output.status == 78)
+            #expect(output.errors.contains(words) && output.errors.contains(file), "\(output.errors)")
+            #expect(output.errors.split(separator: "\n").count == 2, "what, and what to do")
+        }
+    }
+
+    @Test("a missing file, a directory, and a key that others can read refuse the start")
+    func outOfReach() throws {
+        let installation = try Installation()
+        let files = try CertificateFiles(in: installation.folder)
+        for (arguments, words) in [
+            (["--tls-certificate", "/nowhere/a.pem", "--tls-key", files.key], "cannot open /nowhere/a.pem"),
+            (
+                ["--tls-certificate", files.certificate, "--tls-key", "/nowhere/b.pem"],
+                "cannot open /nowhere/b.pem"
+            ),
+            (["--tls-certificate", "/tmp", "--tls-key", files.key], "cannot read /tmp"),
+        ] {
+            let output = try serve(arguments)
+            #expect(output.status == 78 && output.errors.contains(words), "\(output.errors)")
+        }
+        let content = Array(try Data(contentsOf: URL(fileURLWithPath: files.key)))
+        for mode in [0o644, 0o602, 0o660, 0o601] {
+            try files.write(content, to: files.key, mode: mode)
+            let output = try serve(files.arguments)
+            #expect(output.status == 78 && output.errors.contains("chmod 600 \(files.key)"))
+        }
+        guard getuid() == 0 else { return }
+        // A key that root shares with a group, as the system's own packages do.
+        try files.write(content, to: files.key, mode: 0o640)
+        let server = try AfterlinkProcess(installation, files.arguments)
+        _ = try server.connect(tls: TLSClientSettings())
+        server.kill()
+    }
+
+    @Test(
+        "a certificate that is over, not yet valid, or nearly over is served, and warned of",
+        arguments: [
+            (from: -7_200, until: -3_600, words: "expired at"),
+            (from: 3_600, until: 90 * 86_400, words: "is valid from"),
+            (from: -3_600, until: 13 * 86_400, words: "expires at"),
+            (from: -3_600, until: 15 * 86_400, words: nil),
+        ] as [(from: Int, until: Int, words: String?)]
+    )
+    func warnings(from: Int, until: Int, words: String?) throws {
+        let installation = try Installation()
+        let files = try CertificateFiles(in: installation.folder)
+        try files.replace(with: TestCertificate(validFrom: from, validUntil: until))
+        let server = try AfterlinkProcess(installation, files.arguments)
+        _ = try server.connect(tls: TLSClientSettings()).get("/healthz")
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        if let words {
+            #expect(installation.log.contains("the certificate \(words)"))
+        } else {
+            #expect(!installation.log.contains("the certificate"))
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("afterlink serve over TLS", .blocking, .timeLimit(.minutes(10)))
+struct TLSServeTests {
+    @Test("a click and its match over TLS, with the promise of https on every answer, refusals too")
+    func serves() throws {
+        let installation = try Installation()
+        let files = try CertificateFiles(in: installation.folder)
+        let server = try AfterlinkProcess(installation, files.arguments)
+        defer { server.kill() }
+        let connection = try server.connect(tls: TLSClientSettings())
+        let key = installation.keys.app
+        let replies = [
+            try connection.click(fingerprint(1)), try connection.check(fingerprint(1), key: key),
+            try connection.check("nonsense", key: key), try connection.check(fingerprint(1), key: "wrong"),
+            try connection.get("/nowhere"), try connection.get("/healthz"),
+            try connection.call("OPTIONS", Connection.prefix), try connection.call("DELETE", "/healthz"),
+        ]
+        #expect(replies.map(\.status) == [201, 200, 400, 401, 404, 200, 204, 405])
+        #expect(replies[1].isMatch)
+        for reply in replies { #expect(reply.fields["strict-transport-security"] == "max-age=31536000") }
+        connection.client.send("GET / HTTP/1.1\r\nHost : x\r\n\r\n")
+        let malformed = try connection.receive()
+        #expect(malformed.status == 400 && malformed.fields["strict-transport-security"] != nil)
+    }
+
+    @Test("plain HTTP on the TLS port is refused in plain text and led nowhere; no click is taken from it")
+    func plainText() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(
+            installation,
+            try CertificateFiles(in: installation.folder).arguments
+        )
+        defer { server.kill() }
+        let connection = try server.connect()
+        let reply = try connection.click(fingerprint(1))
+        #expect(reply.status == 400 && reply.text.contains("HTTPS"))
+        #expect(reply.fields["location"] == nil && reply.fields["strict-transport-security"] == nil)
+        let secure = try server.connect(tls: TLSClientSettings())
+        #expect(try secure.totals(installation.keys.admin)["clicks"] as? Int == 0)
+    }
+
+    @Test("health and metrics know of it, and metrics of their own address stay without TLS")
+    func watching() throws {
+        let installation = try Installation()
+        let files = try CertificateFiles(in: installation.folder)
+        let server = try AfterlinkProcess(installation, files.arguments)
+        defer { server.kill() }
+        let address = ["--listen", "127.0.0.1:\(server.port)"]
+        #expect(try Installation.run(["health"] + address + files.arguments).status == 0)
+        #expect(try Installation.run(["health"] + address).status == 1)
+
+        let session = try server.connect(tls: TLSClientSettings(.tls12)).client.tlsSession
+        let resumed = try server.connect(tls: TLSClientSettings(.tls12, resuming: session))
+        #expect(resumed.client.isResumed)
+        let metrics = try resumed.get("/metrics", key: installation.keys.admin).text
+        #expect(metrics.contains("\nafterlink_tls_resumed_handshakes_total 1\n"))
+        #expect(metrics.contains("\nafterlink_tls_handshakes_total 3\n"))
+        let line = metrics.split(separator: "\n").first {
+            $0.hasPrefix("afterlink_tls_certificate_expiry_seconds ")
+        }
+        let expiry = try #require(line?.split(separator: " ").last.flatMap { Double($0) })
+        #expect(abs(expiry - Date.now.timeIntervalSince1970 - 86_400) < 600)
+    }
+
+    @Test("a thousand handshakes broken off leave no descriptor behind")
+    func brokenOff() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(
+            installation,
+            try CertificateFiles(in: installation.folder).arguments
+        )
+        defer { server.kill() }
+        let hello = try ClientHello.bytes()
+        let watching = try server.connect(tls: TLSClientSettings())
+        _ = try watching.get("/healthz")
+        let before = try descriptorCount(server)
+        for number in 0..<1_000 {
+            let client = try RawClient(port: server.port)
+            client.send(Array(hello.prefix(hello.count * number / 1_000)))
+            if number.isMultiple(of: 2) { client.reset() } else { client.close() }
+        }
+        let end = ContinuousClock.now + .seconds(20)
+        while try descriptorCount(server) > before, ContinuousClock.now < end {
+            _ = try watching.get("/healthz")
+        }
+        #expect(try descriptorCount(server) == before)
+    }
+
+    private func descriptorCount(_ server: AfterlinkProcess) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(server.identifier)/fd").count
+    }
+
+    @Test("a match whose client resets before it has the answer's bytes goes to the next check, once")
+    func redelivery() throws {
+        let installation = try Installation()
+        let disk = try FaultyDisk(in: installation.folder)
+        let server = try AfterlinkProcess(
+            installation,
+            try CertificateFiles(in: installation.folder).arguments + [
+                "--replay-grace", "0", "--threads", "1",
+            ],
+            environment: disk.environment
+        )
+        defer { server.kill() }
+        let key = installation.keys.app
+        for version in [TLSClientSettings.Version.tls12, .tls13] {
+            let print = fingerprint(Int(version.rawValue))
+            let connection = try server.connect(tls: TLSClientSettings(version))
+            #expect(try connection.click(print).status == 201)
+            // The claim is committed after the client has gone.
+            try disk.set(.slowSync(milliseconds: 400))
+            let unlucky = try server.connect(tls: TLSClientSettings(version))
+            unlucky.sendCheck(print, key: key)
+            // There is one loop: when it answers this, it has read the check before.
+            #expect(try connection.get("/healthz").status == 200)
+            unlucky.reset()
+            #expect(try untilTrue(within: 10) { try connection.check(print, key: key).isMatch })
+            try disk.set(.none)
+            #expect(try connection.check(print, key: key).isNoMatch)
+            let totals = try connection.totals(installation.keys.admin)
+            let number = version == .tls12 ? 1 : 2
+            #expect(totals["matches"] as? Int == number && totals["replays"] as? Int == number)
+        }
+    }
+
+    /// Asks again until it is so; each question is a request that the server answers, so nothing spins.
+    private func untilTrue(within seconds: Int, _ isTrue: () throws -> Bool) throws -> Bool {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < end {
+            if try isTrue() { return true }
+        }
+        return false
+    }
+}
