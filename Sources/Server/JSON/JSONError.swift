@@ -31,7 +31,8 @@ public struct JSONError: Error, Equatable, Sendable {
         reason == .empty ? sentence : "\(sentence) (at byte \(byteOffset))"
     }
 
-    private var sentence: String {
+    /// The same without the place.
+    public var sentence: String {
         switch reason {
         case .empty: "the document is empty; send one JSON value"
         case .byteOrderMark: "the document begins with a byte order mark; send plain UTF-8"

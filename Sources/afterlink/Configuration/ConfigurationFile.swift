@@ -53,7 +53,7 @@ struct ConfigurationFile {
             if let object = value.object { return object }
             reason = "it is \(value.kind)"
         } catch {
-            reason = "byte \(error.byteOffset): \(error.message)"
+            reason = "\(place(of: error.byteOffset, in: text)): \(error.sentence)"
         }
         throw CommandFailure(
             .wrongConfiguration,
@@ -74,5 +74,14 @@ struct ConfigurationFile {
     private static func text(of value: JSONValue) -> String? {
         value.string ?? value.bool.map { $0 ? "true" : "false" } ?? value.int64.map(String.init)
             ?? value.number?.text
+    }
+
+    /// As editors show it: lines and characters are counted from 1.
+    private static func place(of byteOffset: Int, in text: String) -> String {
+        let before = text.utf8.prefix(byteOffset)
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let start =
+            before.lastIndex(of: UInt8(ascii: "\n")).map { before.index(after: $0) } ?? before.startIndex
+        return "line \(line), column \(String(decoding: before[start...], as: UTF8.self).count + 1)"
     }
 }

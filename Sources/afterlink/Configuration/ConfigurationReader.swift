@@ -23,6 +23,8 @@ package struct ConfigurationReader {
     private let environment: [String: String]
     private let settings: [Setting]
     private var problems: [Problem] = []
+    /// Why the file says nothing.
+    private var fileFailure: CommandFailure?
 
     /// Reads the settings that a command takes.
     ///
@@ -44,15 +46,13 @@ package struct ConfigurationReader {
     private mutating func configuration(
         readFile: (String) throws(CommandFailure) -> String
     ) throws(CommandFailure) -> Configuration {
-        let file = try fileValues(readFile: readFile)
+        let file = fileValues(readFile: readFile)
         var configuration = Configuration()
         for setting in settings {
             guard let found = lookUp(setting, in: file) else { continue }
-            do throws(ValueRefusal) {
-                try setting.read(found.texts, &configuration)
-            } catch {
-                let sentence = error.sentence ?? "must be \(setting.allowed)"
-                let value = setting.isSecret ? nil : error.text
+            for refusal in setting.read(found.texts, &configuration) {
+                let sentence = refusal.sentence ?? "must be \(setting.allowed)"
+                let value = setting.isSecret ? nil : refusal.text
                 problems.append(Problem(place: found.place, value: value, sentence: sentence))
             }
         }
@@ -63,7 +63,7 @@ package struct ConfigurationReader {
                 Problem(place: place, value: contradiction.value, sentence: contradiction.sentence)
             )
         }
-        guard problems.isEmpty else { throw failure() }
+        if let failure = failure() { throw failure }
         return configuration
     }
 
@@ -91,22 +91,31 @@ package struct ConfigurationReader {
 
     private mutating func fileValues(
         readFile: (String) throws(CommandFailure) -> String
-    ) throws(CommandFailure) -> ConfigurationFile? {
+    ) -> ConfigurationFile? {
         guard let path = arguments.value("config") ?? environment["AFTERLINK_CONFIG"], !path.isEmpty else {
             return nil
         }
-        let file = try ConfigurationFile(path: path, text: try readFile(path))
-        problems += file.problems
-        return file
+        do throws(CommandFailure) {
+            let file = try ConfigurationFile(path: path, text: try readFile(path))
+            problems += file.problems
+            return file
+        } catch {
+            fileFailure = error
+            return nil
+        }
     }
 
-    private func failure() -> CommandFailure {
+    /// Everything that is wrong, of the file and of the values, in one.
+    private func failure() -> CommandFailure? {
+        guard !problems.isEmpty else { return fileFailure }
         let count = problems.count == 1 ? "One setting is" : "\(problems.count) settings are"
         let lines = problems.map(\.text).joined(separator: "\n")
+        let advice = "`afterlink help settings` lists every setting, its names and what it may be."
         return CommandFailure(
             .wrongConfiguration,
-            "\(count) wrong, so nothing was done:\n\(lines)",
-            advice: "`afterlink help settings` lists every setting, its names and what it may be."
+            (fileFailure.map { "\($0.explanation)\n" } ?? "")
+                + "\(count) wrong, so nothing was done:\n\(lines)",
+            advice: (fileFailure.map { "\($0.advice)\n" } ?? "") + advice
         )
     }
 }

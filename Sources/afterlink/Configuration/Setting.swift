@@ -15,8 +15,8 @@ package struct Setting: Sendable {
         case tests = "Tests"
     }
 
-    /// Puts the texts of a value into the configuration, or says why it cannot.
-    typealias Reader = @Sendable ([String], inout Configuration) throws(ValueRefusal) -> Void
+    /// Puts the texts of a value into the configuration, and says of each that is wrong why it cannot.
+    typealias Reader = @Sendable ([String], inout Configuration) -> [ValueRefusal]
 
     /// Words joined with `-`.
     package let name: String
@@ -91,10 +91,8 @@ extension Setting {
             defaultText: defaultText,
             allowed: allowed,
             help: help
-        ) { (texts, configuration) throws(ValueRefusal) in
-            guard let text = texts.last else { return }
-            guard let value = try parse(text) else { throw ValueRefusal(text: text) }
-            configuration[keyPath: path] = value
+        ) { texts, configuration in
+            Self.read(texts.suffix(1), parse) { configuration[keyPath: path] = $0[0] }
         }
     }
 
@@ -119,11 +117,8 @@ extension Setting {
             defaultText: defaultText,
             allowed: allowed,
             help: help
-        ) { (texts, configuration) throws(ValueRefusal) in
-            guard let text = texts.last else { return }
-            // Without this, nil for "not allowed" would pass for the value nil.
-            guard let value = try parse(text) else { throw ValueRefusal(text: text) }
-            configuration[keyPath: path] = value
+        ) { texts, configuration in
+            Self.read(texts.suffix(1), parse) { configuration[keyPath: path] = $0[0] }
         }
     }
 
@@ -147,13 +142,8 @@ extension Setting {
             defaultText: defaultText,
             allowed: allowed,
             help: help
-        ) { (texts, configuration) throws(ValueRefusal) in
-            var values: [Value] = []
-            for text in texts {
-                guard let value = try parse(text) else { throw ValueRefusal(text: text) }
-                values.append(value)
-            }
-            configuration[keyPath: path] = values
+        ) { texts, configuration in
+            Self.read(texts, parse) { configuration[keyPath: path] = $0 }
         }
     }
 
@@ -173,11 +163,32 @@ extension Setting {
             defaultText: "off",
             allowed: "true or false",
             help: help
-        ) { (texts, configuration) throws(ValueRefusal) in
+        ) { texts, configuration in
             // A bare flag has no text and means on.
             let text = texts.last ?? "true"
-            guard text == "true" || text == "false" else { throw ValueRefusal(text: text) }
+            guard text == "true" || text == "false" else { return [ValueRefusal(text: text)] }
             configuration[keyPath: path] = text == "true"
+            return []
         }
+    }
+
+    /// Reads every text, and takes the values over if all of them are allowed and there are any.
+    private static func read<Value>(
+        _ texts: some Sequence<String>,
+        _ parse: (String) throws(ValueRefusal) -> Value?,
+        _ take: ([Value]) -> Void
+    ) -> [ValueRefusal] {
+        var values: [Value] = []
+        var refusals: [ValueRefusal] = []
+        for text in texts {
+            do throws(ValueRefusal) {
+                guard let value = try parse(text) else { throw ValueRefusal(text: text) }
+                values.append(value)
+            } catch {
+                refusals.append(error)
+            }
+        }
+        if refusals.isEmpty, !values.isEmpty { take(values) }
+        return refusals
     }
 }

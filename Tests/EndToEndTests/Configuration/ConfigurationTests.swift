@@ -119,6 +119,35 @@ struct ConfigurationTests {
         #expect(failure.explanation.contains("log_format in settings.json must be a text"))
     }
 
+    @Test("names every wrong value of a setting that may be repeated")
+    func allOfOne() throws {
+        let flags = try failure([
+            "--trusted-proxy", "10.0.0.0/33", "--trusted-proxy", "::1/64x", "--trusted-proxy", "::/0",
+        ])
+        #expect(flags.explanation.hasPrefix("2 settings are wrong"))
+        #expect(flags.explanation.contains("\"10.0.0.0/33\"") && flags.explanation.contains("\"::1/64x\""))
+        let environment = try failure([], ["AFTERLINK_DESTINATION": "https://, javascript:x, myapp://"])
+        #expect(environment.explanation.hasPrefix("2 settings are wrong"))
+        let file = try failure(file: #"{"trusted_proxy":["a","b","10.0.0.0/8"]}"#)
+        #expect(file.explanation.contains("\"a\"") && file.explanation.contains("\"b\""))
+    }
+
+    @Test("says where a file breaks as an editor shows it, and names what is wrong besides")
+    func brokenPlace() throws {
+        let text = "{\n  \"listen\": \"127.0.0.1:80\",\n  \"log_file\": \"Ü\" x\n}"
+        let failure = try failure(["--threads", "0"], ["AFTERLINK_RETENTION": "x"], file: text)
+        #expect(failure.exitCode == .wrongConfiguration)
+        #expect(failure.explanation.contains("settings.json is not a JSON object: line 3, column 19: "))
+        #expect(!failure.explanation.contains("at byte"))
+        #expect(failure.explanation.contains("2 settings are wrong"))
+        #expect(
+            failure.explanation.contains("--threads \"0\"")
+                && failure.explanation.contains("AFTERLINK_RETENTION")
+        )
+        let duplicate = try self.failure(file: "{\"listen\":\"a\",\n\"listen\":\"b\"}")
+        #expect(duplicate.explanation.contains("line 2, column 1"))
+    }
+
     @Test("never shows a secret, nor a database address with its password")
     func secrets() throws {
         let secrets = [
