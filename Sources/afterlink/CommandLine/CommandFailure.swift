@@ -30,7 +30,11 @@ package struct CommandFailure: Error, Equatable, Sendable {
 
     /// An option whose value is not allowed; the sentence begins with "must".
     static func wrongValue(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
-        CommandFailure(.wrongUse, "--\(option) \"\(value)\" \(sentence).", advice: "Nothing was changed.")
+        CommandFailure(
+            .wrongUse,
+            "--\(option) \"\(value)\" \(sentence).",
+            advice: "Correct it and run the command again; this time nothing was done."
+        )
     }
 
     /// As it is printed to standard error.

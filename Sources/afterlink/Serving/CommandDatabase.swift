@@ -18,6 +18,7 @@ struct CommandDatabase {
         throws(CommandFailure) -> CommandDatabase
     {
         let path = configuration.databasePath
+        try checkIsNoDirectory(path)
         guard TextFile.exists(path) else {
             throw CommandFailure(
                 "There is no database at \(path).",
@@ -51,14 +52,31 @@ struct CommandDatabase {
     /// Makes the data directory if it is named and missing, and sees to it that all files are their owner's only.
     static func prepareDirectory(_ configuration: Configuration) throws(CommandFailure) {
         umask(0o077)
+        try checkIsNoDirectory(configuration.databasePath)
         do throws(SystemError) {
             try TextFile.createDirectory(configuration.dataDirectory)
         } catch {
+            let parent = TextFile.directory(of: configuration.dataDirectory)
+            guard error.number != ENOENT || TextFile.exists(parent) else {
+                throw CommandFailure(
+                    "The data directory \(configuration.dataDirectory) cannot be made: there is no \(parent).",
+                    advice: "Run `mkdir -p \(parent)`, or correct --data-directory."
+                )
+            }
             throw CommandFailure(
                 "The data directory is out of reach: \(error.text).",
                 advice: "Make it, owned by the user that Afterlink runs as, or name another one."
             )
         }
+    }
+
+    private static func checkIsNoDirectory(_ path: String) throws(CommandFailure) {
+        guard TextFile.isDirectory(path) else { return }
+        throw CommandFailure(
+            "The database \(path) is a directory.",
+            advice:
+                "Name a file in it, as in --database \(path)/afterlink.db, or give --data-directory \(path)."
+        )
     }
 
     private init(_ configuration: Configuration, for purpose: Wiring.Purpose) throws(CommandFailure) {

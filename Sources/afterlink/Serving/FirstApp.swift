@@ -6,6 +6,8 @@ struct FirstApp: Sendable {
     let app: App
     /// The keys that were made here, to be shown once; not those that the operator brought.
     let madeKeys: [(kind: KeyKind, text: KeyText)]
+    /// Of which kinds the operator brought keys.
+    let broughtKinds: [KeyKind]
 
     /// Which keys are made besides those that the operator brought.
     enum Others {
@@ -91,7 +93,11 @@ struct FirstApp: Sendable {
             keys.append(key(text, kind, of: app, at: now))
         }
         try await apps.create(app, with: keys)
-        return FirstApp(app: app, madeKeys: made)
+        return FirstApp(
+            app: app,
+            madeKeys: made,
+            broughtKinds: KeyKind.allCases.filter { brought[$0] != nil }
+        )
     }
 
     private static func key(_ text: KeyText, _ kind: KeyKind, of app: App, at now: Timestamp) -> APIKey {
@@ -107,7 +113,9 @@ struct FirstApp: Sendable {
 }
 
 extension FirstApp {
-    /// As in `{"app":{"id":"app_…","name":"…"},"keys":{"app":"…","server":"…","test":"…","admin":"…"}}`.
+    /// As in `{"app":{"id":"app_…","name":"…"},"keys":{"app":"…","server":"…","test":"…"},"brought":["admin"]}`.
+    ///
+    /// Whoever brought a key has it: its text is not repeated.
     var json: String {
         var json = JSONWriter()
         json.object { json in
@@ -122,6 +130,11 @@ extension FirstApp {
                     for key in madeKeys { json.member(key.kind.rawValue, key.text.text) }
                 }
             }
+            json.member("brought") { json in
+                json.array { json in
+                    for kind in broughtKinds { json.value(kind.rawValue) }
+                }
+            }
         }
         return json.text
     }
@@ -134,10 +147,13 @@ extension FirstApp {
             .test: "like the app key, for test clicks only",
             .admin: "for everything under /admin; secret",
         ]
-        let lines = madeKeys.map { key in
+        let made = madeKeys.map { key in
             "  \(key.kind.rawValue.padded(to: 7)) \(key.text.text)\n          \(purposes[key.kind] ?? "")"
         }
-        return lines.joined(separator: "\n")
+        let brought = broughtKinds.map { kind in
+            "  \(kind.rawValue.padded(to: 7)) the one that you brought\n          \(purposes[kind] ?? "")"
+        }
+        return (made + brought).joined(separator: "\n")
     }
 
     /// A click and a check with `curl` that work against a server at this URL, if an app key may be shown.

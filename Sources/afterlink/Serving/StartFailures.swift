@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Glibc
 internal import HTTPServer
 
 extension CommandFailure {
@@ -12,7 +13,7 @@ extension CommandFailure {
             case .inputOutput: "Look at the disk; the system's log may say more."
             case .corrupted: "Put the database back from a backup; nothing was changed."
             case .incompatible:
-                "Use the version of Afterlink that the database was last used with, or a newer one."
+                "Give another path with --database; a database of a newer Afterlink needs that version or a later one."
             case .stopping: "Try again when the service has started."
             case .conflict, .notFound: "Look at what is there with the list commands."
             case .defect: "This is a defect; please report it."
@@ -38,10 +39,28 @@ extension CommandFailure {
     init(_ error: StartError) {
         let advice =
             switch error.cause {
-            case .listening: "See which process has the address, or take another one with --listen."
+            case .listening: Self.advice(listening: error.systemError)
             case .resources: "Raise the limits of the user that Afterlink runs as (ulimit -a shows them)."
             case .handler, .state: "This is a defect; please report it."
             }
         self.init(error.message, advice: advice)
+    }
+
+    /// What to do about an address that cannot be listened on, by the system's error number.
+    private static func advice(listening number: Int32?) -> String {
+        switch number {
+        case EADDRINUSE:
+            "Another process has the address (`ss -ltnp` shows which): stop it, or take another address with"
+                + " --listen or --metrics-listen."
+        case EACCES, EPERM:
+            "Ports below 1024 need a right of their own: take a higher one with --listen, or give the service"
+                + " CAP_NET_BIND_SERVICE (in a systemd unit: AmbientCapabilities=CAP_NET_BIND_SERVICE)."
+        case EADDRNOTAVAIL:
+            "This machine has no such address: `ip address` shows those it has; 0.0.0.0 and [::] stand for all"
+                + " of them."
+        case EAFNOSUPPORT:
+            "This machine has no IPv6: take an IPv4 address with --listen, such as 0.0.0.0:8080."
+        default: "Take another address with --listen or --metrics-listen."
+        }
     }
 }

@@ -2,19 +2,46 @@ internal import Glibc
 internal import Synchronization
 
 /// Standard output and standard error.
-enum Console {
+package enum Console {
     /// For what a command was asked for.
     ///
     /// Written at once: whoever waits for a line gets it.
     static func print(_ text: String) {
-        if !write(Array((text + "\n").utf8), to: STDOUT_FILENO) {
+        if !write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) {
             hasLostOutput.store(true, ordering: .relaxed)
         }
     }
 
     /// For what went wrong, and for hints beside the result.
     static func printError(_ text: String) {
-        _ = write(Array(text.utf8), to: STDERR_FILENO)
+        _ = write(Array(printable(text).utf8), to: STDERR_FILENO)
+    }
+
+    /// Names come from outside: what could steer a terminal, or turn its line around, is shown as `\u001b`, which
+    /// stands for the same in JSON.
+    package static func printable(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: steersTerminal) else { return text }
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            guard steersTerminal(scalar) else {
+                shown.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            shown.append(
+                contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars
+            )
+        }
+        return String(shown)
+    }
+
+    /// Control characters but the line feed and the tabulator, and those that change the direction of writing.
+    private static func steersTerminal(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A: false
+        case 0..<0x20, 0x7F...0x9F, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 
     /// Writes all bytes.

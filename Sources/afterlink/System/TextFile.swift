@@ -48,7 +48,8 @@ package enum TextFile {
         guard !exists(path), unsafe rename(draft, path) == 0 else { throw SystemError("cannot make", path) }
     }
 
-    private static func directory(of path: String) -> String {
+    /// The directory that a path is in.
+    static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
@@ -56,6 +57,12 @@ package enum TextFile {
     static func exists(_ path: String) -> Bool {
         // The path lives for the call.
         unsafe access(path, F_OK) == 0
+    }
+
+    static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        // The kernel fills the local value.
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Makes a directory that only its owner can enter, unless it is there.

@@ -16,7 +16,7 @@ struct AppsAndKeysTests {
         let folder = try TemporaryFolder()
         let database = folder.path("new.db")
         let first = try json(Installation.run(["init", "--database", database, "--json"]))
-        #expect(Set(first.keys) == ["app", "keys"])
+        #expect(Set(first.keys) == ["app", "keys", "brought"])
         let app = try #require(first["app"] as? [String: String])
         #expect(app["id"]?.hasPrefix("app_") == true && app["name"] == "app")
         let keys = try #require(first["keys"] as? [String: String])
@@ -75,6 +75,9 @@ struct AppsAndKeysTests {
         )
         #expect(output.status == 0)
         #expect(!output.text.contains(app) && !output.text.contains(admin))
+        let printed = try json(output)
+        #expect(Set((printed["keys"] as? [String: String] ?? [:]).keys) == ["server", "test"])
+        #expect(printed["brought"] as? [String] == ["app", "admin"])
         let list = try Installation.run(["keys", "list", "--database", folder.path("x.db")])
         #expect(list.text.split(separator: "\n").count == 5)
     }
@@ -155,6 +158,50 @@ struct AppsAndKeysTests {
         #expect(revoked.status == 0 && revoked.text == "Revoked \(id).\n")
         #expect(try untilTrue(within: 5) { try connection.check(fingerprint(1), key: text).status == 401 })
         #expect(try installation.run(["keys", "revoke", id]).text.contains("was revoked before"))
+    }
+
+    @Test("a key that was revoked is refused by a running server a second later, and the new one goes on")
+    func revocation() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        var old = installation.keys.app
+        // More than once, since the server may just have looked by chance.
+        for round in 1...3 {
+            let made = try json(installation.run(["keys", "create", "--kind", "app", "--json"]))
+            let new = try #require((made["key"] as? [String: Any])?["text"] as? String)
+            let known = try untilTrue(within: 5) { try status(new, server) == 200 }
+            #expect(known, "round \(round)")
+            #expect(try status(old, server) == 200, "both are good at once")
+            let valid = try keys(installation).filter { $0["state"] as? String == "valid" }
+            #expect(valid.count == 2 && valid.allSatisfy { $0["created_at"] is String })
+            let id = try #require(valid.first?["id"] as? String)
+            #expect(try installation.run(["keys", "revoke", id]).status == 0)
+            // However busy the machine: what is asked a second after the command ended is answered 401.
+            let second = ContinuousClock.now + .seconds(1)
+            while ContinuousClock.now < second { _ = try status(old, server) }
+            #expect(try status(old, server) == 401)
+            #expect(try status(new, server) == 200)
+            old = new
+        }
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        let after = try keys(installation)
+        #expect(after.map { $0["state"] as? String } == ["revoked", "revoked", "revoked", "valid"])
+        #expect(after.allSatisfy { $0["last_used_at"] is String })
+        #expect(after.first?["revoked_at"] is String)
+    }
+
+    /// What a check with this key is answered, on a connection of its own.
+    private func status(_ key: String, _ server: AfterlinkProcess) throws -> Int {
+        try server.connect().check(fingerprint(1), key: key).status
+    }
+
+    /// The app keys as they are listed, oldest first.
+    private func keys(_ installation: Installation) throws -> [[String: Any]] {
+        let list = try json(installation.run(["keys", "list", "--json"]))
+        let keys = try #require(list["keys"] as? [[String: Any]])
+        return keys.filter { $0["kind"] as? String == "app" }
     }
 
     private static let refusals: [(words: String, status: Int32)] = [

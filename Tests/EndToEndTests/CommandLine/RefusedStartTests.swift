@@ -1,0 +1,74 @@
+import Foundation
+import Support
+import Testing
+import afterlink
+
+/// What a start says of what is wrong around it.
+@Suite("A start that cannot be", .blocking, .timeLimit(.minutes(10)))
+struct RefusedStartTests {
+    private func serve(
+        _ arguments: [String],
+        environment: [String: String] = [:]
+    ) throws -> Installation.Output {
+        let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
+        return try Installation.run(["serve"] + listen + arguments, environment: environment)
+    }
+
+    @Test("says of an address why it cannot be listened on, and what to do about that")
+    func addresses() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let database = ["--database", installation.database.path]
+        let taken = try serve(database + ["--listen", "127.0.0.1:\(server.port)"])
+        #expect(taken.status == 1)
+        #expect(taken.errors.contains("Another process has the address") && taken.errors.contains("ss -ltnp"))
+        let metrics = try serve(database + ["--metrics-listen", "127.0.0.1:\(server.port)"])
+        #expect(metrics.status == 1 && metrics.errors.contains("--metrics-listen"))
+        // An address of the documentation (RFC 5737), which no machine has.
+        let foreign = try serve(database + ["--listen", "203.0.113.1:8080"])
+        #expect(foreign.status == 1 && foreign.errors.contains("This machine has no such address"))
+    }
+
+    @Test(
+        "says that a database is a directory, and how to name a file in it",
+        arguments: ["serve", "stats", "init"]
+    )
+    func directory(command: String) throws {
+        let folder = try TemporaryFolder()
+        let output = try Installation.run(
+            [command, "--database", folder.url.path]
+                + (command == "serve" ? ["--listen", "127.0.0.1:0"] : [])
+        )
+        #expect(output.status == 1)
+        #expect(output.errors.contains("The database \(folder.url.path) is a directory."))
+        #expect(output.errors.contains("--database \(folder.url.path)/afterlink.db"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+    }
+
+    @Test("makes a data directory, and says of one whose parent is missing what to make")
+    func dataDirectory() throws {
+        let folder = try TemporaryFolder()
+        let output = try serve(["--data-directory", folder.path("a/b")])
+        #expect(output.status == 1)
+        #expect(output.errors.contains("there is no \(folder.path("a"))."))
+        #expect(output.errors.contains("mkdir -p \(folder.path("a"))"))
+    }
+
+    @Test("warns when only the app key was brought, so that nobody could look at the statistics")
+    func noAdminKey() throws {
+        let folder = try TemporaryFolder()
+        let server = try RunningProcess(
+            Installation.binary,
+            ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.url.path],
+            environment: ["AFTERLINK_INITIAL_APP_KEY": String(repeating: "a", count: 32)],
+            errorLog: folder.url.appending(path: "log")
+        )
+        defer { server.kill() }
+        _ = server.line(containing: "listening on")
+        server.send(SIGTERM)
+        #expect(server.waitUntilExit() == 0)
+        let log = try String(contentsOf: folder.url.appending(path: "log"), encoding: .utf8)
+        #expect(log.contains("there is no admin key") && log.contains("afterlink keys create --kind admin"))
+    }
+}
