@@ -80,6 +80,21 @@ let package = Package(
             swiftSettings: house
         ),
         .testTarget(name: "FuzzTests", dependencies: ["Fuzzing"], swiftSettings: house),
+        .executableTarget(
+            name: "Benchmark",
+            dependencies: [
+                "Attribution", "CLinux", "COpenSSL", "CSQLite", "Crypto", "HTTPServer", "SQLiteStorage",
+                "Support",
+            ],
+            path: "Tests/Benchmark",
+            exclude: ["install-yardsticks"],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "BenchmarkTests",
+            dependencies: ["Benchmark", "HTTPServer", "Support"],
+            swiftSettings: house
+        ),
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: house),
         .testTarget(
             name: "AttributionTests",

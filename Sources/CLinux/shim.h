@@ -11,16 +11,20 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 // Declared only under _GNU_SOURCE (see above).
 extern int pthread_setname_np(pthread_t thread, const char *name);
+extern int ppoll(struct pollfd *entries, nfds_t count, const struct timespec *limit, const sigset_t *mask);
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 
 // What epoll says of one descriptor; epoll_event itself holds a union.
@@ -50,6 +54,13 @@ static inline void linux_return_memory(void) {
 #ifdef __GLIBC__
     malloc_trim(0);
 #endif
+}
+
+// Waits until a descriptor is readable, or for so many nanoseconds: epoll_wait counts milliseconds.
+static inline int linux_wait_readable(int descriptor, uint64_t nanoseconds) {
+    struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+    struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    return ppoll(&entry, 1, &limit, NULL);
 }
 
 static inline int linux_open_null(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }

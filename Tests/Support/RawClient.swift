@@ -41,17 +41,7 @@ public final class RawClient {
         self.patienceMilliseconds = patienceMilliseconds
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         if let receiveBufferByteCount { setOption(SOL_SOCKET, SO_RCVBUF, receiveBufferByteCount) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        // connect reads the address, which is as long as said, and keeps no pointer.
-        let result = unsafe withUnsafePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else { throw Failure.cannotConnect }
+        guard Loopback.connect(descriptor, toPort: port) else { throw Failure.cannotConnect }
         setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 

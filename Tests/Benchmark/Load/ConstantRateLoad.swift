@@ -1,0 +1,171 @@
+import CLinux
+import Glibc
+import HTTPServer
+import Support
+
+/// Sends the requests of a ``ConstantRatePlan``: one thread that waits for answers and for the time of the next
+/// request, whichever comes first.
+package final class ConstantRateLoad {
+    private let plan: ConstantRatePlan
+    private let epoll: Int32
+    private var connections: [LoadConnection] = []
+    /// Those without a request, by number.
+    private var free: [Int] = []
+    private var misses: RequestPattern
+    private var made: RequestPattern
+    private var random: SeededGenerator
+    private var histogram = LatencyHistogram()
+    private var sent = 0
+    private var failures = 0
+    private let start: UInt64
+    private let intended: Int
+
+    /// How long answers are waited for after the last request.
+    private static let patience: UInt64 = 5_000_000_000
+
+    package static func run(_ plan: ConstantRatePlan) throws -> ConstantRateResult {
+        try ConstantRateLoad(plan).run()
+    }
+
+    private init(_ plan: ConstantRatePlan) throws {
+        self.plan = plan
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        random = SeededGenerator(seed: UInt64(plan.series))
+        let mark = SampleRequests.hexadecimal(plan.series)
+        misses = RequestPattern(mark: "ffffffff") { SampleRequests.check(fingerprint: $0, key: plan.key) }
+        made = RequestPattern(mark: mark) {
+            plan.kind == .clicks
+                ? SampleRequests.click(fingerprint: $0, key: plan.key)
+                : SampleRequests.check(fingerprint: $0, key: plan.key)
+        }
+        intended = Int(plan.rate * plan.seconds)
+        start = MonotonicTime.now().nanoseconds + 20_000_000
+        for number in 0..<plan.connections {
+            connections.append(LoadConnection())
+            try open(number)
+            free.append(number)
+        }
+    }
+
+    private func run() throws -> ConstantRateResult {
+        let end = intendedAt(intended) + Self.patience
+        var now = MonotonicTime.now().nanoseconds
+        while now < end, sent < intended || free.count < connections.count {
+            try sendDue(at: now)
+            wait(from: now)
+            try receive()
+            now = MonotonicTime.now().nanoseconds
+        }
+        giveUp(at: now)
+        let last = max(now - start, 1)
+        let length = sent < intended || free.count < connections.count ? Double(last) / 1e9 : plan.seconds
+        return ConstantRateResult(
+            intended: intended,
+            answered: histogram.count - failures,
+            failures: failures,
+            perSecond: Double(histogram.count - failures) / length,
+            p50: histogram.quantile(0.5),
+            p99: histogram.quantile(0.99),
+            p999: histogram.quantile(0.999),
+            longest: Double(histogram.longest)
+        )
+    }
+
+    private func intendedAt(_ number: Int) -> UInt64 {
+        start + UInt64(Double(number) / plan.rate * 1e9)
+    }
+
+    private func open(_ number: Int) throws {
+        try connections[number].open(port: plan.port)
+        _ = linux_epoll_control(
+            epoll,
+            EPOLL_CTL_ADD,
+            connections[number].descriptor,
+            EPOLLIN.rawValue,
+            UInt64(number)
+        )
+    }
+
+    /// Sends what should be on its way by now, as far as there are connections.
+    private func sendDue(at now: UInt64) throws {
+        while sent < intended, let number = free.last {
+            let intendedAt = intendedAt(sent)
+            guard intendedAt <= now else { return }
+            free.removeLast()
+            let request = request(sent)
+            if !connections[number].send(request) {
+                try reopen(number)
+                _ = connections[number].send(request)
+            }
+            connections[number].intendedAt = intendedAt
+            sent += 1
+        }
+    }
+
+    private func request(_ number: Int) -> [UInt8] {
+        var madeNumber = number
+        switch plan.kind {
+        case .clicks: break
+        case .misses: madeNumber = -1
+        case .missesAndMatches:
+            let clicks = Double(number) * plan.clickRate / plan.rate - 5 * plan.clickRate
+            madeNumber = number.isMultiple(of: 2) ? -1 : Int(clicks)
+        }
+        guard madeNumber >= 0 else {
+            misses.set(random.next())
+            return misses.bytes
+        }
+        made.set(UInt64(madeNumber))
+        return made.bytes
+    }
+
+    /// Sleeps until an answer arrives or the next request is due.
+    private func wait(from now: UInt64) {
+        let next = sent < intended && !free.isEmpty ? intendedAt(sent) : now + 100_000_000
+        guard next > now else { return }
+        _ = linux_wait_readable(epoll, next - now)
+    }
+
+    private func receive() throws {
+        var events = [linux_event](repeating: linux_event(), count: 256)
+        // The kernel writes as many events as there is room for.
+        let count = unsafe events.withUnsafeMutableBufferPointer {
+            unsafe linux_epoll_wait(epoll, $0.baseAddress, Int32($0.count), 0)
+        }
+        for event in events.prefix(Int(max(count, 0))) {
+            let number = Int(event.token)
+            switch connections[number].receive() {
+            case .unfinished: break
+            case .answered(let isGood): finish(number, isGood: isGood)
+            case .ended:
+                if connections[number].intendedAt != nil { finish(number, isGood: false) }
+                try reopen(number)
+            }
+        }
+    }
+
+    private func finish(_ number: Int, isGood: Bool) {
+        guard let intendedAt = connections[number].intendedAt else { return }
+        record(since: intendedAt, at: MonotonicTime.now().nanoseconds, isGood: isGood)
+        connections[number].intendedAt = nil
+        free.append(number)
+    }
+
+    private func record(since intendedAt: UInt64, at now: UInt64, isGood: Bool) {
+        histogram.add(microseconds: (max(now, intendedAt) - intendedAt) / 1000)
+        if !isGood { failures += 1 }
+    }
+
+    private func reopen(_ number: Int) throws {
+        connections[number].close()
+        try open(number)
+    }
+
+    /// What was not answered, or never sent, has waited until now.
+    private func giveUp(at now: UInt64) {
+        for connection in connections {
+            if let intendedAt = connection.intendedAt { record(since: intendedAt, at: now, isGood: false) }
+        }
+        for number in sent..<max(sent, intended) { record(since: intendedAt(number), at: now, isGood: false) }
+    }
+}

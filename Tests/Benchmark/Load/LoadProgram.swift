@@ -1,0 +1,40 @@
+import Foundation
+import Glibc
+
+/// Loads that run as processes of their own, so that they do not share a lock or a heap with what measures.
+///
+/// They are this program, started again.
+enum LoadProgram: String {
+    case constantRate = "load-constant-rate"
+    case resumption = "load-resumption"
+
+    /// Runs the load that the argument describes as JSON, and prints its result as JSON.
+    func run(_ arguments: [String]) throws {
+        signal(SIGPIPE, SIG_IGN)
+        let plan = Data((arguments.first ?? "").utf8)
+        let decoder = JSONDecoder()
+        switch self {
+        case .constantRate:
+            try Self.tell(try ConstantRateLoad.run(decoder.decode(ConstantRatePlan.self, from: plan)))
+        case .resumption:
+            try Self.tell(try ResumptionLoad.run(decoder.decode(ResumptionPlan.self, from: plan)))
+        }
+    }
+
+    /// Starts the load.
+    static func start(_ program: LoadProgram, _ plan: some Encodable) throws -> ChildProcess {
+        let text = String(decoding: try JSONEncoder().encode(plan), as: UTF8.self)
+        return try ChildProcess(OwnProgram.path(), [program.rawValue, text])
+    }
+
+    /// Waits for its end, and reads what it found.
+    static func result<Result: Decodable>(of child: ChildProcess) throws -> Result {
+        let text = child.rest()
+        guard child.waitUntilExit() == 0 else { throw Trouble("A load failed: \(text)") }
+        return try JSONDecoder().decode(Result.self, from: Data(text.utf8))
+    }
+
+    private static func tell(_ result: some Encodable) throws {
+        print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
+    }
+}

@@ -1,0 +1,71 @@
+import Attribution
+import Foundation
+
+/// A database, its server key and the keys of its app, in a folder of their own.
+final class Installation {
+    struct Keys: Codable {
+        let app: String
+        let admin: String
+    }
+
+    private struct Printed: Codable {
+        let keys: Keys
+    }
+
+    let folder: String
+    let keys: Keys
+    /// Whether the folder goes when this value does.
+    private let isTemporary: Bool
+
+    var database: String { folder + "/afterlink.db" }
+
+    /// Makes a new one in an empty folder.
+    init(making folder: String, with binary: ServerBinary) throws {
+        self.folder = folder
+        isTemporary = true
+        let output = try ChildProcess.output(
+            binary.path,
+            ["init", "--database", folder + "/afterlink.db", "--json"]
+        )
+        try output.write(toFile: folder + "/keys.json", atomically: true, encoding: .utf8)
+        keys = try Self.keys(in: folder)
+    }
+
+    /// Opens one that is kept.
+    init(in folder: String) throws {
+        self.folder = folder
+        isTemporary = false
+        keys = try Self.keys(in: folder)
+    }
+
+    /// Copies another into an empty folder, down to the disk: writing it back must not fall into a measurement.
+    init(copying other: Installation, to folder: String) throws {
+        self.folder = folder
+        isTemporary = true
+        _ = try ChildProcess.output("cp", ["-a", "--reflink=auto", other.folder + "/.", folder])
+        _ = try ChildProcess.output("sync", [folder + "/afterlink.db"])
+        keys = other.keys
+    }
+
+    deinit {
+        if isTemporary { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// The key that fingerprints are hashed with.
+    func serverKey() throws -> ServerKey {
+        let path = database + ".key"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let digits = text.compactMap(\.hexDigitValue)
+        let bytes = stride(from: 0, to: digits.count - 1, by: 2).map {
+            UInt8(digits[$0] << 4 | digits[$0 + 1])
+        }
+        guard let key = ServerKey(bytes: bytes) else { throw Trouble("\(path) holds no server key.") }
+        return key
+    }
+
+    private static func keys(in folder: String) throws -> Keys {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/keys.json"))
+        return try JSONDecoder().decode(Printed.self, from: bytes).keys
+    }
+}

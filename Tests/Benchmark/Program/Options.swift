@@ -1,0 +1,92 @@
+/// What the command line asks for.
+struct Options {
+    var rows = RowName.standard
+    /// How often each contestant is measured; odd, so that a median is one of them.
+    var rounds = 5
+    /// How long each contestant is measured in a round.
+    var seconds = 5.0
+    /// Event loops of the server, and worker processes of nginx.
+    var workers = 2
+    var isQuick = false
+    /// Whether the mixed load lasts an hour instead of ten minutes.
+    var isLong = false
+    /// The server's binary; nil: the one beside this program.
+    var binary: String?
+    /// Where stored clicks are kept between runs; nil: beside this program.
+    var cache: String?
+    /// Where the figures go as JSON; nil: nowhere.
+    var json: String?
+    var listsRows = false
+    var showsHelp = false
+
+    static let usage = """
+        Usage: Benchmark [options]
+
+        Measures the server side by side with yardsticks: nginx's static answer, and a plain loop on SQLite.
+        Install them with Tests/Benchmark/install-yardsticks, and build the server first:
+        swift build -c release --static-swift-stdlib --product afterlink
+
+          --only ROW       Measure this row; may be repeated. --list names them.
+          --rounds N       Interleaved rounds, 5 by default. Figures are medians over them.
+          --seconds S      Length of each measurement, 5 by default.
+          --workers N      The server's loops and nginx's processes, 2 by default.
+          --quick          Try every row in a minute, with little data: figures mean nothing, and none is judged.
+          --long           An hour of mixed load instead of ten minutes.
+          --binary PATH    The server's binary; by default the one beside this program.
+          --cache DIR      Where stored clicks are kept between runs (6 GB).
+          --json PATH      Write the figures there.
+          --list           List the rows.
+
+        Exit status: 0 when every row was measured or has a reason not to be, whatever the figures are; 1 when one
+        failed; 2 for wrong use.
+        """
+
+    init(_ arguments: [String]) throws(Trouble) {
+        var rest = arguments[...]
+        var only: [RowName] = []
+        while let name = rest.popFirst() {
+            switch name {
+            case "--only": only.append(try Self.row(try Self.value(of: name, &rest)))
+            case "--rounds": rounds = try Self.number(of: name, in: 1...99, &rest)
+            case "--seconds": seconds = try Self.number(of: name, in: 0.5...3600, &rest)
+            case "--workers": workers = try Self.number(of: name, in: 1...256, &rest)
+            case "--quick": isQuick = true
+            case "--long": isLong = true
+            case "--binary": binary = try Self.value(of: name, &rest)
+            case "--cache": cache = try Self.value(of: name, &rest)
+            case "--json": json = try Self.value(of: name, &rest)
+            case "--list": listsRows = true
+            case "--help", "-h": showsHelp = true
+            default: throw Trouble("There is no option \(name); --help lists them.")
+            }
+        }
+        if isQuick { (rounds, seconds) = (1, 1) }
+        if !only.isEmpty { rows = only }
+    }
+
+    private static func value(of name: String, _ rest: inout ArraySlice<String>) throws(Trouble) -> String {
+        guard let value = rest.popFirst() else { throw Trouble("\(name) wants a value.") }
+        return value
+    }
+
+    private static func number<Number: LosslessStringConvertible & Comparable>(
+        of name: String,
+        in range: ClosedRange<Number>,
+        _ rest: inout ArraySlice<String>
+    ) throws(Trouble) -> Number {
+        let text = try value(of: name, &rest)
+        guard let number = Number(text), range.contains(number) else {
+            throw Trouble(
+                "\(name) wants a number from \(range.lowerBound) to \(range.upperBound), not \(text)."
+            )
+        }
+        return number
+    }
+
+    private static func row(_ text: String) throws(Trouble) -> RowName {
+        guard let row = RowName(rawValue: text) else {
+            throw Trouble("There is no row \(text); --list names them.")
+        }
+        return row
+    }
+}

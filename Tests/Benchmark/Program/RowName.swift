@@ -1,0 +1,56 @@
+/// What is measured together, so that its contestants take turns.
+enum RowName: String, CaseIterable {
+    case checks
+    case clicks
+    case checkLatency = "check-latency"
+    case checkLatencyLive = "check-latency-live"
+    case statistics
+    case start
+    case memory
+    case mixed
+    case retention
+    case newConnections = "new-connections"
+    case tls
+    case tlsResumption = "tls-resumption"
+    case soak
+
+    /// Those that are measured when none is asked for: ten million live clicks take their time to store.
+    static let standard = allCases.filter { $0 != .checkLatencyLive }
+
+    var summary: String {
+        switch self {
+        case .checks:
+            "checks that end in no_match beside nginx's static answer, 64 connections, 1 M live clicks"
+        case .clicks: "clicks on disk and matches, beside a plain SQLite loop and one with a commit per row"
+        case .checkLatency: "latency of a check with 10 M stored clicks against 10 k"
+        case .checkLatencyLive: "the same with 10 M live clicks (not by default)"
+        case .statistics: "/admin/stats with 10 M stored clicks against 1 k"
+        case .start: "start to ready with 10 M stored clicks, after a stop and after a kill"
+        case .memory: "memory idle, with 10,000 idle connections, and under load, with 10 M stored clicks"
+        case .mixed: "tail of checks at 70 % of the highest rate while clicks are written at half of theirs"
+        case .retention: "tail of checks while retention deletes 1 M expired clicks, against none"
+        case .newConnections: "checks on new connections beside nginx"
+        case .tls: "checks over TLS 1.3, keep-alive, beside nginx"
+        case .tlsResumption: "checks on new, resumed TLS 1.3 connections beside nginx"
+        case .soak: "ten minutes of mixed load at a tenth of the highest rate: memory, descriptors, log"
+        }
+    }
+
+    func measure(_ bench: Workbench) throws -> [Figure] {
+        switch self {
+        case .checks: try ChecksRow.measure(bench)
+        case .clicks: try ClicksRow.measure(bench)
+        case .checkLatency: try CheckLatencyRow.measure(bench, isAllLive: false)
+        case .checkLatencyLive: try CheckLatencyRow.measure(bench, isAllLive: true)
+        case .statistics: try StatisticsRow.measure(bench)
+        case .start: try StartRow.measure(bench)
+        case .memory: try MemoryRow.measure(bench)
+        case .mixed: try MixedRow.measure(bench)
+        case .retention: try RetentionRow.measure(bench)
+        case .newConnections: try NewConnectionsRow.measure(bench)
+        case .tls: try TLSRow.measure(bench)
+        case .tlsResumption: try TLSResumptionRow.measure(bench)
+        case .soak: try SoakRow.measure(bench)
+        }
+    }
+}

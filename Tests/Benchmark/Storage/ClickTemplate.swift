@@ -1,0 +1,64 @@
+import Attribution
+import Support
+
+/// What the server writes for one click, learnt by letting it: rows to make others from.
+struct ClickTemplate {
+    /// One row of `clicks`.
+    let click: RowTemplate
+    /// Its row of `open_fingerprints`.
+    let fingerprint: RowTemplate
+    /// The counters that each commit moves.
+    let counters: [RowTemplate]
+    /// The counts of live clicks that each commit moves.
+    let live: [RowTemplate]
+
+    /// Tables that a click leaves as they are, or that are moved by the rows above.
+    private static let others: Set = [
+        "apps", "app_origins", "app_destinations", "keys", "directory", "migrations", "progress",
+    ]
+
+    /// Lets a server on a new database record a click, and reads what it wrote.
+    init(_ bench: Workbench) throws {
+        let installation = try Installation(making: bench.folder.makeFolder("template"), with: bench.binary)
+        let server = try Server(installation, bench)
+        let request = SampleRequests.click(
+            fingerprint: SeededFingerprint.number(0).hex,
+            key: installation.keys.app
+        )
+        guard try server.answer(request).status == 201 else { throw Trouble("The server records no click.") }
+        server.stop()
+        let database = try PlainDatabase(installation.database)
+        try bench.checkSchema(of: database)
+        click = try Self.only("clicks", database)
+        fingerprint = try Self.only("open_fingerprints", database)
+        counters = try RowTemplate.read("counters", "TRUE", in: database)
+        live = try RowTemplate.read("live_clicks", "TRUE", in: database)
+        try Self.refuseUnknownTables(of: database)
+    }
+
+    /// The app and its traffic, as the database numbers them.
+    func scope() throws -> Int64 { try click.integer("scope") }
+
+    private static func only(_ table: String, _ database: PlainDatabase) throws -> RowTemplate {
+        let rows = try RowTemplate.read(table, "TRUE", in: database)
+        guard rows.count == 1, let row = rows.first else {
+            throw Trouble(
+                "A click writes \(rows.count) rows to \(table), not one: tell the benchmark's Storage."
+            )
+        }
+        return row
+    }
+
+    /// A table that the server writes to and this program does not would make its rows lighter than real ones.
+    private static func refuseUnknownTables(of database: PlainDatabase) throws {
+        let known = others.union(["clicks", "open_fingerprints", "counters", "live_clicks"])
+        for row in try database.rows("SELECT name FROM sqlite_schema WHERE type = 'table'") {
+            guard case .text(let name) = row.first, !name.hasPrefix("sqlite_"), !known.contains(name) else {
+                continue
+            }
+            guard try database.integer("SELECT count(*) FROM \(name)") == 0 else {
+                throw Trouble("A click writes to the table \(name) too: tell the benchmark's Storage.")
+            }
+        }
+    }
+}

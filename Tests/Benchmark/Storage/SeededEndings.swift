@@ -1,0 +1,58 @@
+import Attribution
+import Support
+
+/// Writes what became of made-up clicks that can be matched no more.
+struct SeededEndings {
+    private static let closedColumns = [
+        "scope", "fingerprint", "closed_at", "click", "fingerprint_rest", "clicked_at", "closed_as", "caller",
+        "caller_rest",
+    ]
+    private static let claimColumns = [
+        "click", "scope", "claimed_at", "method", "confidence", "fingerprint", "fingerprint_rest", "install",
+        "install_rest", "is_undelivered",
+    ]
+    /// From a click to its first launch.
+    private static let delay: Int64 = 600_000
+
+    private let closed: PlainStatement
+    private let claim: PlainStatement
+    private var random = SeededGenerator(seed: 2)
+
+    init(scope: Int64, _ database: PlainDatabase) throws {
+        try database.require(Self.closedColumns, of: "closed_fingerprints")
+        try database.require(Self.claimColumns, of: "claims")
+        closed = try database.prepare(
+            """
+            INSERT INTO closed_fingerprints (\(Self.closedColumns.joined(separator: ", ")))
+            VALUES (\(scope), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """
+        )
+        claim = try database.prepare(
+            """
+            INSERT INTO claims (click, scope, claimed_at, method, fingerprint, fingerprint_rest)
+            VALUES (?1, \(scope), ?2, '\(AttributionMethod.fingerprint.rawValue)', ?3, ?4)
+            """
+        )
+    }
+
+    mutating func insert(_ click: SeededClick) throws {
+        guard let reason = click.closedAs else { return }
+        let isClaimed = reason == .alreadyClaimed
+        let closedAt = isClaimed ? click.clickedAt + Self.delay : click.expiresAt
+        closed.bind(click.fingerprint, at: 1)
+        closed.bind(closedAt, at: 2)
+        closed.bind(click.id, at: 3)
+        closed.bind(click.fingerprintRest, at: 4)
+        closed.bind(click.clickedAt, at: 5)
+        closed.bind(.text(reason.rawValue), at: 6)
+        closed.bind(isClaimed ? .integer(Int64(bitPattern: random.next())) : .null, at: 7)
+        closed.bind(isClaimed ? .integer(Int64(bitPattern: random.next())) : .null, at: 8)
+        try closed.run()
+        guard isClaimed else { return }
+        claim.bind(click.id, at: 1)
+        claim.bind(closedAt, at: 2)
+        claim.bind(click.fingerprint, at: 3)
+        claim.bind(click.fingerprintRest, at: 4)
+        try claim.run()
+    }
+}

@@ -1,0 +1,52 @@
+import Benchmark
+import Glibc
+import HTTPServer
+import Support
+import Testing
+
+/// A load whose rate does not follow the answers.
+@Suite("Constant rate", .blocking, .timeLimit(.minutes(1)))
+struct ConstantRateTests {
+    /// Answers at once, except for one request, before which it stalls.
+    private final class StallingHandler: RequestHandler {
+        private var count = 0
+
+        func respond(to request: Request) async -> Response {
+            count += 1
+            if count == 100 { usleep(ConstantRateTests.stallMicroseconds) }
+            return Response(.ok, text: "ok")
+        }
+    }
+
+    private static let stallMicroseconds: UInt32 = 400_000
+
+    @Test("counts the delay of all that should have been sent while one answer was waited for")
+    func countsDelays() throws {
+        let configuration = Configuration(
+            listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
+            loopCount: 1
+        )
+        let server = try WebServer(configuration) { _ in StallingHandler() }
+        try server.start()
+        defer { server.stop(within: .milliseconds(200)) }
+
+        let plan = ConstantRatePlan(
+            kind: .misses,
+            port: server.port,
+            key: "key",
+            series: 1,
+            rate: 500,
+            seconds: 1,
+            connections: 1
+        )
+        let result = try ConstantRateLoad.run(plan)
+
+        #expect(result.intended == 500)
+        #expect(result.answered == 500)
+        #expect(result.failures == 0)
+        #expect(result.longest >= Double(Self.stallMicroseconds))
+        // One answer of 500 was slow, but 200 requests should have been sent meanwhile: a load that waits for its
+        // answers would show the one alone.
+        #expect(result.p99 >= Double(Self.stallMicroseconds) * 3 / 4)
+    }
+}
