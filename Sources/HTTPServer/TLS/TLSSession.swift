@@ -123,6 +123,8 @@ internal import COpenSSL
                     return
                 }
                 length += Int(count)
+                // To ask once more would only make OpenSSL take up a buffer and let go of it again.
+                if wire.isEmpty, unsafe SSL_has_pending(connection) == 0 { return }
             }
             // More plain text than bytes came: there is no such thing.
             fail()

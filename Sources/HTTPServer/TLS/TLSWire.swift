@@ -38,6 +38,11 @@ internal import COpenSSL
         }
     }
 
+    /// Whether OpenSSL has read everything that it was lent.
+    var isEmpty: Bool {
+        unsafe pointer.pointee.input_count == 0
+    }
+
     /// Moves what OpenSSL has written to the end of an array.
     func collect(into output: inout [UInt8]) {
         let count = unsafe pointer.pointee.output_count
