@@ -118,7 +118,7 @@ struct TLSServeTests {
             #expect(try connection.get("/healthz").status == 200)
             unlucky.reset()
             #expect(try untilTrue(within: 10) { try connection.check(print, key: key).isMatch })
-            try disk.set(.none)
+            try disk.set()
             #expect(try connection.check(print, key: key).isNoMatch)
             let totals = try connection.totals(installation.keys.admin)
             let number = version == .tls12 ? 1 : 2
