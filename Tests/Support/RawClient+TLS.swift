@@ -26,6 +26,8 @@ extension RawClient {
 
     /// Asks for new keys of both directions with what is sent next.
     public func updateKeys() { tls?.updateKeys() }
+    /// Sends new keys by themselves, and asks for the server's; whether it still takes them.
+    public func sendKeys() -> Bool { tls?.sendKeys() ?? false }
     /// Asks for another handshake within the connection; whether the server agreed.
     public func renegotiate() -> Bool { tls?.renegotiate() ?? false }
     /// Says over TLS that nothing more is sent, and goes on reading.

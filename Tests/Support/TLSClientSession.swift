@@ -156,6 +156,13 @@ public struct TLSClientSettings: Sendable {
         unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED)
     }
 
+    /// Sends new keys by themselves, and asks for the server's; whether it still takes them.
+    func sendKeys() -> Bool {
+        ERR_clear_error()
+        return unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED) == 1
+            && SSL_do_handshake(connection) == 1
+    }
+
     /// Asks for another handshake within the connection; whether the server agreed.
     func renegotiate() -> Bool {
         ERR_clear_error()

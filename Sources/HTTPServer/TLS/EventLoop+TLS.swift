@@ -71,8 +71,10 @@ extension EventLoop {
         let length = decrypt(count, on: connection, session)
         if length > 0, let tls { return connection.state.received(tls.received[..<length], at: .now()) }
         if let end = endOf(session, connection) { return end }
-        // The protocol may have something to say by itself.
-        return await flush(connection) ? nil : .close
+        // The protocol may have something to say by itself. What it is kept busy with does not count as a
+        // request: new keys without end would otherwise keep a connection from ever waiting for its deadline.
+        guard await flush(connection) else { return .close }
+        return MonotonicTime.now() < connection.state.deadline ? nil : connection.state.timedOut()
     }
 
     /// What to do when nothing more can come over a connection's TLS; `nil` while something can.

@@ -21,8 +21,9 @@ internal import COpenSSL
 
     /// The next certificate; `nil` when there are no more.
     mutating func nextCertificate() throws(TLSError) -> Certificate? {
-        // The source is alive, and the certificate is the caller's from here on.
-        if let certificate = unsafe PEM_read_bio_X509_AUX(source, nil, nil, nil) {
+        // The source is alive, and the certificate is the caller's from here on. Without a function of its
+        // own, OpenSSL would ask the terminal for the password of an encrypted one.
+        if let certificate = unsafe PEM_read_bio_X509_AUX(source, nil, { _, _, _, _ in -1 }, nil) {
             return unsafe Certificate(owning: certificate)
         }
         let isEnd = tls_error_is_end_of_pem(ERR_peek_last_error()) != 0

@@ -113,6 +113,16 @@ struct TLSFaultTests {
         }
     }
 
+    @Test("new keys without end are no request: the connection is closed when its time is over")
+    func keysWithoutEnd() async throws {
+        try await TLSServer.run(nil, { $0.timeouts.idle = .milliseconds(200) }) { server in
+            let client = try server.visit(TLSClientSettings(.tls13))
+            let limit = MonotonicTime.now().advanced(by: .seconds(20))
+            while client.sendKeys() { try #require(MonotonicTime.now() < limit) }
+            #expect(await TestServer.eventually { server.statistics.openConnections == 0 })
+        }
+    }
+
     @Test("a thousand handshakes broken off anywhere leave nothing behind")
     func brokenOff() async throws {
         let hello = try clientHello()
