@@ -9,8 +9,16 @@ public struct ProcessFigures: Sendable {
     }
 
     /// Memory that the process really has, in bytes; 0 once it is gone.
-    public var residentByteCount: Int {
-        status("VmRSS").split(separator: " ").first.flatMap { Int($0) }.map { $0 * 1024 } ?? 0
+    public var residentByteCount: Int { byteCount("VmRSS") }
+
+    /// The most of it that there ever was, in bytes; 0 once it is gone.
+    public var peakResidentByteCount: Int { byteCount("VmHWM") }
+
+    /// Processes that it started and that still run.
+    public var children: [ProcessFigures] {
+        let identifier = folder.split(separator: "/").last ?? ""
+        return text("task/\(identifier)/children").split(separator: " ").compactMap { Int32($0) }
+            .map(ProcessFigures.init(of:))
     }
 
     /// Open descriptors.
@@ -28,6 +36,10 @@ public struct ProcessFigures: Sendable {
     /// Whether a signal is ignored.
     public func ignores(_ signal: Int32) -> Bool {
         (UInt64(status("SigIgn"), radix: 16) ?? 0) >> UInt64(signal - 1) & 1 == 1
+    }
+
+    private func byteCount(_ name: String) -> Int {
+        status(name).split(separator: " ").first.flatMap { Int($0) }.map { $0 * 1024 } ?? 0
     }
 
     private func status(_ name: String) -> String {

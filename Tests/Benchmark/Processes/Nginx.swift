@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 /// nginx that gives one static answer: the bytes that the server would give, as far as it can be told to.
 final class Nginx {
@@ -26,7 +27,7 @@ final class Nginx {
         let path = folder + "/nginx.conf"
         try configuration.write(toFile: path, atomically: false, encoding: .utf8)
         process = try ChildProcess("nginx", ["-c", path, "-p", folder], errors: folder + "/errors")
-        figures = ProcessFigures(identifier: process.identifier)
+        figures = ProcessFigures(of: process.identifier)
         try FreePort.waitUntilAnswered(port, by: process, log: folder + "/errors")
     }
 

@@ -40,7 +40,7 @@ final class Server {
         let errors = installation.folder + "/server.errors"
         let start = MonotonicTime.now()
         process = try ChildProcess(bench.binary.path, arguments, errors: errors)
-        figures = ProcessFigures(identifier: process.identifier)
+        figures = ProcessFigures(of: process.identifier)
         try awaitReady(errors, since: start)
         secondsToReady = Double(MonotonicTime.now().nanoseconds(since: start)) / 1e9
     }

@@ -1,5 +1,6 @@
 import Glibc
 import HTTPServer
+import Support
 
 /// A long load at a tenth of the highest rate: clicks, checks that match, and checks that do not.
 enum SoakRow {
@@ -56,7 +57,7 @@ enum SoakRow {
             let end = MonotonicTime.now().advanced(by: .seconds(seconds))
             while MonotonicTime.now() < end {
                 residentBytes.append(try server.figures.residentBytes())
-                descriptors.append(Double(try server.figures.descriptorCount()))
+                descriptors.append(try server.figures.descriptors())
                 logBytes.append(server.logBytes())
                 sleep(1)
             }
