@@ -66,7 +66,7 @@ struct DamageTests {
         let before = try Data(contentsOf: installation.database)
 
         let connection = try server.connect()
-        for number in 1...5 {
+        for number in 1...40 {
             let check = try connection.check(fingerprint(number), key: installation.keys.app)
             let click = try connection.click(fingerprint(1000 + number))
             #expect(check.status == 503)

@@ -86,20 +86,49 @@ struct FaultTests {
     }
 
     @Test(
-        "one failure of one call is the end of one batch",
+        "one failure of one call is the end of one batch, and of the connection that met it",
         arguments: [Fault.Calls.write, .sync].map(\.rawValue)
     )
     func failsOnce(call: UInt32) throws {
-        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(["--threads", "1"])
         defer { server.kill() }
         let connection = try server.connect()
-        try disk.set(Fault(Fault.Calls(rawValue: call), of: .log, .fail(EIO), skipped: 3, times: 1))
-        var statuses: [Int: Int] = [:]
-        for number in 1...20 { statuses[number] = try connection.click(fingerprint(number)).status }
-        #expect(statuses.values.count { $0 == 503 } == 1)
-        #expect(statuses.values.count { $0 == 201 } == 19)
-        for (number, status) in statuses where status == 201 {
-            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
+        let calls = Fault.Calls(rawValue: call)
+        try disk.set(
+            Fault(calls, of: .log, .fail(EIO), skipped: 3, times: 1),
+            Fault(calls, of: .log, .fail(EIO), skipped: 9, times: 1),
+            Fault(calls, of: .log, .fail(EIO), skipped: 15, times: 1),
+            // Changes nothing, and counts: each connection opens the log, the loop's and the housekeeper's once.
+            Fault(.open, of: .log, .wait(milliseconds: 0))
+        )
+        let statuses = try (1...20).map { try connection.click(fingerprint($0)).status }
+        #expect(statuses.count { $0 == 503 } == 3)
+        #expect(statuses.count { $0 == 201 } == 17)
+        #expect(try disk.callCount(ofFault: 3) >= 3)
+        for (index, status) in statuses.enumerated() where status == 201 {
+            #expect(try connection.check(fingerprint(index + 1), key: installation.keys.app).isMatch)
+        }
+    }
+
+    @Test("with relaxed durability a full disk is 503 all the same, and what is acknowledged survives a kill")
+    func relaxed() throws {
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk(["--durability", "relaxed"])
+        let connection = try server.connect()
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        try disk.set(.noSpace)
+        try expectRefusal(connection, click: 2, check: 1, installation)
+        try disk.set()
+        #expect(try untilTrue(within: 10) { try server.connect().get("/readyz").status == 200 })
+        // Commits wait for no sync, but where the log begins anew.
+        try disk.set(.syncError)
+        let replies = try (3...20).map { (number: $0, status: try connection.click(fingerprint($0)).status) }
+        #expect(replies.allSatisfy { $0.status == 201 || $0.status == 503 })
+        server.kill()
+        let second = try AfterlinkProcess(installation)
+        defer { second.kill() }
+        let next = try second.connect()
+        for number in [1] + replies.filter({ $0.status == 201 }).map(\.number) {
+            #expect(try next.check(fingerprint(number), key: installation.keys.app).isMatch)
         }
     }
 

@@ -63,12 +63,14 @@ final class FaultyDisk {
 
 extension AfterlinkProcess {
     /// A server that gives no answer twice, on a fresh database, whose disk and clock the test has in hand.
-    static func onFaultyDisk() throws -> (Installation, FaultyDisk, AfterlinkProcess) {
+    static func onFaultyDisk(_ arguments: [String] = []) throws -> (
+        Installation, FaultyDisk, AfterlinkProcess
+    ) {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
         let server = try AfterlinkProcess(
             installation,
-            ["--replay-grace", "0"],
+            ["--replay-grace", "0"] + arguments,
             environment: disk.environment
         )
         return (installation, disk, server)
