@@ -78,7 +78,8 @@ struct ClickLoad {
     mutating func verify(on server: AfterlinkProcess, all: Bool) throws {
         var connection = try server.connect()
         let numbers = acknowledged.keys.sorted()
-        for (index, number) in numbers.enumerated() where all || Bool.random(using: &random) {
+        let chosen = numbers.filter { _ in all || Bool.random(using: &random) }
+        for (index, number) in chosen.enumerated() {
             // A connection is closed after a thousand requests.
             if index.isMultiple(of: 500) { connection = try server.connect() }
             let reply = try decided(number, connection)
