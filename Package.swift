@@ -120,7 +120,9 @@ let package = Package(
         ),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Attribution", "Fuzzing", "HTTPServer", "SQLite", "Support", "afterlink"],
+            dependencies: [
+                "Attribution", "Fuzzing", "HTTPServer", "SQLite", "Server", "Support", "afterlink",
+            ],
             swiftSettings: house
         ),
     ],

@@ -34,10 +34,20 @@ public struct Rejection: Sendable, Hashable {
     /// When the first byte of the refused request was read, or the connection was accepted.
     public let firstByteAt: MonotonicTime
 
-    public init(kind: Kind, reason: String, peer: PeerAddress, firstByteAt: MonotonicTime) {
+    /// The request's `Origin` field, where it was read before the refusal.
+    public let origin: String?
+
+    public init(
+        kind: Kind,
+        reason: String,
+        peer: PeerAddress,
+        firstByteAt: MonotonicTime,
+        origin: String? = nil
+    ) {
         self.kind = kind
         self.reason = reason
         self.peer = peer
+        self.origin = origin
         self.firstByteAt = firstByteAt
     }
 

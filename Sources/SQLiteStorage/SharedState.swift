@@ -113,6 +113,7 @@ final class SharedState: Sendable {
     var healthSnapshot: StoreHealth {
         var snapshot = health.withLock { $0 }
         snapshot.queueLength = queue.count
+        snapshot.refusals.merge(queue.refusals, uniquingKeysWith: +)
         snapshot.isStopping = isStopping
         return snapshot
     }

@@ -14,7 +14,7 @@ enum Routes {
                 .get,
                 prefix,
                 .key([.app, .server, .test]),
-                rateLimited: true,
+                limitedAs: .checks,
                 crossOrigin: true,
                 consumes: true,
                 FindDeferredDeepLink.respond
@@ -23,7 +23,7 @@ enum Routes {
                 .post,
                 prefix + "/click",
                 .anyoneOrKey([.app, .server, .test]),
-                rateLimited: true,
+                limitedAs: .clicks,
                 crossOrigin: true,
                 RecordClick.respond
             ),
@@ -44,8 +44,8 @@ enum Routes {
     ]
 
     private static let admin: [Route] = [
-        Route(.get, "/admin/stats", .key([.admin]), ShowStatistics.respond),
-        Route(.get, "/metrics", .key([.admin]), ShowMetrics.respond),
+        Route(.get, "/admin/stats", .key([.admin]), limitedAs: .admin, ShowStatistics.respond),
+        Route(.get, "/metrics", .key([.admin]), limitedAs: .admin, ShowMetrics.respond),
     ]
 
     /// What the service's own address answers.

@@ -10,8 +10,8 @@ public struct ServiceSettings: Sendable {
     public var replayGrace: Int64 = 60_000
     /// Peers whose `Forwarded` and `X-Forwarded-For` count.
     public var trustedProxies = TrustedProxies([])
-    /// Clicks and checks that one address may send; nil sets no limit.
-    public var rateLimit: RateLimit?
+    /// How much one address may ask for.
+    public var rateLimits = RateLimits.standard
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
     /// The program's own version, told in statistics and metrics to operators only.
@@ -55,9 +55,13 @@ public final class Service: Sendable {
     let log: Log
     let storeHealth: @Sendable () -> StoreHealth
     let connections: @Sendable () -> Statistics
+    let process: @Sendable () -> [StoreHealth.Sample]
     /// Uptime is told by the monotonic clock: a wall clock may be set back.
     private let startedAt = MonotonicTime.now()
-    let rateLimiter: RateLimiter?
+    let rateLimiters: RateLimiters
+    /// Nanoseconds of the monotonic clock before which nothing is said of unnamed proxies.
+    private let nextProxyHint = Atomic<UInt64>(0)
+    private static let proxyHintNanoseconds: UInt64 = 60_000_000_000
     private let stopping = Atomic<Bool>(false)
     /// The moment of the last `X-Test-Time`, in milliseconds; `Int64.min` before the first.
     private let testTime = Atomic<Int64>(.min)
@@ -70,6 +74,7 @@ public final class Service: Sendable {
     ///   - log: where request lines and events go.
     ///   - storeHealth: how the store is, for readiness and metrics.
     ///   - connections: how the HTTP server is, for metrics.
+    ///   - process: what metrics tell of the process itself; those of one name follow each other.
     public init(
         settings: ServiceSettings,
         clock: WallClock,
@@ -77,7 +82,8 @@ public final class Service: Sendable {
         serverKey: ServerKey,
         log: Log,
         storeHealth: @escaping @Sendable () -> StoreHealth,
-        connections: @escaping @Sendable () -> Statistics
+        connections: @escaping @Sendable () -> Statistics,
+        process: @escaping @Sendable () -> [StoreHealth.Sample] = { [] }
     ) {
         self.settings = settings
         self.clock = clock
@@ -86,8 +92,30 @@ public final class Service: Sendable {
         self.log = log
         self.storeHealth = storeHealth
         self.connections = connections
-        rateLimiter = settings.rateLimit.map(RateLimiter.init)
+        self.process = process
+        rateLimiters = RateLimiters(settings.rateLimits)
         metrics = Metrics(routes: Routes.all.map(\.name))
+    }
+
+    /// Says, once a minute at most, that an address that was refused looks like a proxy that nobody named.
+    func noteRefusedAddress(of request: Request) {
+        guard request.hasField("x-forwarded-for") || request.hasField("forwarded") else { return }
+        let peer = NetworkAddress(high: request.peer.high, low: request.peer.low)
+        guard !settings.trustedProxies.ranges.contains(where: { $0.contains(peer) }) else { return }
+        let now = MonotonicTime.now().nanoseconds
+        let due = nextProxyHint.load(ordering: .relaxed)
+        guard now >= due,
+            nextProxyHint.compareExchange(
+                expected: due,
+                desired: now + Self.proxyHintNanoseconds,
+                ordering: .relaxed
+            ).exchanged
+        else { return }
+        log.event(
+            .warning,
+            "an address that sends X-Forwarded-For or Forwarded reached its rate limit and is answered 429:"
+                + " if it is your proxy, name it with --trusted-proxy, or everybody behind it counts as one"
+        )
     }
 
     /// A handler for one event loop; to be called on the loop's thread.

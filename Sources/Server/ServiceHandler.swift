@@ -9,10 +9,13 @@ final class ServiceHandler: RequestHandler {
     private let metrics: LoopMetrics
     private var requestIDs: RequestIDs
     private var requestLog: RequestLog
+    /// Whether pages of other origins call anything here.
+    private let isCrossOrigin: Bool
 
     init(service: Service, routes: [Route], stores: Stores) {
         context = LoopContext(service: service, stores: stores)
         router = Router(routes)
+        isCrossOrigin = routes.contains(where: \.isCrossOrigin)
         metrics = service.metrics.makeLoopMetrics()
         requestIDs = RequestIDs(random: service.random)
         requestLog = RequestLog(log: service.log)
@@ -26,7 +29,7 @@ final class ServiceHandler: RequestHandler {
         do throws(APIError) {
             response = try await answer(request, requestID, match, &ending)
         } catch {
-            response = Response(error)
+            response = self.response(to: error, request.firstByteAt)
         }
         response.fields.append(FieldLine(name: "X-Request-ID", value: requestID))
         finish(request.firstByteAt, request.method.rawValue, match, requestID, response, ending)
@@ -35,7 +38,8 @@ final class ServiceHandler: RequestHandler {
 
     func respond(to rejection: Rejection) -> Response {
         let requestID = requestIDs.make()
-        var response = Response(APIError(rejection))
+        var response = self.response(to: APIError(rejection), rejection.firstByteAt)
+        if isCrossOrigin { allowOrigin(rejection.origin, &response) }
         response.fields.append(FieldLine(name: "X-Request-ID", value: requestID))
         finish(rejection.firstByteAt, "-", .unknownPath, requestID, response, Ending())
         return response
@@ -60,19 +64,72 @@ final class ServiceHandler: RequestHandler {
     ) async throws(APIError) -> Response {
         switch match {
         case .unknownPath:
+            guard !KeyInURL.isFound(in: request) else { throw .keyInURL }
             guard request.method == .options, request.path == "*" else {
                 throw .notFound("There is nothing at this path")
             }
             return Response(.noContent, fields: [FieldLine(name: "Allow", value: "GET, HEAD, POST, OPTIONS")])
         case .wrongMethod(let allowed, let isCrossOrigin):
-            guard request.method == .options else {
-                throw .methodNotAllowed(allow: allowed)
-            }
-            let directory = isCrossOrigin ? try self.directory(requestID) : Directory(apps: [], keys: [])
-            return CrossOrigin.preflight(request, allowed: allowed, isCrossOrigin, directory)
+            return answerWrongMethod(request, requestID, allowed: allowed, isCrossOrigin)
         case .found(let route, let parameter):
-            return try await call(route, parameter, request, requestID, &ending)
+            guard route.needsDirectory else {
+                let nobody = Directory(apps: [], keys: [])
+                return try await call(route, parameter, request, requestID, nobody, &ending)
+            }
+            let directory: Directory
+            do throws(APIError) {
+                directory = try self.directory(requestID)
+            } catch {
+                return withoutDirectory(error, request, route.isCrossOrigin)
+            }
+            return try await call(route, parameter, request, requestID, directory, &ending)
         }
+    }
+
+    private func answerWrongMethod(
+        _ request: Request,
+        _ requestID: String,
+        allowed: String,
+        _ isCrossOrigin: Bool
+    ) -> Response {
+        var response: Response
+        if KeyInURL.isFound(in: request) {
+            response = self.response(to: .keyInURL, request.firstByteAt)
+        } else if request.method == .options {
+            response = CrossOrigin.preflight(allowed: allowed, isCrossOrigin)
+        } else {
+            response = self.response(to: .methodNotAllowed(allow: allowed), request.firstByteAt)
+        }
+        guard isCrossOrigin else { return response }
+        do throws(APIError) {
+            CrossOrigin.allow(request.field("origin"), app: nil, try directory(requestID), &response)
+        } catch {
+            // A permission that a browser would keep for a day is not given without knowing the apps.
+            response = withoutDirectory(error, request, isCrossOrigin)
+        }
+        return response
+    }
+
+    /// An answer while the apps cannot be read.
+    private func withoutDirectory(_ error: APIError, _ request: Request, _ isCrossOrigin: Bool) -> Response {
+        var response = response(to: error, request.firstByteAt)
+        if isCrossOrigin { CrossOrigin.allowAny(&response) }
+        return response
+    }
+
+    /// Lets the page read why its request was refused before it was one.
+    private func allowOrigin(_ origin: String?, _ response: inout Response) {
+        do throws(StoreError) {
+            CrossOrigin.allow(origin, app: nil, try context.stores.apps.directory(), &response)
+        } catch {
+            CrossOrigin.allowAny(&response)
+        }
+    }
+
+    /// An error as an answer, counted.
+    private func response(to error: APIError, _ firstByteAt: MonotonicTime) -> Response {
+        metrics.count(error.code)
+        return Response(error.spread(by: firstByteAt))
     }
 
     private func call(
@@ -80,9 +137,9 @@ final class ServiceHandler: RequestHandler {
         _ parameter: String?,
         _ request: Request,
         _ requestID: String,
+        _ directory: Directory,
         _ ending: inout Ending
     ) async throws(APIError) -> Response {
-        let directory = route.needsDirectory ? try directory(requestID) : Directory(apps: [], keys: [])
         var exchange = Exchange(
             request: request,
             requestID: requestID,
@@ -93,7 +150,8 @@ final class ServiceHandler: RequestHandler {
         )
         var response: Response
         do throws(APIError) {
-            if route.isRateLimited { try checkRate(exchange) }
+            guard !KeyInURL.isFound(in: request) else { throw .keyInURL }
+            if let limitClass = route.rateLimitClass { try checkRate(exchange, limitClass) }
             exchange.key = try Authentication.key(
                 of: request,
                 for: route.access,
@@ -106,21 +164,39 @@ final class ServiceHandler: RequestHandler {
             }
             response = try await route.endpoint(&exchange, context)
         } catch {
-            response = Response(error)
+            response = self.response(to: error, request.firstByteAt)
         }
         // Apps send no origin and read no such fields: a check, which is nearly always theirs, goes without.
         if route.isCrossOrigin, !route.consumes || request.hasField("origin") {
-            CrossOrigin.allow(request, app: exchange.app.flatMap(directory.app), directory, &response)
+            CrossOrigin.allow(
+                request.field("origin"),
+                app: exchange.app.flatMap(directory.app),
+                directory,
+                &response
+            )
         }
         ending = Ending(app: exchange.app, outcome: exchange.outcome)
         return response
     }
 
-    private func checkRate(_ exchange: Exchange) throws(APIError) {
-        guard let limiter = context.service.rateLimiter,
-            let refusal = limiter.take(for: exchange.address, at: exchange.request.firstByteAt)
+    private func checkRate(_ exchange: Exchange, _ limitClass: RateLimitClass) throws(APIError) {
+        guard let limiter = context.service.rateLimiters[limitClass],
+            let refusal = limiter.take(for: exchange.address, at: exchange.request.firstByteAt),
+            !isFromCustomer(exchange)
         else { return }
+        context.service.noteRefusedAddress(of: exchange.request)
         throw .rateLimitExceeded(refusal, limiter.limit)
+    }
+
+    /// A customer's own back end sends everybody's clicks and checks from one address.
+    private func isFromCustomer(_ exchange: Exchange) -> Bool {
+        let key = try? Authentication.key(
+            of: exchange.request,
+            for: .anyoneOrKey([.server]),
+            in: exchange.directory,
+            at: exchange.now
+        )
+        return key?.kind == .server
     }
 
     private func directory(_ requestID: String) throws(APIError) -> Directory {

@@ -51,6 +51,7 @@ enum Wiring {
         var settings = SQLiteConfiguration(path: configuration.databasePath, clock: .system)
         settings.retentionSeconds = configuration.retention
         settings.durability = configuration.durability == .full ? .full : .relaxed
+        settings.queueLimit = configuration.queueLimit
         switch purpose {
         case .serving(let clock, let log):
             settings.clock = clock

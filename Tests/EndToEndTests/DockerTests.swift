@@ -49,6 +49,14 @@ struct DockerTests {
         #expect(unit.contains("\nStateDirectory=afterlink\n"))
         #expect(unit.contains("\nProtectSystem=strict\n"))
         #expect(unit.contains("\nTimeoutStopSec=20\n"))
+        for line in [
+            "DynamicUser=yes", "UMask=0077", "StateDirectoryMode=0700", "NoNewPrivileges=yes",
+            "ProtectHome=yes",
+            "PrivateDevices=yes", "CapabilityBoundingSet=", "MemoryDenyWriteExecute=yes",
+            "SystemCallFilter=@system-service", "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX",
+        ] {
+            #expect(unit.contains("\n\(line)\n"), "\(line)")
+        }
         #expect(compose.contains("read_only: true"))
         #expect(compose.contains("- data:/var/lib/afterlink"))
         #expect(compose.contains("stop_grace_period: 20s"))

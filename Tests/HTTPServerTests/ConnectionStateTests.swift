@@ -25,6 +25,42 @@ struct ConnectionStateTests {
         #expect(log == ["GET /", "GET /", Machine.line(.hostMissing), "linger"])
     }
 
+    @Test("tells with a refusal which origin the request named, if that was read before")
+    func refusedOrigin() {
+        var limits = Limits()
+        limits.bodyByteCount = 10
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nOrigin: https://shop.example \r\n"
+        let shop = "https://shop.example"
+        for (bytes, origin) in [
+            ("\(head)Content-Length: 11\r\n\r\n", shop),
+            ("\(get)\(get)\(head)Content-Length: 11\r\n\r\n", shop),
+            ("\(head)Transfer-Encoding: chunked\r\n\r\nB\r\n", shop),
+            ("\(head)Bad Field: x\r\n\r\n", shop),
+            ("\(head)X-Long: \(String(repeating: "x", count: 20_000))", shop),
+            ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n", nil),
+            (
+                "GET /\(String(repeating: "x", count: 9000)) HTTP/1.1\r\nOrigin: https://shop.example\r\n\r\n",
+                nil
+            ),
+            ("\(get)GET / HTTP/2.0\r\n\r\n", nil), ("Origin: https://shop.example\r\n\r\n", nil),
+        ] as [(String, String?)] {
+            for size in [1, 7, bytes.utf8.count] {
+                var machine = Machine(limits: limits)
+                var rest = Array(bytes.utf8)[...]
+                while !rest.isEmpty {
+                    machine.feed(Array(rest.prefix(size)))
+                    rest = rest.dropFirst(size)
+                }
+                #expect(machine.rejections.map(\.origin) == [origin], "\(bytes.prefix(100))")
+            }
+        }
+        var machine = Machine(limits: limits)
+        machine.feed("\(head)Content-Length: 9\r\n\r\n1234")
+        machine.pass(.seconds(11))
+        #expect(machine.rejections.map(\.status.code) == [408])
+        #expect(machine.rejections.map(\.origin) == [shop])
+    }
+
     @Test("closes after the answer that says so, at once if the peer is done, else with a last look")
     func closesAfterAnswer() {
         var machine = Machine()

@@ -88,6 +88,7 @@ struct OperationsTests {
         let refused = await service.send(.get, "/readyz")
         #expect(refused.status == 503)
         #expect(refused.member("reason") == "the store refuses writes")
+        #expect(refused.field("Retry-After") == "1")
         #expect(await service.send(.get, "/healthz").status == 200)
         service.storeAcceptsWrites = true
         service.service.beginStopping()
@@ -113,6 +114,9 @@ struct OperationsTests {
                     #"afterlink_http_requests_total{route="",status="404"} 1"#, "afterlink_clicks_total 1\n",
                     "afterlink_matches_total 1\n", "# TYPE afterlink_http_request_duration_seconds histogram",
                     #"afterlink_build_info{version="test"} 1"#, "afterlink_store_accepts_writes 1",
+                    #"afterlink_http_errors_total{code="NOT_FOUND"} 1"#,
+                    #"afterlink_no_matches_total{reason="no_click"} 0"#,
+                    "afterlink_log_dropped_lines_total 0",
                 ],
                 lacks: [hex]
             )
@@ -152,11 +156,40 @@ struct OperationsTests {
     }
 }
 
+@Suite("Proxies")
+struct ProxyTests {
+    @Test(
+        "Forwarded counts from a trusted proxy as X-Forwarded-For does; X-Forwarded-Proto changes no answer"
+    )
+    func forwarded() async throws {
+        let body = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
+        let trusting = try await TestService(trustedProxies: ["127.0.0.0/8"])
+        let node = #"for=6.6.6.6, for="[2001:db8::1]:80";proto=https"#
+        #expect(await trusting.click(body, fields: ["Forwarded": node]).status == 201)
+        #expect(await trusting.click(body, fields: ["Forwarded": #"for="[2001:db8::1]""#]).status == 200)
+        #expect(await trusting.click(body, fields: ["Forwarded": "for=203.0.113.2"]).status == 201)
+        // Two that disagree: only the connection is certain, the same for both.
+        let unclear = ["Forwarded": "for=203.0.113.3", "X-Forwarded-For": "203.0.113.4"]
+        #expect(await trusting.click(body, fields: unclear).status == 201)
+        #expect(await trusting.click(body).status == 200)
+        for path in ["/healthz", "/v1/skan/config", "/nothing", "/v1/deferred-deeplink"] {
+            let plain = await trusting.send(.get, path, fields: ["X-Request-ID": "same"])
+            for proto in ["http", "https", "javascript"] {
+                let fields = ["X-Request-ID": "same", "X-Forwarded-Proto": proto]
+                let answer = await trusting.send(.get, path, fields: fields)
+                #expect(answer.text == plain.text && answer.fieldLines == plain.fieldLines)
+            }
+        }
+    }
+}
+
 @Suite("A store that cannot be read")
 struct UnreadableStoreTests {
-    private static func answer(_ path: String, fields: [FieldLine] = []) async throws -> (
-        status: Int, text: String
-    ) {
+    private static func answer(
+        _ method: HTTPServer.Method,
+        _ path: String,
+        fields: [FieldLine] = []
+    ) async throws -> (status: Int, text: String, fields: [String]) {
         let key = try #require(ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)))
         let service = Service(
             settings: ServiceSettings(version: "test"),
@@ -173,7 +206,7 @@ struct UnreadableStoreTests {
             stores: Stores(clicks: store, apps: store, statistics: store)
         )
         let request = Request(
-            .get,
+            method,
             path: path,
             query: "fingerprint=\(hex)",
             fields: fields,
@@ -182,14 +215,17 @@ struct UnreadableStoreTests {
             firstByteAt: .now()
         )
         let response = await handler.respond(to: request)
-        return (response.status.code, String(decoding: response.body, as: UTF8.self))
+        return (
+            response.status.code, String(decoding: response.body, as: UTF8.self),
+            response.fields.map { "\($0.name): \($0.value)" }
+        )
     }
 
     @Test("leaves the process alive and what needs no store answered, but not ready")
     func alive() async throws {
-        #expect(try await Self.answer("/healthz").status == 200)
-        #expect(try await Self.answer("/v1/skan/config").status == 200)
-        let readiness = try await Self.answer("/readyz")
+        #expect(try await Self.answer(.get, "/healthz").status == 200)
+        #expect(try await Self.answer(.get, "/v1/skan/config").status == 200)
+        let readiness = try await Self.answer(.get, "/readyz")
         #expect(readiness.status == 503)
         #expect(readiness.text == #"{"status":"not_ready","reason":"the store cannot be read"}"#)
     }
@@ -197,7 +233,19 @@ struct UnreadableStoreTests {
     @Test("answers checks 503, not 401 and never no_match")
     func checks() async throws {
         let bearer = FieldLine(name: "Authorization", value: "Bearer app_0123456789012345678901234567890123")
-        #expect(try await Self.answer("/v1/deferred-deeplink", fields: [bearer]).status == 503)
+        #expect(try await Self.answer(.get, "/v1/deferred-deeplink", fields: [bearer]).status == 503)
+    }
+
+    @Test("lets a page read its 503, and gives no permission that a browser would keep")
+    func pages() async throws {
+        let origin = FieldLine(name: "Origin", value: "https://shop.example")
+        for method in [HTTPServer.Method.post, .options, .delete] {
+            let answer = try await Self.answer(method, "/v1/deferred-deeplink/click", fields: [origin])
+            #expect(answer.status == 503)
+            #expect(answer.fields.contains("Access-Control-Allow-Origin: *"))
+            #expect(answer.fields.contains { $0.hasPrefix("Retry-After: ") })
+            #expect(!answer.fields.contains { $0.hasPrefix("Access-Control-Max-Age") })
+        }
     }
 }
 

@@ -23,6 +23,25 @@ public struct KeyText: Sendable {
         self.text = text
     }
 
+    /// Whether a text holds something of the form of a made key, between characters that no key has.
+    ///
+    /// Keys that operators bring have no form to be known by.
+    public static func occurs(in text: String) -> Bool {
+        text.utf8.split { !isKeyByte($0) }.contains { word in
+            KeyKind.allCases.contains { kind in
+                word.count == kind.rawValue.utf8.count + 1 + secretLength
+                    && word.starts(with: "\(kind.rawValue)_".utf8)
+            }
+        }
+    }
+
+    /// Characters of 32 bytes in base64url.
+    private static let secretLength = (randomByteCount * 4 + 2) / 3
+
+    private static func isKeyByte(_ byte: UInt8) -> Bool {
+        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+    }
+
     /// What is stored of it.
     public var digest: KeyDigest { KeyDigest(of: text) }
 }

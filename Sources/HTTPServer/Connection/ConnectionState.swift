@@ -289,12 +289,26 @@ extension ConnectionState {
         isLast = true
         // What the peer still sends must be read, or its kernel may throw the answer away.
         method = nil
+        let origin = refusedOrigin
         input = InputBuffer()
         body = []
         abandon()
         return .reject(
-            Rejection(kind: refusal.kind, reason: refusal.sentence, peer: peer, firstByteAt: firstByteAt)
+            Rejection(
+                kind: refusal.kind,
+                reason: refusal.sentence,
+                peer: peer,
+                firstByteAt: firstByteAt,
+                origin: origin
+            )
         )
+    }
+
+    /// The `Origin` among the field lines that were read, so that a page may be told why it was refused.
+    private var refusedOrigin: String? {
+        guard let last = parser.lines.last else { return nil }
+        let head = RequestHead(bytes: input.head(Int(last.value.upperBound)), lines: parser.lines)
+        return head.firstLine(named: "origin").map { head.string(head.lines[$0].value) }
     }
 
     private mutating func finish(at now: MonotonicTime) -> Action {

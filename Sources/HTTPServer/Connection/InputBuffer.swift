@@ -15,6 +15,11 @@ struct InputBuffer {
         start == bytes.count
     }
 
+    /// Bytes of the current request's head, as many as it has.
+    func head(_ length: Int) -> [UInt8] {
+        Array(bytes[start...].prefix(length))
+    }
+
     /// Whether anything behind the head has come.
     var bodyHasBegun: Bool {
         bytes.count > headEnd

@@ -41,7 +41,8 @@ struct HeadParser {
     private var requestTarget: RequestTarget?
     private var version = Version.http11
     private var section = FieldSectionParser(at: 0)
-    private var lines: [RequestHead.Line] = []
+    /// The field lines read so far.
+    private(set) var lines: [RequestHead.Line] = []
     private var framing = Framing()
 
     init() {}

@@ -16,6 +16,8 @@ final class WriteQueue: Sendable {
         /// Why the writer cannot take anything at present.
         var obstacle: StoreError?
         var closedBecause: StoreError?
+        /// Requests refused here, without the writer, since the start.
+        var refusals: [StoreError.Code: Int64] = [:]
     }
 
     private let state = Monitor(State())
@@ -45,7 +47,15 @@ final class WriteQueue: Sendable {
             }
             return nil
         }
-        if let refusal { write.refuse(refusal) }
+        if let refusal { refuse([write], refusal) }
+    }
+
+    /// Requests that were refused for want of room or time, since the start.
+    var refusals: [StoreError.Code: Int64] { state.withLock(\.refusals) }
+
+    private func refuse(_ writes: [any QueuedWrite], _ error: StoreError) {
+        let told = writes.count { $0.refuse(error) }
+        state.withLock { $0.refusals[error.code, default: 0] += Int64(told) }
     }
 
     /// Waits for something to write.
@@ -104,8 +114,7 @@ final class WriteQueue: Sendable {
             return (late + running, state.obstacle)
         }
         guard !late.isEmpty else { return }
-        let error = obstacle ?? .late
-        for write in late { write.refuse(error) }
+        refuse(late, obstacle ?? .late)
     }
 
     /// Refuses everything that waits.

@@ -21,6 +21,9 @@ enum CheckReadiness {
             json.member("status", reason == nil ? "ready" : "not_ready")
             if let reason { json.member("reason", reason) }
         }
-        return Response(reason == nil ? .ok : .serviceUnavailable, json: json)
+        guard reason != nil else { return Response(.ok, json: json) }
+        var response = Response(.serviceUnavailable, json: json)
+        response.fields.append(FieldLine(name: "Retry-After", value: "1"))
+        return response
     }
 }

@@ -29,6 +29,8 @@ public final class Log: Sendable {
         var bytes: [UInt8] = []
         var isScheduled = false
         var droppedLines = 0
+        /// Since the start.
+        var droppedTotal = 0
     }
 
     private static let gatheringTime = DispatchTimeInterval.milliseconds(5)
@@ -55,11 +57,15 @@ public final class Log: Sendable {
         queue.sync { drain() }
     }
 
+    /// Lines that were dropped since the start, because what the log is written to could not keep up.
+    public var droppedLineCount: Int { pending.withLock { $0.droppedTotal } }
+
     /// Takes whole lines, and their number for when they must be dropped.
     func append(_ lines: [UInt8], lineCount: Int) {
         let schedules = pending.withLock { pending in
             guard pending.bytes.count + lines.count <= Self.maximumPending else {
                 pending.droppedLines += lineCount
+                pending.droppedTotal += lineCount
                 return false
             }
             pending.bytes += lines
@@ -72,7 +78,11 @@ public final class Log: Sendable {
 
     private func drain() {
         let (bytes, dropped) = pending.withLock { pending in
-            defer { pending = Pending() }
+            defer {
+                pending.bytes = []
+                pending.isScheduled = false
+                pending.droppedLines = 0
+            }
             return (pending.bytes, pending.droppedLines)
         }
         if !bytes.isEmpty { write(bytes) }
@@ -102,7 +112,7 @@ public final class Log: Sendable {
     static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }
+                text.unicodeScalars.map { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) ? " " : $0 }
             )
         )
     }

@@ -16,6 +16,11 @@ public final class Metrics: Sendable {
         return metrics
     }
 
+    /// Errors answered by code, over all loops.
+    func errorCounts() -> [APIError.Code: Int64] {
+        loops.withLock { $0 }.reduce(into: [:]) { $0.merge($1.errorCounts, uniquingKeysWith: +) }
+    }
+
     /// The sums over all loops, in the order of the routes; unknown paths last.
     func counts() -> [(route: String, counts: LoopMetrics.RouteCounts)] {
         let loops = loops.withLock { $0 }
@@ -53,6 +58,7 @@ final class LoopMetrics: Sendable {
 
     private let indexes: [String: Int]
     private let routes: Mutex<[RouteCounts]>
+    private let errors = Mutex<[APIError.Code: Int64]>([:])
 
     init(routes names: [String]) {
         indexes = Dictionary(zip(names, names.indices)) { first, _ in first }
@@ -68,6 +74,12 @@ final class LoopMetrics: Sendable {
             routes[index].totalMicroseconds += microseconds
         }
     }
+
+    func count(_ code: APIError.Code) {
+        errors.withLock { $0[code, default: 0] += 1 }
+    }
+
+    var errorCounts: [APIError.Code: Int64] { errors.withLock { $0 } }
 
     func counts(at index: Int) -> RouteCounts {
         routes.withLock { $0[index] }

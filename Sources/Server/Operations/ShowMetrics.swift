@@ -12,11 +12,15 @@ enum ShowMetrics {
         text.header("afterlink_uptime_seconds", .gauge, "Seconds since the start.")
         text.sample("afterlink_uptime_seconds", [], Double(service.uptime) / 1_000_000_000)
         requests(service.metrics.counts(), &text)
+        errors(service.metrics.errorCounts(), &text)
         let statistics = service.connections()
         connections(statistics, &text)
         tls(statistics, &text)
         try await facts(context, exchange, &text)
         store(service.storeHealth(), &text)
+        text.header("afterlink_log_dropped_lines_total", .counter, "Log lines that could not be kept.")
+        text.sample("afterlink_log_dropped_lines_total", [], Double(service.log.droppedLineCount))
+        samples(service.process(), &text)
         return Response(
             .ok,
             fields: [.noStore],
@@ -49,6 +53,14 @@ enum ShowMetrics {
                 counts: counts.durations,
                 sum: Double(counts.totalMicroseconds) / 1_000_000
             )
+        }
+    }
+
+    private static func errors(_ counts: [APIError.Code: Int64], _ text: inout MetricsText) {
+        text.header("afterlink_http_errors_total", .counter, "Errors answered, by their code.")
+        for code in APIError.Code.allCases {
+            guard let count = counts[code] else { continue }
+            text.sample("afterlink_http_errors_total", [("code", code.rawValue)], Double(count))
         }
     }
 
@@ -100,10 +112,16 @@ enum ShowMetrics {
             // What the process knows by itself is still worth telling.
             return
         }
-        for metric in Metric.allCases {
+        let reasons = NoMatchReason.allCases.map { ($0, Metric($0)) }
+        for metric in Metric.allCases where !reasons.contains(where: { $0.1 == metric }) {
             let name = "afterlink_\(metric.rawValue)_total"
             text.header(name, .counter, "Counted as \(metric.rawValue) since the database was made.")
             text.sample(name, [], Double(report.totals[metric] ?? 0))
+        }
+        text.header("afterlink_no_matches_total", .counter, "Checks that matched nothing, by reason.")
+        for (reason, metric) in reasons {
+            let count = Double(report.totals[metric] ?? 0)
+            text.sample("afterlink_no_matches_total", [("reason", reason.rawValue)], count)
         }
         text.header("afterlink_live_clicks", .gauge, "Clicks that could be matched now.")
         text.sample("afterlink_live_clicks", [], Double(report.liveClicks))
@@ -112,17 +130,22 @@ enum ShowMetrics {
     private static func store(_ health: StoreHealth, _ text: inout MetricsText) {
         text.header("afterlink_store_accepts_writes", .gauge, "1 when the last write reached the disk.")
         text.sample("afterlink_store_accepts_writes", [], health.acceptsWrites ? 1 : 0)
+        samples(health.samples, &text)
+        for (name, help, histogram) in health.histograms {
+            text.header(name, .histogram, help)
+            text.cumulativeHistogram(name, histogram)
+        }
+    }
+
+    /// Those of one name follow each other.
+    private static func samples(_ samples: [StoreHealth.Sample], _ text: inout MetricsText) {
         var lastName = ""
-        for sample in health.samples {
+        for sample in samples {
             if sample.name != lastName {
                 text.header(sample.name, sample.kind == .counter ? .counter : .gauge, sample.help)
                 lastName = sample.name
             }
             text.sample(sample.name, sample.label.map { [($0.name, $0.value)] } ?? [], sample.value)
-        }
-        for (name, help, histogram) in health.histograms {
-            text.header(name, .histogram, help)
-            text.cumulativeHistogram(name, histogram)
         }
     }
 }

@@ -5,13 +5,15 @@ internal import HTTPServer
 ///
 /// Source: the contract's table of errors. Holds nothing of the inside: no SQL, no path, no version.
 struct APIError: Error, Equatable {
-    enum Code: String {
+    enum Code: String, CaseIterable {
         case invalidFingerprint = "INVALID_FINGERPRINT"
         case invalidURL = "INVALID_URL"
         case missingRequiredField = "MISSING_REQUIRED_FIELD"
         case invalidField = "INVALID_FIELD"
         case invalidJSON = "INVALID_JSON"
         case invalidAPIKey = "INVALID_API_KEY"
+        /// A key stands in the address instead of in the Authorization field.
+        case keyInURL = "KEY_IN_URL"
         case forbidden = "FORBIDDEN"
         case notFound = "NOT_FOUND"
         case methodNotAllowed = "METHOD_NOT_ALLOWED"
@@ -69,6 +71,14 @@ extension APIError {
         fieldLines: [FieldLine(name: "WWW-Authenticate", value: "Bearer")]
     )
 
+    /// The same whether the key is good or not.
+    static let keyInURL = APIError(
+        status: .badRequest,
+        code: .keyInURL,
+        message: "An API key stands in the address, which proxies and logs keep. Send it as "
+            + "\"Authorization: Bearer <key>\", and replace this key by a new one"
+    )
+
     static func forbidden(_ message: String) -> APIError {
         APIError(status: .forbidden, code: .forbidden, message: message)
     }
@@ -117,6 +127,16 @@ extension APIError {
         message: "The service cannot store or read right now. Try again in a moment",
         retryAfter: 1
     )
+
+    /// Callers who were refused together come back apart: up to two seconds more, by when each had begun.
+    ///
+    /// A rate limit is left as it is: it says when exactly another try passes.
+    func spread(by moment: MonotonicTime) -> APIError {
+        guard code == .unavailable, let retryAfter else { return self }
+        var error = self
+        error.retryAfter = retryAfter + Int(moment.nanoseconds / 1000 % 3)
+        return error
+    }
 
     static func internalError(requestID: String) -> APIError {
         APIError(

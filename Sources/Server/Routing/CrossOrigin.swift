@@ -6,16 +6,10 @@ enum CrossOrigin {
     private static let allowedHeaders = "content-type, authorization, x-sdk-version, x-request-id"
     private static let maximumAge = "86400"
 
-    /// The answer to OPTIONS on a path that exists.
-    static func preflight(
-        _ request: Request,
-        allowed: String,
-        _ isCrossOrigin: Bool,
-        _ directory: Directory
-    ) -> Response {
+    /// The answer to OPTIONS on a path that exists; who may read it is added by ``allow(_:app:_:_:)``.
+    static func preflight(allowed: String, _ isCrossOrigin: Bool) -> Response {
         var response = Response(.noContent, fields: [FieldLine(name: "Allow", value: allowed)])
         guard isCrossOrigin else { return response }
-        allow(request, app: nil, directory, &response)
         response.fields += [
             FieldLine(name: "Access-Control-Allow-Methods", value: "GET, POST"),
             FieldLine(name: "Access-Control-Allow-Headers", value: allowedHeaders),
@@ -26,16 +20,14 @@ enum CrossOrigin {
 
     /// Lets the page read the answer, if its origin may.
     ///
-    /// A preflight does not tell the app: then the origin may be any app's.
-    static func allow(_ request: Request, app: App?, _ directory: Directory, _ response: inout Response) {
+    /// A preflight does not tell the app: then the origin may be any app's. The origin is nil where none was sent,
+    /// or the request broke off before it.
+    static func allow(_ origin: String?, app: App?, _ directory: Directory, _ response: inout Response) {
         let apps = app.map { [$0] } ?? directory.apps
-        let origin = request.field("origin")
-        response.fields.append(
-            FieldLine(name: "Access-Control-Expose-Headers", value: "X-Request-ID, Retry-After")
-        )
+        response.fields.append(exposedHeaders)
         // Not by key path: this runs for every check, and key paths are read at run time.
         if apps.contains(where: { $0.settings.allowedOrigins.isEmpty }) {
-            response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: "*"))
+            response.fields.append(anyOrigin)
             return
         }
         response.fields.append(FieldLine(name: "Vary", value: "Origin"))
@@ -43,4 +35,15 @@ enum CrossOrigin {
         else { return }
         response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: origin))
     }
+
+    /// Lets every page read an answer that tells nothing of anybody: that the apps cannot be read at all.
+    static func allowAny(_ response: inout Response) {
+        response.fields += [exposedHeaders, anyOrigin]
+    }
+
+    private static let exposedHeaders = FieldLine(
+        name: "Access-Control-Expose-Headers",
+        value: "X-Request-ID, Retry-After"
+    )
+    private static let anyOrigin = FieldLine(name: "Access-Control-Allow-Origin", value: "*")
 }

@@ -1,5 +1,5 @@
-internal import Attribution
-internal import HTTPServer
+package import Attribution
+package import HTTPServer
 internal import Synchronization
 
 /// How many requests one address may make: so many a second in the long run, and so many at once.
@@ -24,19 +24,22 @@ public struct RateLimit: Equatable, Sendable {
         else { return nil }
         self.init(perSecond: perSecond, burst: burst)
     }
+
+    /// As it is read.
+    public var text: String { "\(perSecond)/s:\(burst)" }
 }
 
-/// Token buckets by address, for clicks and checks; one number each, in a bounded table.
+/// Token buckets by address for one class of requests; one number each, in a bounded table.
 ///
 /// A bucket is kept as the moment at which it will be full again (the generic cell rate algorithm, ITU-T
 /// I.371): a moment in the past is a full bucket and need not be kept at all. When a shard is full of buckets
 /// in use, newcomers share one bucket, so that a flood of addresses fills no memory.
-final class RateLimiter: Sendable {
-    struct Refusal: Equatable {
+package final class RateLimiter: Sendable {
+    package struct Refusal: Equatable {
         /// Whole seconds until the next request is allowed, at least 1.
-        let retryAfter: Int
+        package let retryAfter: Int
         /// Whole seconds until the whole burst is allowed again, at least 1.
-        let reset: Int
+        package let reset: Int
     }
 
     private static let shardCount = 16
@@ -51,7 +54,8 @@ final class RateLimiter: Sendable {
         var nextSweep: UInt64 = 0
     }
 
-    let limit: RateLimit
+    package let limit: RateLimit
+    private let countsLoopback: Bool
     private let interval: UInt64
     private let shards: [Lock]
 
@@ -59,20 +63,30 @@ final class RateLimiter: Sendable {
         let shard = Mutex(Shard())
     }
 
-    init(_ limit: RateLimit) {
-        self.limit = limit
+    package init(_ rule: RateLimits.Rule) {
+        limit = rule.limit
+        countsLoopback = rule.countsLoopback
         interval = 1_000_000_000 / UInt64(limit.perSecond)
         shards = (0..<Self.shardCount).map { _ in Lock() }
     }
 
     /// Takes a token of the address's bucket; IPv6 addresses share one by /64.
     /// - Returns: nil when the request may go on.
-    func take(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
+    package func take(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
+        guard countsLoopback || !address.isLoopback else { return nil }
         let bucket = address.prefix(ipv4Bits: 32, ipv6Bits: 64)
         // Hashing is seeded at random in each process: nobody can choose addresses that meet in one shard.
         let index = Int(truncatingIfNeeded: UInt(bitPattern: bucket.hashValue) % UInt(Self.shardCount))
         return shards[index].shard.withLock { take(bucket, now.nanoseconds, &$0) }
     }
+
+    /// Addresses that are kept at present.
+    package var count: Int {
+        shards.reduce(0) { sum, lock in sum + lock.shard.withLock { $0.fullAt.count } }
+    }
+
+    /// Addresses that are kept at most.
+    package static let maximumCount = shardCount * entriesPerShard
 
     private func take(_ address: NetworkAddress, _ now: UInt64, _ shard: inout Shard) -> Refusal? {
         if shard.fullAt.count >= Self.entriesPerShard, shard.fullAt[address] == nil, now >= shard.nextSweep {

@@ -17,8 +17,8 @@ struct Route: Sendable {
     /// Literal, or with one last part `{name}` that stands for any single part.
     let path: String
     let access: Access
-    /// Whether requests count against their address's limit.
-    let isRateLimited: Bool
+    /// Against which of their address's limits requests count.
+    let rateLimitClass: RateLimitClass?
     /// Whether pages of other origins may call it.
     let isCrossOrigin: Bool
     /// Whether a GET changes something, so that HEAD cannot stand for it.
@@ -29,7 +29,7 @@ struct Route: Sendable {
         _ method: Method,
         _ path: String,
         _ access: Access,
-        rateLimited: Bool = false,
+        limitedAs rateLimitClass: RateLimitClass? = nil,
         crossOrigin: Bool = false,
         consumes: Bool = false,
         _ endpoint: @escaping Endpoint
@@ -37,7 +37,7 @@ struct Route: Sendable {
         self.method = method
         self.path = path
         self.access = access
-        isRateLimited = rateLimited
+        self.rateLimitClass = rateLimitClass
         isCrossOrigin = crossOrigin
         self.consumes = consumes
         self.endpoint = endpoint

@@ -12,9 +12,13 @@ package struct Configuration: Sendable {
     package var trustedProxies: [AddressRange] = []
     /// 0 stands for one a core.
     package var threads = 0
-    package var maximumConnections = 20_000
-    /// Nil for no limit.
-    package var rateLimit: RateLimit?
+    /// Nil for as many as the process's limit of open files lets it have, 20,000 at most.
+    package var maximumConnections: Int?
+    /// For clicks and checks, where these have no limit of their own.
+    package var rateLimit: RateLimitChoice?
+    package var clickRateLimit: RateLimitChoice?
+    package var checkRateLimit: RateLimitChoice?
+    package var adminRateLimit: RateLimitChoice?
 
     /// As it was given; relative to ``dataDirectory``.
     package var database = "afterlink.db"
@@ -37,6 +41,8 @@ package struct Configuration: Sendable {
     package var limits = Limits()
     /// In bytes.
     package var requestMemory = 64 * 1024 * 1024
+    /// Writes that may wait for the disk.
+    package var queueLimit = 8192
     package var timeouts = Timeouts()
     package var shutdownGrace: Int64 = 7
 
@@ -58,5 +64,14 @@ package struct Configuration: Sendable {
     /// Where the server key is.
     package var serverKeyPath: String {
         serverKeyFile ?? databasePath + ".key"
+    }
+
+    private static let standardConnections = 20_000
+    /// Below it, a service that was not told how many connections to take says how few it takes.
+    static let connectionsWorthHaving = 10_000
+
+    /// How many connections are taken where so many files and sockets are left for them.
+    package func connectionLimit(descriptors: Int) -> Int {
+        maximumConnections ?? max(1, min(Self.standardConnections, descriptors))
     }
 }

@@ -23,6 +23,8 @@ extension Setting {
         .saying("All requests together that have not come whole; one more is answered 503."),
         limit("limit-requests", "N", 1...1_000_000_000, default: 1000, into: \.limits.requestsPerConnection)
             .saying("Requests on one connection; the answer to the last one closes it."),
+        limit("limit-queue", "N", 1...1_000_000, default: 8192, into: \.queueLimit)
+            .saying("Clicks and matches that may wait for the disk; one more is answered 503 at once."),
     ]
 
     static let timeLimits: [Setting] = [

@@ -6,7 +6,7 @@ internal import HTTPServer
 extension Setting {
     /// Every setting, in the order of the documentation.
     package static let all: [Setting] =
-        network + database + matching + firstStart + limits + timeLimits + log + tests
+        network + rateLimits + database + matching + firstStart + limits + timeLimits + log + tests
 
     private static let network: [Setting] = [
         Setting(
@@ -54,22 +54,11 @@ extension Setting {
             "maximum-connections",
             .network,
             "N",
-            default: "20000",
+            default: "20000, or what the limit of open files leaves",
             allowed: "a whole number from 1 to 1000000",
             help: "Open connections; one more is answered 503.",
-            into: \.maximumConnections,
+            intoOptional: \.maximumConnections,
             { ValueText.integer($0, in: 1...1_000_000) }
-        ),
-        Setting(
-            "rate-limit",
-            .network,
-            "N/s:BURST",
-            default: "off",
-            allowed: "off, or so many a second and so many at once, as in 20/s:500",
-            help: "Clicks and checks that one address may send; more are answered 429. Many phones share an"
-                + " address: leave room.",
-            into: \.rateLimit,
-            ValueText.rateLimit
         ),
         Setting(
             "tls-certificate",

@@ -51,9 +51,9 @@ enum ValueText {
         }
     }
 
-    /// A limit, or nil for `off`.
-    static func rateLimit(_ text: String) -> RateLimit?? {
-        text == "off" ? .some(nil) : RateLimit(text).map(Optional.some)
+    /// `off`, or as in `20/s:500`.
+    static func rateLimit(_ text: String) -> RateLimitChoice? {
+        text == "off" ? .off : RateLimit(text).map(RateLimitChoice.limit)
     }
 
     private static func hasControls(_ text: String) -> Bool {

@@ -21,24 +21,23 @@ final class RunningService: Sendable {
     private static let storeGrace: UInt64 = 1500
 
     /// Opens everything, makes the first app on a new database, and begins to answer.
-    static func start(_ configuration: Configuration) async throws(CommandFailure) -> RunningService {
-        let tls = try ServedTLS(configuration)
+    static func start(_ chosen: Configuration) async throws(CommandFailure) -> RunningService {
+        let tls = try ServedTLS(chosen)
+        var configuration = chosen
+        let descriptors = DescriptorLimit.raise()
+        configuration.maximumConnections = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
         try CommandDatabase.prepareDirectory(configuration)
+        let modes = FileModes.tighten(database: configuration.databasePath)
         let output = try LogOutput(path: configuration.logFile)
-        let isForPeople = configuration.logFile == nil && Console.errorIsTerminal
-        let format = configuration.logFormat ?? (isForPeople ? .text : .json)
-        let log = Log(format: format, clock: .system) { output.write($0) }
+        let log = makeLog(configuration, output)
         let lateService = Late<Service>()
         let store = try openStore(configuration, lateService, log)
         do throws(CommandFailure) {
             // First the address: keys of a service that then cannot start would never be shown to anybody.
             let servers = try Servers(configuration, store, lateService, tls?.termination)
             let apps = store.makeStores().apps
-            let (serverKey, firstApp) = try await FirstApp.prepare(
-                apps,
-                configuration,
-                others: .unlessBrought
-            )
+            let (serverKey, firstApp) =
+                try await FirstApp.prepare(apps, configuration, others: .unlessBrought)
             let service = Service(
                 settings: configuration.serviceSettings,
                 clock: .system,
@@ -46,17 +45,25 @@ final class RunningService: Sendable {
                 serverKey: serverKey,
                 log: log,
                 storeHealth: store.health,
-                connections: { servers.main.statistics }
+                connections: { servers.main.statistics },
+                process: { ProcessFacts.samples() + [output.failureSample] }
             )
             lateService.value = service
             try servers.start()
             let running = RunningService(log, output, firstApp, store, servers, service, tls, configuration)
-            running.announce(configuration, warnings: (try? apps.directory().warnings) ?? [])
+            let warnings = modes + connectionWarnings(chosen, descriptors: descriptors)
+            running.announce(configuration, warnings: warnings + ((try? apps.directory().warnings) ?? []))
             return running
         } catch {
             store.stop(Self.storeGrace)
             throw error
         }
+    }
+
+    private static func makeLog(_ configuration: Configuration, _ output: LogOutput) -> Log {
+        let isForPeople = configuration.logFile == nil && Console.errorIsTerminal
+        let format = configuration.logFormat ?? (isForPeople ? .text : .json)
+        return Log(format: format, clock: .system) { output.write($0) }
     }
 
     /// Opens the store, whose clock is the service's, which is made after it.
@@ -134,13 +141,23 @@ final class RunningService: Sendable {
             log.event(.warning, "UNSAFE: the test clock is on, and any request can set the time")
         }
         for warning in warnings { log.event(.warning, warning) }
-        let descriptors = DescriptorLimit.raise()
-        if descriptors < configuration.maximumConnections + Self.ownDescriptors {
-            log.event(
-                .warning,
-                "only \(descriptors) files and sockets may be open, fewer than --maximum-connections"
-                    + " \(configuration.maximumConnections) needs; raise the limit with `ulimit -n` or LimitNOFILE"
-            )
+    }
+
+    /// What an operator should know of how many connections there can be.
+    private static func connectionWarnings(_ chosen: Configuration, descriptors: Int) -> [String] {
+        let limit = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
+        if let wanted = chosen.maximumConnections, wanted > descriptors - ownDescriptors {
+            return [
+                "only \(descriptors) files and sockets may be open, fewer than --maximum-connections \(wanted)"
+                    + " needs; raise the limit with `ulimit -n` or LimitNOFILE"
+            ]
         }
+        guard chosen.maximumConnections == nil, limit < Configuration.connectionsWorthHaving else {
+            return []
+        }
+        return [
+            "only \(descriptors) files and sockets may be open, so that \(limit) connections are taken at most;"
+                + " raise the limit with `ulimit -n` or LimitNOFILE"
+        ]
     }
 }

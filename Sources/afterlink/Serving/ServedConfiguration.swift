@@ -10,7 +10,7 @@ extension Configuration {
         settings.attributionWindow = attributionWindow
         settings.replayGrace = replayGrace * 1000
         settings.trustedProxies = TrustedProxies(trustedProxies)
-        settings.rateLimit = rateLimit
+        settings.rateLimits = rateLimits
         settings.usesTestClock = usesTestClock
         return settings
     }
@@ -20,7 +20,7 @@ extension Configuration {
         settings.tls = tls
         settings.limits = limits
         settings.timeouts = timeouts
-        settings.maximumConnections = maximumConnections
+        if let maximumConnections { settings.maximumConnections = maximumConnections }
         settings.requestMemoryByteCount = requestMemory
         return settings
     }

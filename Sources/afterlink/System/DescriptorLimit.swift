@@ -8,13 +8,22 @@ enum DescriptorLimit {
     /// - Returns: the limit now.
     @discardableResult
     static func raise() -> Int {
-        var limit = rlimit()
-        // The kernel fills the local value, and reads it in the second call.
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+        guard var limit = read() else { return 0 }
         limit.rlim_cur = limit.rlim_max
-        // Where it is refused, the old limit stays.
+        // The kernel reads the local value; where it refuses, the old limit stays.
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        return Int(clamping: limit.rlim_cur)
+        return current ?? 0
+    }
+
+    /// The limit now; nil where the system does not say.
+    static var current: Int? {
+        read().map { Int(clamping: $0.rlim_cur) }
+    }
+
+    private static func read() -> rlimit? {
+        var limit = rlimit()
+        // The kernel fills the local value.
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        return limit
     }
 }

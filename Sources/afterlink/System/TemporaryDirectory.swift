@@ -21,15 +21,7 @@ struct TemporaryDirectory {
 
     /// Deletes the directory with the files in it.
     func delete() {
-        // The stream is closed below; each entry is read before the next one is asked for.
-        guard let stream = unsafe opendir(path) else { return }
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { TextFile.delete("\(path)/\(name)") }
-        }
-        unsafe closedir(stream)
+        for name in DirectoryListing.names(in: path) ?? [] { TextFile.delete("\(path)/\(name)") }
         // The path lives for the call.
         _ = unsafe rmdir(path)
     }

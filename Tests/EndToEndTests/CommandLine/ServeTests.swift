@@ -145,6 +145,23 @@ struct ServeTests {
         #expect(try serve("127.0.0.1:0", ["--data-directory", "/dev/null/x"]).status == 1)
     }
 
+    @Test("limits what one address may send, by class, where that was asked for")
+    func rateLimit() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--rate-limit-checks", "1/s:3"])
+        defer { server.kill() }
+        let connection = try server.connect()
+        // At most one more passes for each second that the machine takes for it.
+        var replies: [Connection.Reply] = []
+        while replies.count < 200, replies.last?.status != 429 {
+            replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
+        }
+        let refused = try #require(replies.last)
+        #expect(replies.count > 3 && refused.status == 429)
+        #expect(refused.fields["retry-after"] == "1" && refused.fields["x-ratelimit-limit"] == "3")
+        for number in 0..<50 { #expect(try connection.click(fingerprint(number)).status == 201) }
+    }
+
     @Test("a second signal hurries a stop that waits for a slow client")
     func secondSignal() throws {
         let installation = try Installation()

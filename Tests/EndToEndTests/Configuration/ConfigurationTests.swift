@@ -1,5 +1,6 @@
 import Attribution
 import HTTPServer
+import Server
 import Testing
 import afterlink
 
@@ -146,6 +147,30 @@ struct ConfigurationTests {
         )
         let duplicate = try self.failure(file: "{\"listen\":\"a\",\n\"listen\":\"b\"}")
         #expect(duplicate.explanation.contains("line 2, column 1"))
+    }
+
+    @Test(
+        "a class's own rate limit wins over the general one, and that over what is usual; off is off everywhere"
+    )
+    func rateLimits() throws {
+        let usual = try read().rateLimits
+        #expect(usual == RateLimits.standard)
+        let general = try read(["--rate-limit", "7/s:9"]).rateLimits
+        let seven = RateLimit("7/s:9").map { RateLimits.Rule($0, countsLoopback: true) }
+        #expect(general[.clicks] == seven && general[.checks] == seven)
+        #expect(general[.admin] == usual[.admin])
+        let off = try read(["--rate-limit", "off"]).rateLimits
+        #expect(RateLimitClass.allCases.allSatisfy { off[$0] == nil })
+        let mixed = try read(
+            ["--rate-limit", "off", "--rate-limit-clicks", "7/s:9"],
+            ["AFTERLINK_RATE_LIMIT_ADMIN": "7/s:9"]
+        ).rateLimits
+        #expect(mixed[.clicks] == seven && mixed[.checks] == nil && mixed[.admin] == seven)
+        for name in ["rate-limit", "rate-limit-clicks", "rate-limit-checks", "rate-limit-admin"] {
+            #expect(
+                try failure(["--\(name)", "20"]).explanation.contains("--\(name) \"20\" must be off, or")
+            )
+        }
     }
 
     @Test("never shows a secret, nor a database address with its password")

@@ -46,6 +46,10 @@ actor ServiceLoop {
         try await session.create(app)
     }
 
+    func create(_ key: APIKey) async throws {
+        try await session.create(key)
+    }
+
     func makeKey(_ kind: KeyKind, of app: AppID?, at now: Timestamp) async throws -> (id: KeyID, text: String)
     {
         let text = KeyText(kind: kind, random: .system)

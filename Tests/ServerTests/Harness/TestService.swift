@@ -24,7 +24,7 @@ final class TestService: Sendable {
         _ settings: App.Settings = App.Settings(name: "Shop"),
         replayGrace: Int64 = 60_000,
         trustedProxies: [String] = [],
-        rateLimit: RateLimit? = nil,
+        rateLimits: RateLimits = RateLimits(),
         queueLimit: Int? = nil
     ) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "afterlink-\(UUID().uuidString)")
@@ -45,7 +45,7 @@ final class TestService: Sendable {
         var own = ServiceSettings(version: "test")
         own.replayGrace = replayGrace
         own.trustedProxies = TrustedProxies(trustedProxies.compactMap { AddressRange($0) })
-        own.rateLimit = rateLimit
+        own.rateLimits = rateLimits
         guard let serverKey = ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)) else {
             throw CocoaError(.coderInvalidValue)
         }
@@ -156,8 +156,12 @@ extension TestService {
         )
     }
 
-    func reject(_ kind: Rejection.Kind) async -> Answer {
-        await loop.reject(Rejection(kind: kind, reason: "a test", peer: Self.peer, firstByteAt: .now()))
+    func reject(_ kind: Rejection.Kind, origin: String? = nil, at moment: MonotonicTime = .now()) async
+        -> Answer
+    {
+        await loop.reject(
+            Rejection(kind: kind, reason: "a test", peer: Self.peer, firstByteAt: moment, origin: origin)
+        )
     }
 
     /// Tells the last answer's sender how its delivery ended.
@@ -185,6 +189,10 @@ extension TestService {
         try await loop.create(App(id: id, settings: settings, createdAt: clock.now))
         let key = try await loop.makeKey(.app, of: id, at: clock.now)
         return OtherApp(app: id, key: key.id, bearer: ["Authorization": "Bearer \(key.text)"])
+    }
+
+    func add(_ key: APIKey) async throws {
+        try await loop.create(key)
     }
 
     func revoke(_ key: KeyID) async throws {

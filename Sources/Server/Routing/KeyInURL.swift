@@ -1,0 +1,35 @@
+internal import Attribution
+internal import HTTPServer
+
+/// Finds API keys in addresses, where they do not belong: proxies, browsers and their histories keep addresses.
+enum KeyInURL {
+    /// How often an address may have been percent-encoded before it was sent.
+    private static let mostEncodings = 3
+
+    /// Whether path or query hold something of the form of a key, percent-encoded or not.
+    static func isFound(in request: Request) -> Bool {
+        holdsKey(request.path) || (request.query.map(holdsKey) ?? false)
+    }
+
+    private static func holdsKey(_ text: String) -> Bool {
+        guard mayHoldKey(text) else { return false }
+        var text = text
+        for _ in 0..<mostEncodings {
+            if KeyText.occurs(in: text) { return true }
+            let decoded = QueryItem.text(ofPathPart: text)
+            guard decoded != text else { return false }
+            text = decoded
+        }
+        return KeyText.occurs(in: text)
+    }
+
+    /// Every key has an underscore: the check of a released client, which has none, is not looked at twice.
+    private static func mayHoldKey(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        for index in bytes.indices
+        where bytes[index] == UInt8(ascii: "_") || bytes[index] == UInt8(ascii: "%") {
+            return true
+        }
+        return false
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Support
+import Testing
+import afterlink
+
+/// What a start finds around it, and puts right by itself or lives with.
+@Suite("What a start finds", .blocking, .timeLimit(.minutes(10)))
+struct StartConditionsTests {
+    @Test(
+        "takes others' rights to the files of a database away, and says so; the folder is its owner's business"
+    )
+    func modes() throws {
+        let installation = try Installation()
+        let path = installation.database.path
+        let first = try AfterlinkProcess(installation)
+        #expect(try first.connect().click(fingerprint(1)).status == 201)
+        // Ended hard, it leaves its log beside the database.
+        first.kill()
+        for file in [path, path + "-wal", path + "-shm"] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o664], ofItemAtPath: file)
+        }
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o777],
+            ofItemAtPath: installation.folder.path
+        )
+        let second = try AfterlinkProcess(installation)
+        defer { second.kill() }
+        for file in [path, path + "-wal", path + "-shm", path + ".key"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600, "\(file)")
+        }
+        second.terminate()
+        #expect(second.waitUntilExit() == 0)
+        for file in ["afterlink.db", "afterlink.db-wal", "afterlink.db-shm"] {
+            #expect(
+                installation.log.contains(
+                    "\(file) could be read or changed by others than its owner (mode 0664)"
+                )
+            )
+        }
+        #expect(installation.log.contains("can be changed by others than its owner (mode 0777)"))
+        let mode =
+            try FileManager.default.attributesOfItem(atPath: installation.folder.path)[.posixPermissions]
+            as? Int
+        #expect(mode == 0o777)
+    }
+
+    @Test("is silent about modes where they are right")
+    func silentModes() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        #expect(!installation.log.contains("others than its owner"))
+    }
+
+    @Test(
+        "takes as many connections as the limit of open files lets it, and warns where that is few",
+        arguments: [
+            (2000, [], "only 2000 files and sockets may be open, so that 1900 connections are taken"),
+            (2000, ["--maximum-connections", "2000"], "fewer than --maximum-connections 2000 needs"),
+            (2000, ["--maximum-connections", "1500"], nil),
+        ] as [(Int, [String], String?)]
+    )
+    func descriptors(limit: Int, arguments: [String], warning: String?) throws {
+        let installation = try Installation()
+        let log = installation.folder.appending(path: "server.log")
+        let command = "ulimit -n \(limit); exec \"$0\" \"$@\""
+        let server = try RunningProcess(
+            URL(fileURLWithPath: "/bin/sh"),
+            ["-c", command, Installation.binary.path, "serve", "--listen", "127.0.0.1:0"]
+                + ["--database", installation.database.path] + arguments,
+            errorLog: log
+        )
+        defer { server.kill() }
+        _ = server.line(containing: "listening on")
+        server.send(SIGTERM)
+        #expect(server.waitUntilExit() == 0)
+        if let warning {
+            #expect(installation.log.contains(warning))
+        } else {
+            #expect(!installation.log.contains("files and sockets"))
+        }
+    }
+
+    @Test("of 20000 files and sockets the usual number of connections is what is left of them")
+    func usualConnections() {
+        #expect(Configuration().connectionLimit(descriptors: 19_900) == 19_900)
+        #expect(Configuration().connectionLimit(descriptors: 100_000) == 20_000)
+        #expect(Configuration().connectionLimit(descriptors: -5) == 1)
+    }
+
+    private static let setpriv = "/usr/bin/setpriv"
+
+    @Test(
+        "needs no right of a particular user: as nobody, in a folder of nobody's, everything works",
+        .enabled(if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: setpriv))
+    )
+    func asNobody() throws {
+        let folder = try TemporaryFolder()
+        // The build's own folder may be closed to others.
+        let binary = folder.url.appending(path: "afterlink")
+        try FileManager.default.copyItem(at: Installation.binary, to: binary)
+        let data = folder.path("data")
+        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes(
+            [.ownerAccountID: 65_534, .groupOwnerAccountID: 65_534],
+            ofItemAtPath: data
+        )
+        for path in [folder.url.path, binary.path] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        }
+        let server = try RunningProcess(
+            URL(fileURLWithPath: Self.setpriv),
+            [
+                "--reuid", "65534", "--regid", "65534", "--clear-groups", "--no-new-privs",
+                "--bounding-set=-all",
+                binary.path, "serve", "--listen", "127.0.0.1:0", "--data-directory", data,
+            ],
+            errorLog: folder.url.appending(path: "log")
+        )
+        defer { server.kill() }
+        let line = server.line(containing: "listening on")
+        let port = try #require(line?.split(separator: ":").last.flatMap { UInt16($0) })
+        #expect(try Connection(port: port).click(fingerprint(1)).status == 201)
+        for file in try FileManager.default.contentsOfDirectory(atPath: data) {
+            let found = try FileManager.default.attributesOfItem(atPath: "\(data)/\(file)")
+            #expect(found[.ownerAccountID] as? Int == 65_534 && found[.posixPermissions] as? Int == 0o600)
+        }
+    }
+}

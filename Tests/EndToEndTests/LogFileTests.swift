@@ -1,0 +1,121 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("The log file", .blocking, .timeLimit(.minutes(10)))
+struct LogFileTests {
+    private func text(_ path: String) -> String {
+        (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    }
+
+    /// Asks the server for something until it is so: each question writes a line.
+    private func untilTrue(_ server: AfterlinkProcess, _ isTrue: () -> Bool) throws -> Bool {
+        let connection = try server.connect()
+        let end = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < end {
+            #expect(try connection.get("/healthz").status == 200)
+            if isTrue() { return true }
+        }
+        return false
+    }
+
+    @Test("is opened anew on SIGHUP after it was moved away, and no line is lost on the way")
+    func rotation() throws {
+        let installation = try Installation()
+        let folder = installation.folder.path
+        let server = try AfterlinkProcess(
+            installation,
+            ["--log-file", "\(folder)/a.log", "--log-format", "json"]
+        )
+        defer { server.kill() }
+        let connection = try server.connect()
+        func ask(_ numbers: ClosedRange<Int>) throws {
+            for number in numbers {
+                #expect(
+                    try connection.get("/healthz", fields: ["X-Request-ID": "n-\(number)-"]).status == 200
+                )
+            }
+        }
+        try ask(1...20)
+        #expect(try untilTrue(server) { text("\(folder)/a.log").contains("n-20-") })
+        try FileManager.default.moveItem(atPath: "\(folder)/a.log", toPath: "\(folder)/a.log.1")
+        try ask(21...30)
+        server.terminate(with: SIGHUP)
+        #expect(try untilTrue(server) { text("\(folder)/a.log").contains("/healthz") })
+        try ask(31...40)
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        let all = text("\(folder)/a.log.1") + text("\(folder)/a.log")
+        for number in 1...40 { #expect(all.components(separatedBy: "n-\(number)-").count == 2) }
+        #expect(text("\(folder)/a.log").contains("n-40-") && !text("\(folder)/a.log").contains("n-20-"))
+        let mode =
+            try FileManager.default.attributesOfItem(atPath: "\(folder)/a.log")[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test(
+        "that cannot be opened anew is told of once; lines go to standard error until it can, and service goes on"
+    )
+    func folderGone() throws {
+        let installation = try Installation()
+        let folder = installation.folder.appending(path: "logs").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let server = try AfterlinkProcess(
+            installation,
+            ["--log-file", "\(folder)/a.log", "--log-format", "json"]
+        )
+        defer { server.kill() }
+        try FileManager.default.removeItem(atPath: folder)
+        server.terminate(with: SIGHUP)
+        #expect(try untilTrue(server) { installation.log.contains("/healthz") })
+        #expect(installation.log.components(separatedBy: "the log file fails").count == 2)
+        let metrics = try server.connect().get("/metrics", key: installation.keys.admin).text
+        let failures = PrometheusText(metrics).value("afterlink_log_write_failures_total")
+        #expect((failures ?? 0) >= 1)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        #expect(try untilTrue(server) { text("\(folder)/a.log").contains("/healthz") })
+        #expect(installation.log.contains("can be written again"))
+    }
+
+    @Test("on a full disk is told of once, and its lines are on standard error")
+    func fullDisk() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--log-file", "/dev/full", "--log-format", "json"])
+        defer { server.kill() }
+        #expect(try untilTrue(server) { installation.log.contains("/healthz") })
+        #expect(
+            installation.log.components(separatedBy: "the log file fails: cannot write /dev/full").count == 2
+        )
+        #expect(try server.connect().click(fingerprint(1)).status == 201)
+    }
+
+    @Test("holds no line that anybody outside could have written", arguments: ["json", "text"])
+    func injection(format: String) throws {
+        let installation = try Installation()
+        let path = installation.folder.appending(path: "a.log").path
+        let server = try AfterlinkProcess(installation, ["--log-file", path, "--log-format", format])
+        defer { server.kill() }
+        let connection = try server.connect()
+        let rude = "x\u{9B}31m\u{202E}\u{7}\\n{\"forged\":1}"
+        for fields in [
+            ["X-Request-ID": rude], ["User-Agent": rude], ["X-Install-ID": rude], ["Referer": rude],
+        ] {
+            _ = try? server.connect().get("/forged%0Aline/\(fields.count)", fields: fields)
+        }
+        for target in [
+            "/forged%0a%0d", "/resolve/forged%1b%5b31m", "/v1/deferred-deeplink?fingerprint=forged%0a",
+        ] {
+            _ = try connection.get(target)
+        }
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        let log = text(path)
+        #expect(!log.contains("forged"))
+        #expect(
+            !log.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || (0x7F...0x9F).contains($0.value) }
+        )
+        for line in log.split(separator: "\n") {
+            #expect(line.hasPrefix(format == "json" ? "{\"time\":\"20" : "20"))
+        }
+    }
+}

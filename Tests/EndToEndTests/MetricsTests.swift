@@ -1,0 +1,89 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("Metrics", .blocking, .timeLimit(.minutes(10)))
+struct MetricsTests {
+    /// What the service tells once it has done a bit of everything.
+    private func scrape() throws -> PrometheusText {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        defer { server.kill() }
+        let connection = try server.connect()
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        #expect(try connection.check(fingerprint(2), key: "app_wrong").status == 401)
+        #expect(try connection.get("/a b").status == 400)
+        let again = try server.connect()
+        #expect(try again.get("/nothing").status == 404)
+        // Checks that match nothing are written with up to a second's delay.
+        let end = ContinuousClock.now + .seconds(10)
+        while true {
+            let reply = try again.get("/metrics", key: installation.keys.admin)
+            #expect(reply.fields["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+            let text = PrometheusText(reply.text)
+            let isThere = text.value("afterlink_no_matches_total", ["reason": "already_claimed"]) == 1
+            if isThere || ContinuousClock.now > end { return text }
+        }
+    }
+
+    @Test("are Prometheus' text format to the letter, and tell of everything that an operator watches")
+    func format() throws {
+        let text = try scrape()
+        #expect(text.violations.isEmpty, "\(text.violations)")
+        #expect(text.value("afterlink_clicks_total") == 1)
+        #expect(text.value("afterlink_checks_total") == 2)
+        #expect(text.value("afterlink_matches_total") == 1)
+        #expect(text.value("afterlink_no_matches_total", ["reason": "already_claimed"]) == 1)
+        #expect(text.value("afterlink_no_matches_total", ["reason": "no_click"]) == 0)
+        #expect(text.value("afterlink_http_errors_total", ["code": "INVALID_API_KEY"]) == 1)
+        #expect(text.value("afterlink_http_errors_total", ["code": "BAD_REQUEST"]) == 1)
+        #expect(text.value("afterlink_http_errors_total", ["code": "NOT_FOUND"]) == 1)
+        let click = ["route": "POST /v1/deferred-deeplink/click", "status": "201"]
+        #expect(text.value("afterlink_http_requests_total", click) == 1)
+        #expect((text.value("afterlink_store_batch_size_count") ?? 0) >= 2)
+        #expect((text.value("afterlink_store_commit_seconds_sum") ?? 0) > 0)
+        #expect((text.value("afterlink_store_wal_bytes") ?? 0) > 0)
+        #expect((text.value("afterlink_store_database_bytes") ?? 0) > 0)
+        #expect(text.value("afterlink_store_queue_length") != nil)
+        #expect((text.value("process_open_fds") ?? 0) > 5)
+        #expect((text.value("process_max_fds") ?? 0) >= (text.value("process_open_fds") ?? 0))
+        #expect((text.value("process_resident_memory_bytes") ?? 0) > 1_000_000)
+        #expect((text.value("process_cpu_seconds_total") ?? 0) > 0)
+        #expect(text.value("afterlink_log_write_failures_total") == 0)
+        #expect(text.value("afterlink_log_dropped_lines_total") == 0)
+    }
+
+    @Test("each is in the operator's guide, and the guide names no other")
+    func documented() throws {
+        let guide = try Repository.text("Sources/afterlink/Afterlink.docc/Operating.md")
+        let named = Set(
+            guide.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { line in
+                line.split(separator: "|").first.map { $0.split(separator: "`") } ?? []
+            }.map(String.init).filter { $0.hasPrefix("afterlink_") || $0.hasPrefix("process_") }
+        )
+        // Told only where TLS is spoken, and where the store could not do something.
+        let withTLS = ["handshakes_total", "resumed_handshakes_total", "failed_handshakes_total"]
+        let rare = Set((withTLS + ["certificate_expiry_seconds"]).map { "afterlink_tls_\($0)" })
+            .union(["afterlink_store_refusals_total"])
+        let text = try scrape()
+        #expect(Set(text.types.keys).union(rare) == named)
+    }
+
+    @Test("the reader of this test finds what breaks the format")
+    func strictness() {
+        let good = "# HELP a_total Words.\n# TYPE a_total counter\na_total{b=\"c\\\"\\\\\\n\"} 1\n"
+        #expect(PrometheusText(good).violations.isEmpty)
+        for broken in [
+            "a 1\n", good + "\n", String(good.dropLast()), good + "a_total{b=\"d} 1\n",
+            good + "a_total 1 x\n",
+            good + "a_total -1\n", good + "a_total{b=\"c\\\"\\\\\\n\"} 1\n", good + "a_total{1b=\"c\"} 1\n",
+            "# TYPE a counter\n# HELP a x\na 1\n", "# HELP a x\n# TYPE a new\na 1\n", good + "a-b 1\n",
+            "# HELP h x\n# TYPE h histogram\nh_bucket{le=\"1\"} 2\nh_bucket{le=\"+Inf\"} 1\nh_sum 1\nh_count 1\n",
+            "# HELP h x\n# TYPE h histogram\nh_bucket{le=\"1\"} 2\nh_sum 1\nh_count 2\n",
+        ] {
+            #expect(!PrometheusText(broken).violations.isEmpty, "\(broken)")
+        }
+    }
+}

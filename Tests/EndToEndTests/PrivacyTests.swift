@@ -1,0 +1,122 @@
+import Attribution
+import Foundation
+import Support
+import Testing
+
+@Suite("What is kept of a person", .blocking, .timeLimit(.minutes(10)))
+struct PrivacyTests {
+    private static let agent =
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2_1 like Mac OS X) AppleWebKit/605.1.15 Version/17.2 "
+        + "Mobile/15E148 Safari/604.1 SomebodysOwn/77"
+    private static let address = "203.0.113.77"
+    private static let otherAddress = "2001:db8:aaaa:bbbb:cccc:dddd:eeee:ff01"
+    private static let hex = String(repeating: "c7", count: 32)
+    private static let install = "Somebodys-Install-77"
+    private static let idempotency = "Somebodys-Idempotency-77"
+
+    /// Everything that could be looked for, as bytes: texts, their halves, binary forms, and digests without a key.
+    private static func traces(_ installation: Installation) -> [(name: String, bytes: [UInt8])] {
+        let words: [UInt64] = [0x2001_0db8_aaaa_bbbb, 0xcccc_dddd_eeee_ff01]
+        let binary = words.map { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+        var traces: [(String, [UInt8])] = [
+            ("IPv6 host in binary", binary[1]), ("IPv6 network in binary", binary[0]),
+            ("mapped IPv4", [0, 0, 0xFF, 0xFF, 203, 0, 113, 77]),
+            ("fingerprint in binary", [UInt8](repeating: 0xC7, count: 32)),
+        ]
+        let texts = [
+            address, "203.0.113", "cb00714d", "3405803853", otherAddress, "2001:db8:aaaa", "ccccddddeeeeff01",
+            agent,
+            "AppleWebKit", "SomebodysOwn", "iPhone OS 17", "17_2_1", hex, install, idempotency,
+            installation.keys.app, installation.keys.server, installation.keys.admin,
+            String(installation.keys.app.dropFirst(4)),
+        ]
+        for text in texts {
+            traces.append((text, Array(text.utf8)))
+            traces.append(("\(text) in capitals", Array(text.uppercased().utf8)))
+            let digest = KeyDigest(of: text).bytes
+            // A key's digest is what is stored of it.
+            guard ![installation.keys.app, installation.keys.server, installation.keys.admin].contains(text)
+            else {
+                continue
+            }
+            traces.append(("SHA-256 of \(text)", digest))
+            traces.append(("half the SHA-256 of \(text)", Array(digest.prefix(8))))
+        }
+        return traces
+    }
+
+    private static func holds(_ data: Data, _ bytes: [UInt8]) -> Bool {
+        data.firstRange(of: Data(bytes)) != nil
+    }
+
+    @Test(
+        "neither database nor log ever hold an address, a user agent, a fingerprint, an install id or a key"
+    )
+    func traces() throws {
+        let installation = try Installation()
+        let log = installation.folder.appending(path: "requests.log")
+        let server = try AfterlinkProcess(
+            installation,
+            ["--trusted-proxy", "127.0.0.0/8", "--log-file", log.path, "--log-format", "json"]
+        )
+        defer { server.kill() }
+        try visit(server, installation)
+        let traces = Self.traces(installation)
+        // Once beside the open log of the database, and once after everything was folded into it.
+        for isStopped in [false, true] {
+            if isStopped {
+                server.terminate()
+                #expect(server.waitUntilExit() == 0)
+            }
+            for file in try FileManager.default.contentsOfDirectory(atPath: installation.folder.path)
+            where !file.hasSuffix(".key") {
+                let data = try Data(contentsOf: installation.folder.appending(path: file))
+                for trace in traces { #expect(!Self.holds(data, trace.bytes), "\(file) holds \(trace.name)") }
+            }
+        }
+        let database = try Data(contentsOf: installation.database)
+        // What is meant to be there is found: the search itself works.
+        #expect(Self.holds(database, Array("SUMMER25".utf8)) && Self.holds(database, Array("17.2".utf8)))
+        #expect(Self.holds(database, KeyDigest(of: installation.keys.app).bytes))
+        #expect(try String(contentsOf: log, encoding: .utf8).contains(#""outcome":"replay""#))
+    }
+
+    /// A click and a launch of somebody, from each kind of address, as well as what is refused.
+    private func visit(_ server: AfterlinkProcess, _ installation: Installation) throws {
+        let connection = try server.connect()
+        let signals: [String: Any] = [
+            "model": "iPhone", "osVersion": "17.2", "screenWidth": 390, "screenHeight": 844, "pixelRatio": 3,
+            "timezone": "Europe/Istanbul", "language": "tr-TR", "touchPoints": 5,
+        ]
+        for (number, address) in [Self.address, Self.otherAddress].enumerated() {
+            let fields = ["X-Forwarded-For": address, "User-Agent": Self.agent]
+            let own: [String: Any] = [
+                "signals": signals, "idempotency_key": "\(Self.idempotency)-\(number)", "ip_address": address,
+                "user_agent": Self.agent,
+            ]
+            #expect(try connection.click(Self.hex, own, fields: fields).status == 201)
+            let secret = fields.merging(["Authorization": "Bearer \(installation.keys.server)"]) { $1 }
+            let other = own.merging(["deeplink_url": "myapp://other/item"]) { $1 }
+            #expect(try connection.click(Self.hex, other, fields: secret).status == 201)
+            #expect(try connection.click(Self.hex, other, fields: secret).status == 200)
+            let launch = fields.merging(["X-Install-ID": "\(Self.install)-\(number)"]) { $1 }
+            for _ in 0..<2 {
+                #expect(try connection.check(Self.hex, key: installation.keys.app, fields: launch).isMatch)
+            }
+            #expect(try connection.check(Self.hex, key: "app_wrong", fields: fields).status == 401)
+            #expect(
+                try connection.get(
+                    "/v1/deferred-deeplink?fingerprint=\(Self.hex)&key=\(installation.keys.app)",
+                    fields: fields
+                ).status == 400
+            )
+            #expect(try connection.get("/\(Self.hex)/\(Self.address)", fields: fields).status == 404)
+        }
+    }
+
+    @Test("the guide calls what is kept personal data, not anonymous")
+    func guide() throws {
+        let guide = try Repository.text("Sources/afterlink/Afterlink.docc/Operating.md")
+        #expect(guide.contains("personal data, not anonymous"))
+    }
+}

@@ -1,0 +1,244 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+private let hex = String(repeating: "ab", count: 32)
+
+@Suite("Who may call")
+struct AuthenticationTests {
+    private static let secret = "app_" + String(repeating: "A", count: 43)
+    private static let malformed = [
+        nil, "", "Bearer", "Bearer ", "Basic \(secret)", "bearer", secret, "Bearer a b",
+        "Bearer \(secret)", "Bearer app_", "Bearer \(String(repeating: "x", count: 4000))",
+    ]
+
+    @Test("a missing, malformed, unknown, expired and revoked key get the same answer, and consume nothing")
+    func alike() async throws {
+        let service = try await TestService()
+        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        var answers: [Answer] = []
+        for value in Self.malformed {
+            let fields = value.map { ["Authorization": $0] } ?? [:]
+            answers.append(
+                await service.send(
+                    .get,
+                    "/v1/deferred-deeplink",
+                    query: "fingerprint=\(hex)",
+                    fields: fields.merging(["X-Request-ID": "same"]) { $1 }
+                )
+            )
+        }
+        for end in ["expired", "revoked"] {
+            let text = KeyText(kind: .app, random: .system)
+            let key = key(text, of: service.app, expired: end == "expired", service)
+            try await service.add(key)
+            let fields = ["Authorization": "Bearer \(text.text)", "X-Request-ID": "same"]
+            if end == "revoked" {
+                #expect(await service.check(String(repeating: "0", count: 64), fields: fields).status == 200)
+                try await service.revoke(key.id)
+            }
+            answers.append(await service.check(hex, fields: fields))
+        }
+        let first = try #require(answers.first)
+        #expect(first.status == 401)
+        #expect(first.field("WWW-Authenticate") == "Bearer")
+        for answer in answers {
+            #expect(answer.status == 401)
+            #expect(answer.text == first.text)
+            #expect(answer.fieldLines == first.fieldLines)
+        }
+        #expect(await service.check(hex).text.contains(#""status":"match""#))
+    }
+
+    private func key(_ text: KeyText, of app: AppID, expired: Bool, _ service: TestService) -> APIKey {
+        APIKey(
+            id: KeyID(at: service.clock.now, random: .system),
+            kind: .app,
+            app: app,
+            label: "",
+            digest: text.digest,
+            createdAt: service.clock.now,
+            expiresAt: expired ? service.clock.now : nil
+        )
+    }
+
+    @Test("where no key is sent, the work of a wrong one is done all the same: its digest, and a look for it")
+    func sameWork() async throws {
+        // No key is empty. Were one, whoever sends none would be found to have it, if the work is done.
+        let service = try await TestService()
+        let empty = APIKey(
+            id: KeyID(at: service.clock.now, random: .system),
+            kind: .app,
+            app: service.app,
+            label: "",
+            digest: KeyDigest(of: ""),
+            createdAt: service.clock.now
+        )
+        try await service.add(empty)
+        for fields in [[:], ["Authorization": "Basic abc"], ["Authorization": "Bearer "]] {
+            let answer = await service.send(
+                .get,
+                "/v1/deferred-deeplink",
+                query: "fingerprint=\(hex)",
+                fields: fields
+            )
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test(
+        "the right key of the wrong kind is told so, and opens nothing",
+        arguments: [
+            ("/v1/deferred-deeplink", KeyKind.admin), ("/admin/stats", .app), ("/admin/stats", .server),
+            ("/admin/stats", .test), ("/metrics", .app),
+        ]
+    )
+    func wrongKind(path: String, kind: KeyKind) async throws {
+        let service = try await TestService()
+        let answer = await service.send(.get, path, query: "fingerprint=\(hex)", fields: service.bearer(kind))
+        #expect(answer.status == 403)
+        #expect(answer.member("error_code") == "FORBIDDEN")
+        #expect(answer.field("WWW-Authenticate") == nil)
+    }
+
+    @Test("two keys of one app are good at once, and the old one ends without the new one")
+    func rotation() async throws {
+        let service = try await TestService()
+        let old = try await service.addApp(App.Settings(name: "Other"))
+        let text = KeyText(kind: .app, random: .system)
+        try await service.add(key(text, of: old.app, expired: false, service))
+        let new = ["Authorization": "Bearer \(text.text)"]
+        #expect(await service.check(hex, fields: old.bearer).status == 200)
+        #expect(await service.check(hex, fields: new).status == 200)
+        try await service.revoke(old.key)
+        #expect(await service.check(hex, fields: old.bearer).status == 401)
+        #expect(await service.check(hex, fields: new).status == 200)
+    }
+
+    @Test("a malformed fingerprint is told of to good keys alone", arguments: ["", "zz", "%00", "abc"])
+    func fingerprintAfterKey(text: String) async throws {
+        let service = try await TestService()
+        for query in ["fingerprint=\(text)", "other=1"] {
+            let stranger = await service.send(.get, "/v1/deferred-deeplink", query: query)
+            #expect(stranger.status == 401)
+            let known = await service.ask(query)
+            #expect(known.status == 400)
+            #expect(known.member("error_code") == "INVALID_FINGERPRINT")
+        }
+    }
+}
+
+@Suite("Keys in addresses")
+struct KeyInURLTests {
+    private static let places: [@Sendable (String) -> (path: String, query: String?)] = [
+        { ("/v1/deferred-deeplink", "fingerprint=\(hex)&key=\($0)") },
+        { ("/v1/deferred-deeplink", "api_key=\($0)&fingerprint=\(hex)") },
+        { ("/v1/deferred-deeplink", "fingerprint=\(hex)&\($0)") },
+        { ("/v1/deferred-deeplink", "fingerprint=\(hex)&auth=Bearer%20\($0)") },
+        { ("/v1/deferred-deeplink", "fingerprint=\(hex)&k=\($0.replacing("_", with: "%5F"))") },
+        { ("/v1/deferred-deeplink", "fingerprint=\(hex)&k=%\("61")\($0.dropFirst())") },
+        { ("/v1/deferred-deeplink", "fingerprint=\(hex)&k=%2561\($0.dropFirst())") },
+        { ("/v1/deferred-deeplink/click", "token=\($0)") },
+        { ("/resolve/\($0)", nil) }, { ("/admin/stats", "key=\($0)") }, { ("/healthz", "k=\($0)") },
+        { ("/nothing/\($0)", nil) }, { ("/\($0)/x", nil) }, { ("/%61\($0.dropFirst())", nil) },
+    ]
+
+    @Test(
+        "are refused with 400 wherever they stand, are in no log, and consume nothing",
+        arguments: 0..<places.count
+    )
+    func refused(place: Int) async throws {
+        let service = try await TestService()
+        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        let key = service.keyText(.app)
+        let (path, query) = Self.places[place](key)
+        for method in [HTTPServer.Method.get, .post, .options] {
+            let answer = await service.send(
+                method,
+                path,
+                query: query,
+                fields: service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
+                body: "{}"
+            )
+            #expect(answer.status == 400)
+            #expect(answer.member("error_code") == "KEY_IN_URL")
+            #expect(answer.text.contains("Authorization: Bearer"))
+            #expect(!answer.text.contains(key.dropFirst(4)) && !answer.fieldLines.contains(key.dropFirst(4)))
+        }
+        #expect(!service.logLines().joined().contains(key.dropFirst(4)))
+        #expect(await service.check(hex).text.contains(#""status":"match""#))
+    }
+
+    @Test("of every kind are known", arguments: KeyKind.allCases)
+    func kinds(kind: KeyKind) async throws {
+        let service = try await TestService()
+        let answer = await service.send(
+            .get,
+            "/v1/deferred-deeplink",
+            query: "fingerprint=\(hex)&apiKey=\(service.keyText(kind))"
+        )
+        #expect(answer.member("error_code") == "KEY_IN_URL")
+    }
+
+    @Test(
+        "are not seen where there are none",
+        arguments: [
+            "fingerprint=\(hex)&idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC",
+            "fingerprint=\(hex)&utm_source=app_store",
+            "fingerprint=\(hex)&x=app_\(String(repeating: "a", count: 42))",
+            "fingerprint=\(hex)&x=app_\(String(repeating: "a", count: 44))",
+            "fingerprint=\(hex)&x=app_01jz8w6t7n3k5m9q2r4v6x8y0z", "fingerprint=\(hex)&x=100%25_of_it",
+        ]
+    )
+    func innocent(query: String) async throws {
+        let service = try await TestService()
+        #expect(await service.ask(query).status == 200)
+        #expect(await service.send(.get, "/resolve/app_summer_2025").status == 200)
+    }
+}
+
+@Suite("No match")
+struct NoMatchTests {
+    @Test(
+        "for an unknown, an expired and a consumed click is one answer, byte for byte; test keys are told why"
+    )
+    func alike() async throws {
+        let service = try await TestService(replayGrace: 0)
+        let names = ["unknown", "expired", "consumed", "robot"]
+        let fingerprints = ["1", "2", "3", "4"].map { String(repeating: $0, count: 64) }
+        func click(_ number: Int, _ key: KeyKind, _ agent: String, window: Int) async {
+            await service.click(
+                #"{"fingerprint":"\#(fingerprints[number])","deeplink_url":"myapp://promo/item","#
+                    + #""attribution_window_seconds":\#(window)}"#,
+                fields: service.bearer(key).merging(["User-Agent": agent]) { $1 }
+            )
+        }
+        for key in [KeyKind.app, .test] {
+            await click(1, key, "B/1", window: 60)
+            await click(2, key, "B/1", window: 3600)
+            await click(3, key, "facebookexternalhit/1.1", window: 3600)
+            #expect(await service.check(fingerprints[2], key: key).text.contains(#""status":"match""#))
+        }
+        service.clock.advance(seconds: 120)
+        var live: Set<String> = []
+        var reasons: [String?] = []
+        for fingerprint in fingerprints {
+            let answer = await service.check(fingerprint, fields: ["X-Request-ID": "same"])
+            #expect(answer.status == 200)
+            live.insert(answer.fieldLines + "\n" + answer.text)
+            reasons.append(await service.check(fingerprint, key: .test).member("reason"))
+        }
+        #expect(live.count == 1, "\(live)")
+        #expect(live.first?.contains("reason") == false)
+        #expect(live.first?.hasSuffix(#"{"status":"no_match","matched":false}"#) == true)
+        #expect(reasons == ["no_click", "expired", "already_claimed", "robot_click"], "\(names)")
+    }
+}
+
+extension TestService {
+    /// A check with a good key and this query.
+    fileprivate func ask(_ query: String) async -> Answer {
+        await send(.get, "/v1/deferred-deeplink", query: query, fields: bearer(.app))
+    }
+}

@@ -1,0 +1,156 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+private let hex = String(repeating: "a", count: 64)
+private let start = MonotonicTime(nanoseconds: 10_000_000_000)
+
+@Suite("Rate limits by address")
+struct RateLimitTests {
+    private func limits(_ classes: [RateLimitClass], _ text: String, countsLoopback: Bool = true) throws
+        -> RateLimits
+    {
+        var limits = RateLimits()
+        let limit = try #require(RateLimit(text))
+        for limitClass in classes {
+            limits[limitClass] = RateLimits.Rule(limit, countsLoopback: countsLoopback)
+        }
+        return limits
+    }
+
+    private func address(_ number: UInt32) -> PeerAddress { PeerAddress(ipv4: 0xC000_0200 + number, port: 1) }
+
+    @Test("reads N/s:BURST and nothing else")
+    func reading() {
+        #expect(RateLimit("20/s:500") == RateLimit(perSecond: 20, burst: 500))
+        #expect(RateLimit("20/s:500")?.text == "20/s:500")
+        for text in ["", "20", "20/s", "20:500", "0/s:5", "5/s:0", "-1/s:5", "20/m:5", "20/s:5:5", "x/s:y"] {
+            #expect(RateLimit(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("the burst passes, the next is told when to come back, other addresses are not touched")
+    func limits() async throws {
+        let service = try await TestService(rateLimits: limits([.checks], "2/s:3"))
+        let here = address(1)
+        for _ in 0..<3 { #expect(await service.check(hex, peer: here, at: start).status == 200) }
+        let refused = await service.check(hex, peer: here, at: start)
+        #expect(refused.status == 429)
+        #expect(refused.member("error_code") == "RATE_LIMIT_EXCEEDED")
+        #expect(refused.field("Retry-After") == "1")
+        #expect(refused.field("X-RateLimit-Limit") == "3")
+        #expect(refused.field("X-RateLimit-Remaining") == "0")
+        #expect(refused.field("X-RateLimit-Reset") == "2")
+        #expect(await service.check(hex, peer: address(2), at: start).status == 200)
+        let later = start.advanced(by: .milliseconds(500))
+        #expect(await service.check(hex, peer: here, at: later).status == 200)
+        #expect(await service.check(hex, peer: here, at: later).status == 429)
+        #expect(await service.send(.get, "/healthz", peer: here).status == 200)
+    }
+
+    @Test("each class of calls has a bucket of its own, and one without a limit none")
+    func classes() async throws {
+        let service = try await TestService(rateLimits: limits([.clicks, .admin], "1/s:1"))
+        let here = address(1)
+        let body = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
+        func click() async -> Int {
+            await service.send(
+                .post,
+                "/v1/deferred-deeplink/click",
+                fields: ["Content-Type": "application/json"],
+                body: body,
+                peer: here,
+                at: start
+            ).status
+        }
+        func statistics(_ key: KeyKind) async -> Int {
+            await service.send(.get, "/admin/stats", fields: service.bearer(key), peer: here, at: start)
+                .status
+        }
+        #expect(await click() == 201)
+        #expect(await click() == 429)
+        for _ in 0..<5 { #expect(await service.check(hex, peer: here, at: start).status == 200) }
+        // Whoever guesses keys is limited, too.
+        #expect(await statistics(.app) == 403)
+        #expect(await statistics(.admin) == 429)
+    }
+
+    @Test("a customer's own back end is not limited, and a key that only looks like one is")
+    func serverKeys() async throws {
+        let service = try await TestService(rateLimits: limits([.checks], "1/s:1"))
+        let here = address(1)
+        for _ in 0..<5 {
+            #expect(await service.check(hex, key: .server, peer: here, at: start).status == 200)
+        }
+        let guessed = ["Authorization": "Bearer server_\(String(repeating: "A", count: 43))"]
+        #expect(await service.check(hex, fields: guessed, peer: here, at: start).status == 429)
+        #expect(await service.check(hex, key: .app, peer: here, at: start).status == 429)
+    }
+
+    @Test("an IPv6 network of 64 bits counts as one address")
+    func networks() async throws {
+        let service = try await TestService(rateLimits: limits([.checks], "1/s:1"))
+        let network: UInt64 = 0x2001_0DB8_0000_0001
+        let first = PeerAddress(high: network, low: 1, port: 1)
+        let second = PeerAddress(high: network, low: .max, port: 1)
+        let other = PeerAddress(high: network + 1, low: 1, port: 1)
+        #expect(await service.check(hex, peer: first, at: start).status == 200)
+        #expect(await service.check(hex, peer: second, at: start).status == 429)
+        #expect(await service.check(hex, peer: other, at: start).status == 200)
+    }
+
+    @Test(
+        "what holds when nothing is set lets a carrier's burst pass, stops a flood, and spares this machine"
+    )
+    func standard() throws {
+        for limitClass in [RateLimitClass.clicks, .checks] {
+            let rule = try #require(RateLimits.standard[limitClass])
+            let limiter = RateLimiter(rule)
+            let carrier = NetworkAddress(ipv4: 0x0A00_0001)
+            let refused = (0..<12_000).count { _ in limiter.take(for: carrier, at: start) != nil }
+            #expect(refused == 2000)
+            let later = start.advanced(by: .seconds(10))
+            #expect((0..<6000).count { _ in limiter.take(for: carrier, at: later) != nil } == 1000)
+            for loopback in [NetworkAddress(ipv4: 0x7F00_0001), NetworkAddress(high: 0, low: 1)] {
+                #expect((0..<50_000).allSatisfy { _ in limiter.take(for: loopback, at: start) == nil })
+            }
+        }
+        #expect(RateLimits.standard[.admin] != nil)
+    }
+
+    @Test("a flood of addresses fills no memory, and those that come meanwhile share what is left")
+    func bounded() throws {
+        let rule = RateLimits.Rule(try #require(RateLimit("1/s:2")), countsLoopback: true)
+        let limiter = RateLimiter(rule)
+        for number in UInt32(0)..<300_000 { _ = limiter.take(for: NetworkAddress(ipv4: number), at: start) }
+        #expect(limiter.count == RateLimiter.maximumCount)
+        // Full buckets are forgotten, and newcomers have their own again.
+        let later = start.advanced(by: .seconds(60))
+        for number in UInt32(1_000_000)..<1_001_000 {
+            #expect(limiter.take(for: NetworkAddress(ipv4: number), at: later) == nil)
+        }
+        #expect(limiter.count < RateLimiter.maximumCount)
+    }
+
+    @Test(
+        "says that the address refused looks like a proxy that nobody named, once a minute, without naming it"
+    )
+    func unnamedProxy() async throws {
+        let service = try await TestService(rateLimits: limits([.checks], "1/s:1"))
+        for _ in 0..<5 {
+            await service.check(hex, fields: ["X-Forwarded-For": "203.0.113.9"], peer: address(1), at: start)
+        }
+        let hints = service.logLines().filter { $0.contains("--trusted-proxy") }
+        #expect(hints.count == 1)
+        #expect(!hints.joined().contains("203.0.113") && !hints.joined().contains("192.0.2"))
+        let trusting = try await TestService(
+            trustedProxies: ["192.0.2.0/24"],
+            rateLimits: limits([.checks], "1/s:1")
+        )
+        for _ in 0..<5 {
+            await trusting.check(hex, fields: ["X-Forwarded-For": "203.0.113.9"], peer: address(1), at: start)
+        }
+        #expect(!trusting.logLines().contains { $0.contains("--trusted-proxy") })
+    }
+}
