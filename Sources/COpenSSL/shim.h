@@ -9,10 +9,27 @@
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
 #include "tls.h"
+
+// SHA-256 in memory of the caller's. OpenSSL 3 calls these functions deprecated because they go round its providers;
+// they are part of every 3.x library, cannot fail, and allocate nothing.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+static inline void afterlink_sha256_start(SHA256_CTX *state) { SHA256_Init(state); }
+
+static inline void afterlink_sha256_update(SHA256_CTX *state, const void *bytes, size_t count) {
+    SHA256_Update(state, bytes, count);
+}
+
+// Writes 32 bytes.
+static inline void afterlink_sha256_finish(SHA256_CTX *state, void *digest) { SHA256_Final(digest, state); }
+
+#pragma GCC diagnostic pop
 
 #endif

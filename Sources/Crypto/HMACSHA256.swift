@@ -1,11 +1,10 @@
 /// HMAC-SHA256 (RFC 2104) under one key, made ready for many short messages.
 ///
 /// The two hash states that follow from the key alone are worked out once, as RFC 2104 §4 proposes, and only
-/// copied for each message: 0.3 µs instead of the 0.5 µs that duplicating OpenSSL's own MAC object takes.
-public final class HMACSHA256: Sendable {
+/// copied for each message.
+public struct HMACSHA256: Sendable {
     private static let blockByteCount = 64
 
-    /// Only copied from after `init`.
     private let inner: DigestContext
     private let outer: DigestContext
 
@@ -19,14 +18,11 @@ public final class HMACSHA256: Sendable {
     }
 
     public func code(for message: Span<UInt8>) -> SHA256.Digest {
-        var context = DigestContext()
-        context.start(from: inner)
-        context.update(message)
-        let digest = context.finish()
-
-        context.start(from: outer)
-        context.update(digest.bytes.span)
-        return context.finish()
+        var inner = inner
+        inner.update(message)
+        var outer = outer
+        outer.update(inner.finish())
+        return outer.finish()
     }
 
     public func code(for message: [UInt8]) -> SHA256.Digest {
@@ -35,7 +31,6 @@ public final class HMACSHA256: Sendable {
 
     private static func state(after block: [UInt8]) -> DigestContext {
         var context = DigestContext()
-        context.start()
         context.update(block.span)
         return context
     }

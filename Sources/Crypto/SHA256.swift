@@ -11,6 +11,13 @@ public enum SHA256 {
             self.words = words
         }
 
+        /// Nil unless there are 32 bytes.
+        public init?(bytes: [UInt8]) {
+            guard bytes.count == SHA256.byteCount else { return nil }
+            func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+            self.init(words: (word(0), word(8), word(16), word(24)))
+        }
+
         /// The 32 bytes in the order in which SHA-256 is written down.
         public var bytes: [UInt8] {
             var bytes: [UInt8] = []
@@ -26,7 +33,6 @@ public enum SHA256 {
 
     public static func digest(of message: Span<UInt8>) -> Digest {
         var context = DigestContext()
-        context.start()
         context.update(message)
         return context.finish()
     }

@@ -18,23 +18,22 @@ public enum KeyKind: String, CaseIterable, Sendable {
 /// SHA-256 of a key's text: all that is stored of it.
 ///
 /// A random key needs no slow hash.
+///
+/// Comparing takes the same time whatever the difference, so that time tells nothing of a stored key.
 public struct KeyDigest: Hashable, Sendable {
+    private let digest: SHA256.Digest
+
     /// 32 bytes.
-    public let bytes: [UInt8]
+    public var bytes: [UInt8] { digest.bytes }
 
     /// Nil unless there are 32 bytes.
     public init?(bytes: [UInt8]) {
-        guard bytes.count == SHA256.byteCount else { return nil }
-        self.bytes = bytes
+        guard let digest = SHA256.Digest(bytes: bytes) else { return nil }
+        self.digest = digest
     }
 
     init(_ digest: SHA256.Digest) {
-        bytes = digest.bytes
-    }
-
-    /// Takes the same time whatever the difference, so that time tells nothing of a stored key.
-    public static func == (left: KeyDigest, right: KeyDigest) -> Bool {
-        constantTimeEquals(left.bytes, right.bytes)
+        self.digest = digest
     }
 }
 

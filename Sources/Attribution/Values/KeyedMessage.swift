@@ -25,8 +25,12 @@ struct KeyedMessage {
     }
 
     mutating func append(_ word: UInt64) {
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+        bytes.append(addingCapacity: 8) { free in
+            var rest = word.byteSwapped
+            for _ in 0..<8 {
+                free.append(UInt8(truncatingIfNeeded: rest))
+                rest &>>= 8
+            }
         }
     }
 
