@@ -20,6 +20,10 @@ static inline int afterlink_bind_blob(sqlite3_stmt *statement, int index, const 
     return sqlite3_bind_blob64(statement, index, bytes, length, SQLITE_TRANSIENT);
 }
 
+// sqlite3_config is variadic. SQLite counts its memory under one lock for all threads, and nobody asks for the sum.
+// To be called before SQLite is first used; afterwards it changes nothing.
+static inline void afterlink_stop_counting_memory(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 // sqlite3_db_config is variadic. Off: the last connection to close leaves the database file as it is.
 static inline int afterlink_set_checkpoint_on_close(sqlite3 *connection, int isOn) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isOn, NULL);

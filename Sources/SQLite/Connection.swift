@@ -20,11 +20,15 @@ internal import CSQLite
     /// Written by SQLite after each commit of this connection, see ``logPageCount``.
     private let logPages: UnsafeMutablePointer<Int32>
 
+    /// Once in the process, before its first connection.
+    private static let setUp: Void = afterlink_stop_counting_memory()
+
     /// Opens a file that exists.
     ///
     /// No component of the path may be a symbolic link. `busyMilliseconds` is how long to wait for the locks of
     /// other connections.
     public init(path: String, access: Access, busyMilliseconds: Int32) throws(SQLiteError) {
+        Self.setUp
         let flags =
             SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
             | (access == .readWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY)

@@ -16,21 +16,19 @@ package enum HotQueries {
 
     package static let all = [
         query(
-            "open clicks of a fingerprint",
-            CheckLook.open,
-            "SEARCH open_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)"
-        ),
-        query(
-            "newest expired click of a fingerprint that is not closed yet",
-            CheckLook.unclosed,
-            "SEARCH open_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)"
+            "clicks of a fingerprint",
+            CheckLook.ofFingerprint,
+            "COMPOUND QUERY",
+            "LEFT-MOST SUBQUERY",
+            "CO-ROUTINE",
+            "SEARCH closed_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)",
+            "SCAN",
+            "UNION ALL",
+            "CO-ROUTINE",
+            "SEARCH open_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)",
+            "SCAN"
         ),
         query("claim of a click", RecordSQL.findClaim, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
-        query(
-            "last closed click of a fingerprint",
-            CheckLook.closed,
-            "SEARCH closed_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)"
-        ),
         query("click by identifier", ClickRow.select, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
         query(
             "claim of an installation",

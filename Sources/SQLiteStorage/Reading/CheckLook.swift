@@ -20,16 +20,16 @@ struct CheckLook {
         {
             return offer(row, claim)
         }
-        let open = try openClicks()
-        let newestExpired = open.isEmpty ? try newestUnclosed() : nil
+        let found = try clicksOfFingerprint()
+        let newestExpired = found.open.isEmpty ? found.newestUnclosed : nil
         // Every claim has closed fingerprints: without any, there is nothing to repeat.
-        guard let closed = try lastClosed() else {
+        guard let closed = found.lastClosed else {
             return CheckView(
-                candidates: try clicks(open),
+                candidates: try clicks(found.open),
                 reason: newestExpired == nil ? .noClick : .expired
             )
         }
-        let candidates = try clicks(open)
+        let candidates = try clicks(found.open)
         if let repeated = try repetition(newerThan: candidates.first) { return repeated }
         guard candidates.isEmpty else { return CheckView(candidates: candidates, reason: closed.reason) }
         if let expired = newestExpired, expired > closed.position { return CheckView(reason: .expired) }
@@ -74,10 +74,20 @@ struct CheckLook {
         }
     }
 
-    /// Open clicks inside their window, newest first.
-    private func openClicks() throws(SQLiteError) -> [Int64] {
-        var ids: [Int64] = []
-        let statement = try connection.statement(Self.open)
+    /// What there is of the check's fingerprint.
+    private struct Found {
+        /// Clicks inside their window that are not closed, newest first.
+        var open: [Int64] = []
+        /// The newest click that is not closed, whether inside its window or not.
+        var newestUnclosed: Position?
+        /// The click that was closed last.
+        var lastClosed: (position: Position, reason: NoMatchReason)?
+    }
+
+    /// One statement for all of it: most checks find nothing, and what they cost is beginning a statement.
+    private func clicksOfFingerprint() throws(SQLiteError) -> Found {
+        var found = Found()
+        let statement = try connection.statement(Self.ofFingerprint)
         try statement.bind(
             scope.number,
             check.fingerprint.index,
@@ -85,34 +95,20 @@ struct CheckLook {
             check.at.milliseconds
         )
         defer { statement.reset() }
-        while ids.count < Self.candidateLimit {
-            guard try statement.step() else { break }
-            ids.append(statement.integer(0))
-        }
-        return ids
-    }
-
-    /// The newest click that has left its window and is not closed yet; asked when no open one is inside its own.
-    private func newestUnclosed() throws(SQLiteError) -> Position? {
-        try connection.statement(Self.unclosed).first(
-            scope.number,
-            check.fingerprint.index,
-            check.fingerprint.rest
-        ) { Position(clickedAt: $0.integer(1), click: $0.integer(0)) }
-    }
-
-    /// The click with the fingerprint that was closed last.
-    private func lastClosed() throws(SQLiteError) -> (position: Position, reason: NoMatchReason)? {
-        try connection.statement(Self.closed).first(
-            scope.number,
-            check.fingerprint.index,
-            check.fingerprint.rest
-        ) { row throws(SQLiteError) in
-            guard let reason = NoMatchReason(rawValue: row.text(2)) else {
-                throw .damaged("reading why a click was closed")
+        while found.open.count < Self.candidateLimit, try statement.step() {
+            let position = Position(clickedAt: statement.integer(1), click: statement.integer(0))
+            guard statement.isNull(3) else {
+                guard let reason = NoMatchReason(rawValue: statement.text(3)) else {
+                    throw .damaged("reading why a click was closed")
+                }
+                found.lastClosed = (position, reason)
+                continue
             }
-            return (Position(clickedAt: row.integer(1), click: row.integer(0)), reason)
+            if found.newestUnclosed == nil { found.newestUnclosed = position }
+            let isInWindow = statement.integer(2) != 0
+            if isInWindow { found.open.append(position.click) }
         }
+        return found
     }
 
     private func clicks(_ ids: [Int64]) throws(SQLiteError) -> [Click] {
@@ -127,19 +123,20 @@ struct CheckLook {
         return clicks
     }
 
-    static let open: StaticString = """
-        SELECT click FROM open_fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND expires_at >= ?4 AND fingerprint_rest = ?3
-        ORDER BY clicked_at DESC, click DESC
-        """
-    static let unclosed: StaticString = """
-        SELECT click, clicked_at FROM open_fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
-        ORDER BY clicked_at DESC, click DESC LIMIT 1
-        """
-    static let closed: StaticString = """
-        SELECT click, clicked_at, closed_as FROM closed_fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
-        ORDER BY closed_at DESC, click DESC LIMIT 1
+    /// The click that was closed last, then those that are not closed, newest first.
+    ///
+    /// A limit of -1 is none; it keeps the order, which SQLite may drop from a subquery without a limit.
+    static let ofFingerprint: StaticString = """
+        SELECT * FROM (
+            SELECT click, clicked_at, 0, closed_as FROM closed_fingerprints
+            WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
+            ORDER BY closed_at DESC, click DESC LIMIT 1
+        )
+        UNION ALL
+        SELECT * FROM (
+            SELECT click, clicked_at, expires_at >= ?4, NULL FROM open_fingerprints
+            WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
+            ORDER BY clicked_at DESC, click DESC LIMIT -1
+        )
         """
 }
