@@ -4,15 +4,6 @@
 public struct Request: Sendable {
     public let method: Method
 
-    /// The path as sent, percent-encoding and all, without the query.
-    ///
-    /// An absolute-form target is reduced to its path (RFC 9112 §3.2.2), an empty path to `/`; `*` is
-    /// only seen with OPTIONS.
-    public let path: String
-
-    /// What follows the first `?` as sent; `nil` without one.
-    public let query: String?
-
     public let version: Version
 
     /// The decoded body; without its chunked framing, if it had one.
@@ -28,6 +19,16 @@ public struct Request: Sendable {
 
     private let head: RequestHead
 
+    private let target: Target
+
+    /// Where path and query stand in the head's bytes.
+    private struct Target {
+        var path: Range<UInt32>
+        var query: Range<UInt32>?
+        /// What a path is that the target does not spell: `/`, or `*`.
+        var unwrittenPath: [UInt8]?
+    }
+
     /// Where the authority stands that the request was sent to.
     private let authority: Range<UInt32>?
 
@@ -40,17 +41,19 @@ public struct Request: Sendable {
         firstByteAt: MonotonicTime,
         isSecure: Bool
     ) {
-        let head = RequestHead(bytes: bytes, lines: parsed.lines)
         let target = parsed.target
         method = parsed.method
-        path = target.isAsterisk ? "*" : target.path.isEmpty ? "/" : head.string(target.path.narrowed)
-        query = target.query.map { head.string($0.narrowed) }
+        self.target = Target(
+            path: target.path.narrowed,
+            query: target.query?.narrowed,
+            unwrittenPath: target.isAsterisk ? Self.asterisk : target.path.isEmpty ? Self.root : nil
+        )
         version = parsed.version
         self.body = body
         self.peer = peer
         self.firstByteAt = firstByteAt
         self.isSecure = isSecure
-        self.head = head
+        head = RequestHead(bytes: bytes, lines: parsed.lines)
         // RFC 9112 §3.2.2: an absolute-form target's own host counts, and the Host field does not.
         authority = target.authority?.narrowed ?? parsed.framing.hostValue
     }
@@ -68,15 +71,42 @@ public struct Request: Sendable {
         isSecure: Bool = false
     ) {
         self.method = method
-        self.path = path
-        self.query = query
         self.version = version
         self.body = body
         self.peer = peer
         self.firstByteAt = firstByteAt
         self.isSecure = isSecure
-        head = RequestHead(fields)
+        var head = RequestHead(fields)
+        target = Target(path: head.append(path), query: query.map { head.append($0) })
+        self.head = head
         authority = head.firstLine(named: "host").map { [head] in head.lines[$0].value }
+    }
+
+    private static let root = Array("/".utf8)
+    private static let asterisk = Array("*".utf8)
+
+    /// The path as sent, percent-encoding and all, without the query.
+    ///
+    /// An absolute-form target is reduced to its path (RFC 9112 §3.2.2), an empty path to `/`; `*` is
+    /// only seen with OPTIONS.
+    public var path: String {
+        target.unwrittenPath.map { String(decoding: $0, as: UTF8.self) } ?? head.string(target.path)
+    }
+
+    /// What follows the first `?` as sent; `nil` without one.
+    public var query: String? {
+        target.query.map(head.string)
+    }
+
+    /// Reads the bytes of ``path`` in place, without making a `String`.
+    public func withPathBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result {
+        guard let unwritten = target.unwrittenPath else { return head.withBytes(target.path, read) }
+        return read(unwritten.span)
+    }
+
+    /// Reads the bytes of ``query`` in place, without making a `String`; `nil` without a query.
+    public func withQueryBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result? {
+        target.query.map { head.withBytes($0, read) }
     }
 
     /// The host that the request was sent to, with its port if one was named.
@@ -112,6 +142,14 @@ public struct Request: Sendable {
     /// Reads the bytes of the first field line of this name in place, without making a `String`.
     public func withFieldBytes<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {
         guard let index = head.firstLine(named: name) else { return nil }
+        return head.withBytes(head.lines[index].value, read)
+    }
+
+    /// As ``withFieldBytes(_:_:)``; `nil` also where there are several lines of this name, none of which is
+    /// better than another.
+    public func withOnlyFieldBytes<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {
+        guard let index = head.firstLine(named: name), head.firstLine(named: name, from: index + 1) == nil
+        else { return nil }
         return head.withBytes(head.lines[index].value, read)
     }
 

@@ -40,6 +40,32 @@ struct FieldLineTests {
         #expect(request.field("z") == nil)
         #expect(request.hasField("y"))
         #expect(!request.hasField("xy"))
+        #expect(request.withOnlyFieldBytes("x") { $0.count } == nil, "neither of two is the one")
+        #expect(request.withOnlyFieldBytes("Y") { $0.count } == 1)
+        #expect(request.withOnlyFieldBytes("z") { $0.count } == nil)
+    }
+
+    @Test(
+        "follow a path and a query that can be read in place",
+        arguments: [
+            ("/a%20b?c=d&e", "/a%20b", "c=d&e"), ("/", "/", nil), ("/a?", "/a", ""),
+            ("http://b?c", "/", "c"), ("*", "*", nil), ("http://b", "*", nil),
+        ] as [(String, String, String?)]
+    )
+    func readsTarget(target: String, path: String, query: String?) throws {
+        var machine = Machine()
+        machine.feed("OPTIONS \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+        let request = try #require(machine.requests.first)
+        let text = { (bytes: Span<UInt8>) in
+            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+        #expect(request.path == path)
+        #expect(request.withPathBytes(text) == path)
+        #expect(request.query == query)
+        #expect(request.withQueryBytes(text) == query)
+        let made = Request(.options, path: path, query: query)
+        #expect(made.withPathBytes(text) == path)
+        #expect(made.withQueryBytes(text) == query)
     }
 
     @Test("keep bytes that are no UTF-8 in place for those who read bytes")

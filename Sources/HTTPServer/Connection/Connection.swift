@@ -25,7 +25,9 @@ final class Connection {
     var totalSent: UInt64 = 0
 
     /// What the last events said; edge-triggered, so that it holds until a call finds otherwise.
-    var canRead = false
+    ///
+    /// At first it is taken to be so: who connects mostly sends at once.
+    var canRead = true
     var canWrite = true
     var hasEnded = false
     /// Whether a call has found the connection broken.

@@ -14,11 +14,6 @@ package struct ResponseWriter {
         }
     }
 
-    /// Names of the field lines that are written here and nowhere else.
-    private static let ownNames = [
-        "date", "content-length", "content-type", "transfer-encoding", "connection", "x-content-type-options",
-    ]
-
     /// Appends an answer to the bytes to be sent; `date` is the `Date` field line with its line end.
     package static func write(
         _ response: Response,
@@ -32,10 +27,11 @@ package struct ResponseWriter {
         if hasContent {
             output.append("Content-Length: ")
             output.append(decimal: response.body.count)
-            output.append("\r\n")
             if let contentType = response.contentType {
-                output.append(fieldLine: "Content-Type", contentType.text)
+                output.append("\r\nContent-Type: ")
+                output.append(contentType.text)
             }
+            output.append("\r\n")
         }
         output.append("X-Content-Type-Options: nosniff\r\n")
         if !context.keepsAlive {
@@ -58,7 +54,7 @@ package struct ResponseWriter {
         output.append("HTTP/1.1 ")
         output.append(decimal: status.code)
         output.append(" ")
-        output.append(contentsOf: status.reasonPhrase.utf8)
+        output.append(status.reasonPhrase)
         output.append("\r\n")
     }
 
@@ -67,29 +63,48 @@ package struct ResponseWriter {
             assertionFailure("a field line of an answer holds bytes that would break the message")
             return
         }
-        guard !ownNames.contains(where: { ByteClass.equals($0, field.name) }) else { return }
-        output.append(fieldLine: field.name, field.value)
+        guard !isOwn(field.name) else { return }
+        output.append(field)
     }
 
     /// Whether a line can be written without ending early or becoming another one.
     package static func isWritable(_ field: FieldLine) -> Bool {
-        !field.name.utf8.isEmpty && field.name.utf8.allSatisfy(ByteClass.isToken)
-            && field.value.utf8.allSatisfy(ByteClass.isFieldValue)
+        let name = field.name.utf8.span
+        for index in name.indices where !ByteClass.isToken(name[index]) { return false }
+        let value = field.value.utf8.span
+        for index in value.indices where !ByteClass.isFieldValue(value[index]) { return false }
+        return !name.isEmpty
+    }
+
+    /// Whether a field line of this name is written here and nowhere else; most are told by their length.
+    private static func isOwn(_ name: String) -> Bool {
+        let own =
+            switch name.utf8.count {
+            case 4: "date"
+            case 10: "connection"
+            case 12: "content-type"
+            case 14: "content-length"
+            case 17: "transfer-encoding"
+            case 22: "x-content-type-options"
+            default: ""
+            }
+        return ByteClass.equals(own, name)
     }
 }
 
 extension [UInt8] {
-    mutating func append(_ text: StaticString) {
-        // A literal's bytes live as long as the process, and append copies them.
-        unsafe append(
-            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-        )
+    mutating func append(_ text: String) {
+        let bytes = text.utf8.span
+        append(addingCapacity: bytes.count) { free in
+            for index in bytes.indices { free.append(bytes[index]) }
+        }
     }
 
-    mutating func append(fieldLine name: String, _ value: String) {
-        append(contentsOf: name.utf8)
+    /// The line with its line end.
+    mutating func append(_ field: FieldLine) {
+        append(field.name)
         append(": ")
-        append(contentsOf: value.utf8)
+        append(field.value)
         append("\r\n")
     }
 

@@ -6,7 +6,7 @@ struct RequestHead: Sendable {
         var value: Range<UInt32>
     }
 
-    private let bytes: [UInt8]
+    private var bytes: [UInt8]
     let lines: [Line]
 
     init(bytes: [UInt8], lines: [Line]) {
@@ -26,6 +26,15 @@ struct RequestHead: Sendable {
             lines.append(Line(name: name..<value, value: value..<UInt32(bytes.count)))
         }
         self.init(bytes: bytes, lines: lines)
+    }
+
+    /// Puts a text behind the rest that was never on a wire.
+    ///
+    /// - Returns: where it stands.
+    mutating func append(_ text: String) -> Range<UInt32> {
+        let start = UInt32(bytes.count)
+        bytes.append(contentsOf: text.utf8)
+        return start..<UInt32(bytes.count)
     }
 
     func string(_ range: Range<UInt32>) -> String {
@@ -49,9 +58,11 @@ struct RequestHead: Sendable {
     }
 
     private func matches(_ name: Span<UInt8>, at start: Int) -> Bool {
-        for offset in name.indices
-        where ByteClass.lowercased(bytes[start + offset]) != ByteClass.lowercased(name[offset]) {
-            return false
+        let line = bytes.span.extracting(start..<start + name.count)
+        for offset in name.indices where line[offset] != name[offset] {
+            guard ByteClass.lowercased(line[offset]) == ByteClass.lowercased(name[offset]) else {
+                return false
+            }
         }
         return true
     }
