@@ -29,21 +29,51 @@ extension QueryItem {
     ///
     /// The name has no characters that need an escape; an item that spells it with one is not found.
     public static func value(of name: String, inQuery query: String) -> String? {
-        var rest = query.utf8[...]
-        while true {
-            let pair = rest.prefix { $0 != UInt8(ascii: "&") }
-            let isNamed = pair.starts(with: name.utf8)
-            if isNamed, pair.count == name.utf8.count { return "" }
-            let value = pair.dropFirst(name.utf8.count)
-            if isNamed, value.first == UInt8(ascii: "=") {
-                return String(
-                    decoding: PercentEncoding.decoded(value.dropFirst(), plusIsBlank: true),
-                    as: UTF8.self
-                )
-            }
-            guard pair.endIndex < rest.endIndex else { return nil }
-            rest = rest[query.utf8.index(after: pair.endIndex)...]
+        withValue(of: name, in: query.utf8.span) { value in
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(value.count)
+            for index in value.indices { bytes.append(value[index]) }
+            return String(decoding: bytes, as: UTF8.self)
         }
+    }
+
+    /// As ``value(of:inQuery:)``, but gives the decoded bytes to `read`: those of the query itself, if nothing in
+    /// them is to be decoded.
+    public static func withValue<Result>(
+        of name: String,
+        in query: Span<UInt8>,
+        _ read: (Span<UInt8>) -> Result
+    ) -> Result? {
+        var start = 0
+        while true {
+            var end = start
+            while end < query.count, query[end] != UInt8(ascii: "&") { end += 1 }
+            if let value = value(ofItem: query.extracting(start..<end), name: name) {
+                return withDecoded(query.extracting(start + value..<end), read)
+            }
+            guard end < query.count else { return nil }
+            start = end + 1
+        }
+    }
+
+    /// Where the value begins in an item of this name; nil in one of another.
+    private static func value(ofItem item: Span<UInt8>, name: String) -> Int? {
+        let name = name.utf8.span
+        guard item.count >= name.count else { return nil }
+        for index in name.indices where item[index] != name[index] { return nil }
+        guard item.count > name.count else { return name.count }
+        return item[name.count] == UInt8(ascii: "=") ? name.count + 1 : nil
+    }
+
+    private static func withDecoded<Result>(_ value: Span<UInt8>, _ read: (Span<UInt8>) -> Result) -> Result {
+        var index = 0
+        while index < value.count, value[index] != UInt8(ascii: "%"), value[index] != UInt8(ascii: "+") {
+            index += 1
+        }
+        guard index < value.count else { return read(value) }
+        var bytes: [UInt8] = []
+        for index in value.indices { bytes.append(value[index]) }
+        return read(PercentEncoding.decoded(bytes, plusIsBlank: true).span)
     }
 
     /// The text that percent-encoded bytes of a path stand for.

@@ -2,8 +2,10 @@
 struct AgentText {
     let bytes: [UInt8]
 
-    init(_ text: String) {
-        bytes = Array(text.utf8)
+    init(_ text: Span<UInt8>) {
+        bytes = [UInt8](capacity: text.count) { free in
+            for index in text.indices { free.append(text[index]) }
+        }
     }
 
     func contains(_ mark: String) -> Bool {
@@ -25,11 +27,17 @@ struct AgentText {
 
     /// Where the first occurrence of `mark` ends, after `start`.
     func end(of mark: String, from start: Int = 0) -> Int? {
-        let mark = Array(mark.utf8)
-        guard let first = mark.first, bytes.count >= mark.count else { return nil }
+        let mark = mark.utf8.span
+        let text = bytes.span
+        guard !mark.isEmpty, text.count >= mark.count else { return nil }
+        let first = mark[0]
         var index = start
-        while index <= bytes.count - mark.count {
-            if bytes[index] == first, bytes[index...].starts(with: mark) { return index + mark.count }
+        while index <= text.count - mark.count {
+            if text[index] == first {
+                var length = 1
+                while length < mark.count, text[index + length] == mark[length] { length += 1 }
+                if length == mark.count { return index + length }
+            }
             index += 1
         }
         return nil

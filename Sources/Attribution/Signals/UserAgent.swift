@@ -7,7 +7,7 @@ public struct UserAgent: Equatable, Sendable {
     public let model: String?
     public let osVersion: OSVersion?
 
-    /// How much of an agent is read; no real one is longer.
+    /// How many bytes of an agent are read; no real one is longer.
     private static let maximumLength = 2048
 
     /// - Parameters:
@@ -15,9 +15,15 @@ public struct UserAgent: Equatable, Sendable {
     ///   - touchPoints: the device's touch points, where a script told them: an iPad asks for desktop pages by
     ///     calling itself a Macintosh, and is known by having more than one.
     public init(_ text: String, touchPoints: Int? = nil) {
-        let text = AgentText(
-            text.utf8.count <= Self.maximumLength ? text : String(text.prefix(Self.maximumLength))
-        )
+        self.init(AgentText(text.utf8.span.extracting(first: Self.maximumLength)), touchPoints: touchPoints)
+    }
+
+    /// As for a text, from the bytes of a request.
+    public init(_ text: Span<UInt8>) {
+        self.init(AgentText(text.extracting(first: Self.maximumLength)), touchPoints: nil)
+    }
+
+    private init(_ text: AgentText, touchPoints: Int?) {
         if let device = IOSAgent(text, touchPoints: touchPoints) {
             platform = .ios
             model = device.model

@@ -1,0 +1,19 @@
+import Attribution
+import Testing
+
+@Suite("An item of a query")
+struct QueryItemTests {
+    @Test(
+        "is the first of its name, decoded",
+        arguments: [
+            ("a=1&b=2&a=3", "1"), ("b=2&a=3", "3"), ("aa=1&a=2", "2"), ("b=a&a", ""), ("a=", ""),
+            ("&&a=x", "x"),
+            ("a=%41+b%zz", "A b%zz"), ("a=b=c", "b=c"), ("a=%C3%A9", "é"),
+            ("", nil), ("b=1", nil), ("aa=1", nil), ("%61=1", nil), ("A=1", nil),
+        ] as [(String, String?)]
+    )
+    func value(query: String, value: String?) {
+        #expect(QueryItem.value(of: "a", inQuery: query) == value)
+        #expect(QueryItem.withValue(of: "a", in: query.utf8.span) { $0.count } == value?.utf8.count)
+    }
+}
