@@ -48,10 +48,10 @@ struct ServeTests {
         )
         #expect(click.status == 201)
         #expect(try connection.check(String(check), key: String(key)).isMatch)
-        #expect(try log(folder).contains("allows any destination"))
-        #expect(try !log(folder).contains(String(key)))
         server.send(SIGTERM)
         #expect(server.waitUntilExit() == 0)
+        #expect(try log(folder).contains("allows any destination"))
+        #expect(try !log(folder).contains(String(key)))
 
         let second = try start(in: folder)
         defer { second.kill() }
