@@ -15,9 +15,13 @@ final class Notes: Sendable {
         let traits: CountedTraits
     }
     struct Content: Sendable {
-        var noMatches: [NoMatch: Int64] = [:]
+        private(set) var noMatches: [NoMatch: Int64] = [:]
         var replays: [Replay: Int64] = [:]
-        var keyUses: [KeyID: Timestamp] = [:]
+        private(set) var keyUses: [KeyID: Timestamp] = [:]
+        /// The last one counted, and where: most checks end as the one before.
+        private var lastNoMatch: (note: NoMatch, index: Dictionary<NoMatch, Int64>.Index)?
+        /// As above: most requests bring the key of the one before.
+        private var lastKeyUse: (key: KeyID, index: Dictionary<KeyID, Timestamp>.Index)?
         /// Clicks whose answer was seen to fail on its way, each time that it was.
         var failedDeliveries: [ClickID] = []
 
@@ -25,9 +29,30 @@ final class Notes: Sendable {
             noMatches.isEmpty && replays.isEmpty && keyUses.isEmpty && failedDeliveries.isEmpty
         }
 
+        mutating func count(_ noMatch: NoMatch) {
+            if let lastNoMatch, lastNoMatch.note == noMatch {
+                noMatches.values[lastNoMatch.index] += 1
+                return
+            }
+            noMatches[noMatch, default: 0] += 1
+            lastNoMatch = noMatches.index(forKey: noMatch).map { (noMatch, $0) }
+        }
+
+        mutating func noteUse(of key: KeyID, at now: Timestamp) {
+            if let lastKeyUse, lastKeyUse.key == key {
+                keyUses.values[lastKeyUse.index] = max(now, keyUses.values[lastKeyUse.index])
+                return
+            }
+            keyUses[key] = max(now, keyUses[key] ?? now)
+            lastKeyUse = keyUses.index(forKey: key).map { (key, $0) }
+        }
+
         mutating func merge(_ other: Content) {
+            // Places in a table that grows are others.
+            lastNoMatch = nil
             noMatches.merge(other.noMatches, uniquingKeysWith: +)
             replays.merge(other.replays, uniquingKeysWith: +)
+            lastKeyUse = nil
             keyUses.merge(other.keyUses, uniquingKeysWith: max)
             failedDeliveries += other.failedDeliveries
         }

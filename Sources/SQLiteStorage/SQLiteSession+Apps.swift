@@ -27,6 +27,6 @@ extension SQLiteSession: AppStore {
     }
 
     public func noteUse(of key: KeyID, at now: Timestamp) {
-        notes.update { $0.keyUses[key] = max(now, $0.keyUses[key] ?? now) }
+        notes.update { $0.noteUse(of: key, at: now) }
     }
 }

@@ -33,9 +33,13 @@ extension SQLiteSession: ClickStore {
         orElse choose: @escaping @Sendable (CheckView) -> Click?
     ) async throws(StoreError) -> ClaimOutcome {
         let (shared, notes) = (shared, notes)
+        var check = check
+        // Here, on the loop's time, and not on the writer's.
+        check.caller.settle()
+        let settled = check
         let written = try await write(
             { context throws(SQLiteError) in
-                .success(try context.claim(click, by: method, for: check, orElse: choose))
+                .success(try context.claim(click, by: method, for: settled, orElse: choose))
             },
             until: check.deadline,
             whenLate: { late in
@@ -67,7 +71,7 @@ extension SQLiteSession: ClickStore {
         switch ending {
         case .noMatch(let reason):
             let noMatch = Notes.NoMatch(scope: scope, hour: hour, platform: check.platform, reason: reason)
-            notes.update { $0.noMatches[noMatch, default: 0] += 1 }
+            notes.update { $0.count(noMatch) }
         case .replay(let claim):
             let replay = Notes.Replay(
                 scope: scope,

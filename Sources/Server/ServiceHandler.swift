@@ -16,14 +16,14 @@ final class ServiceHandler: RequestHandler {
         context = LoopContext(service: service, stores: stores)
         router = Router(routes)
         isCrossOrigin = routes.contains(where: \.isCrossOrigin)
-        metrics = service.metrics.makeLoopMetrics()
+        metrics = service.metrics.makeLoopMetrics(for: routes)
         requestIDs = RequestIDs(random: service.random)
         requestLog = RequestLog(log: service.log)
     }
 
     func respond(to request: Request) async -> Response {
         let requestID = requestIDs.identify(request)
-        let match = router.route(request.method, request.path)
+        let match = request.withPathBytes { router.route(request.method, $0) }
         var ending = Ending()
         var response: Response
         do throws(APIError) {
@@ -218,13 +218,13 @@ final class ServiceHandler: RequestHandler {
         let microseconds = MonotonicTime.now().nanoseconds(since: firstByteAt) / 1000
         var route: Route?
         if case .found(let found, _) = match { route = found }
-        metrics.count(route: route?.name, status: response.status, microseconds: microseconds)
+        metrics.count(route: route, status: response.status, microseconds: microseconds)
         requestLog.append(
             RequestLog.Line(
                 at: context.service.clock.now(),
                 requestID: requestID,
                 method: method,
-                route: route?.path,
+                route: route,
                 status: response.status.code,
                 microseconds: microseconds,
                 byteCount: response.body.count,

@@ -182,7 +182,7 @@ extension Check {
             app: app,
             isTest: isTest,
             fingerprint: hash(fingerprint),
-            caller: hash(caller),
+            caller: Caller(hash(caller)),
             install: install.map(hash),
             at: moment,
             firstByteAt: firstByteAt,

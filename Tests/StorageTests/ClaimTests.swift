@@ -1,4 +1,5 @@
 import Attribution
+import Synchronization
 import Testing
 
 @Suite("Claiming a click")
@@ -146,6 +147,48 @@ struct ClaimTests {
         #expect(view == CheckView(reason: .robotClick))
         let claim = try await test.run { try await $0.claim(robot, by: .fingerprint, for: .sample()) }
         #expect(claim == .lost)
+    }
+
+    @Test(
+        "finds a live click behind any number of newer ones whose window has ended",
+        arguments: Backend.available
+    )
+    func passesOverExpired(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let (live, view) = try await test.run { session in
+            let live = try await session.record(.sample()).click
+            for number in 1...40 {
+                let moment = TestStore.noon.advanced(byMilliseconds: Int64(number))
+                _ = try await session.record(
+                    .sample(at: moment) { $0.window = AttributionWindow(seconds: 60) ?? .standard }
+                )
+            }
+            let later = TestStore.noon.advanced(byMilliseconds: 120_000)
+            return (live, try await session.view(for: .sample(at: later)))
+        }
+        #expect(view.candidates == [live])
+    }
+
+    @Test("works out who asks only when something was found, and then once", arguments: Backend.available)
+    func asksForCallerLate(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let askings = Askings()
+        var asked = Check.sample(grace: 60_000)
+        asked.caller = Caller {
+            askings.count.add(1, ordering: .relaxed)
+            return hash(1)
+        }
+        let check = asked
+        let nothing = try await test.run { try await $0.match(check) }
+        #expect(nothing == .noMatch(.noClick))
+        #expect(askings.count.load(ordering: .relaxed) == 0)
+        _ = try await test.run { try await $0.record(.sample()) }
+        _ = try await test.run { try await $0.match(check) }
+        #expect(askings.count.load(ordering: .relaxed) == 1)
+    }
+
+    private final class Askings: Sendable {
+        let count = Atomic(0)
     }
 
     @Test("the reason is what the newest click has become", arguments: Backend.available)

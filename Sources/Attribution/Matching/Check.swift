@@ -4,8 +4,8 @@ public struct Check: Equatable, Sendable {
     public var isTest: Bool
     /// The fingerprint that the client sent, keyed.
     public var fingerprint: KeyedHash
-    /// Same API key, fingerprint, exact address and user agent: who may ask for a lost answer again.
-    public var caller: KeyedHash
+    /// Who may ask for a lost answer again.
+    public var caller: Caller
     /// From the install id, where the client sent one.
     ///
     /// With it, the grace is never used.
@@ -24,7 +24,7 @@ public struct Check: Equatable, Sendable {
         app: AppID,
         isTest: Bool = false,
         fingerprint: KeyedHash,
-        caller: KeyedHash,
+        caller: Caller,
         install: KeyedHash? = nil,
         at: Timestamp,
         firstByteAt: UInt64,

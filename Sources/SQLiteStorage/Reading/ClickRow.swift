@@ -100,11 +100,12 @@ struct ClaimRow {
     static func ofCaller(_ scope: Scope, _ check: Check, on connection: Connection) throws(SQLiteError)
         -> ClaimRow?
     {
-        try connection.statement(byCaller).first(
+        let caller = check.caller.hash
+        return try connection.statement(byCaller).first(
             scope.number,
             check.fingerprint.index,
-            check.caller.index,
-            check.caller.rest,
+            caller.index,
+            caller.rest,
             check.at.advanced(byMilliseconds: -check.replayGrace).milliseconds,
             check.at.advanced(byMilliseconds: check.replayGrace).milliseconds
         ) { row throws(SQLiteError) in try ClaimRow(row) }

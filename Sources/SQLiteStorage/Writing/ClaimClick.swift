@@ -50,7 +50,7 @@ extension WriteContext {
         let rows = try ClickFingerprints.find(Int64(bitPattern: click.id.high), on: connection)
         guard
             let rows, rows.scope == scope, rows.expiresAt >= check.at,
-            try close(rows, as: .alreadyClaimed, at: check.at, by: check.caller)
+            try close(rows, as: .alreadyClaimed, at: check.at, by: check.caller.hash)
         else { return try redeliver(click, scope, to: check) }
         let claim = Claim(click: click, claimedAt: check.at, method: method)
         try insert(claim, check, scope)

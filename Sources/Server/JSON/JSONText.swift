@@ -5,15 +5,29 @@ enum JSONText {
     /// Appends `text` with its quotation marks.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        let start = bytes.count
-        bytes.append(contentsOf: text.utf8)
-        // Most strings need no escape: copied whole, looked through once, and written anew only if one is
-        // found.
-        if bytes[start...].contains(where: mayNeedEscape) {
-            bytes.removeSubrange(start...)
+        let source = text.utf8.span
+        var index = 0
+        while index < source.count, !mayNeedEscape(source[index]) { index += 1 }
+        if index == source.count {
+            // Most strings: no byte needs an escape.
+            bytes.append(addingCapacity: source.count) { free in
+                for index in source.indices { free.append(source[index]) }
+            }
+        } else {
             for scalar in text.unicodeScalars { append(scalar, to: &bytes) }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends a number in decimal digits.
+    static func append(_ number: Int64, to bytes: inout [UInt8]) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        var unit: UInt64 = 1
+        while number.magnitude / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(number.magnitude / unit % 10))
+            unit /= 10
+        }
     }
 
     /// U+2028 and U+2029 begin with E2 in UTF-8.

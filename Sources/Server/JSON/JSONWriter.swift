@@ -69,7 +69,7 @@ public struct JSONWriter: Sendable {
 
     public mutating func value(_ number: Int64) {
         startValue()
-        bytes.append(contentsOf: String(number).utf8)
+        JSONText.append(number, to: &bytes)
     }
 
     public mutating func value(_ number: Int) {

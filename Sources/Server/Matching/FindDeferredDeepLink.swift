@@ -6,9 +6,8 @@ enum FindDeferredDeepLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         guard let key = exchange.key, let app = key.app else { throw .invalidAPIKey }
-        guard let text = exchange.queryItem("fingerprint"), let fingerprint = Fingerprint(hex: text) else {
-            throw .invalidFingerprint
-        }
+        let item = exchange.withQueryItem("fingerprint") { Fingerprint(hexDigits: $0) }
+        guard let fingerprint = item ?? nil else { throw .invalidFingerprint }
         let check = try self.check(exchange, context, key: key, app: app, fingerprint: fingerprint)
         let outcome: MatchOutcome
         do throws(StoreError) {
@@ -27,26 +26,28 @@ enum FindDeferredDeepLink {
         fingerprint: Fingerprint
     ) throws(APIError) -> Check {
         let isTest = key.kind == .test
-        let userAgent = exchange.request.field("user-agent") ?? ""
+        let (request, address) = (exchange.request, exchange.address)
         let serverKey = context.service.serverKey
         return Check(
             app: app,
             isTest: isTest,
             fingerprint: serverKey.keyed(fingerprint),
-            caller: serverKey.caller(
-                key: key.id,
-                isTest: isTest,
-                fingerprint: fingerprint,
-                address: exchange.address,
-                userAgent: userAgent
-            ),
-            install: try installID(exchange.request).map {
+            caller: Caller {
+                serverKey.caller(
+                    key: key.id,
+                    isTest: isTest,
+                    fingerprint: fingerprint,
+                    address: address,
+                    userAgent: request.field("user-agent") ?? ""
+                )
+            },
+            install: try installID(request).map {
                 serverKey.install(app: app, isTest: isTest, installID: $0)
             },
             at: exchange.now,
-            firstByteAt: exchange.request.firstByteAt.nanoseconds,
+            firstByteAt: request.firstByteAt.nanoseconds,
             replayGrace: context.service.settings.replayGrace,
-            platform: platform(exchange.request, userAgent)
+            platform: platform(request)
         )
     }
 
@@ -58,9 +59,9 @@ enum FindDeferredDeepLink {
         return installID
     }
 
-    private static func platform(_ request: Request, _ userAgent: String) -> Platform {
+    private static func platform(_ request: Request) -> Platform {
         request.field("x-device-platform").flatMap { Platform(rawValue: $0.lowercased()) }
-            ?? UserAgent(userAgent).platform
+            ?? request.withFieldBytes("user-agent") { UserAgent($0).platform } ?? .unknown
     }
 
     private static func answer(
@@ -78,7 +79,8 @@ enum FindDeferredDeepLink {
             return delivered(claim, by: context.stores.clicks)
         case .noMatch(let reason):
             exchange.outcome = "no_match"
-            return Response(.ok, json: MatchAnswer.noMatch(tellsReason ? reason : nil))
+            let body = tellsReason ? MatchAnswer.noMatch(reason).bytes : MatchAnswer.plainNoMatch
+            return Response(.ok, fields: [.noStore], contentType: .json, body: body)
         }
     }
 

@@ -28,7 +28,10 @@ enum MatchAnswer {
         return json
     }
 
-    /// The reason is told to test keys only, so that nobody can probe fingerprints with a live one.
+    /// What a live key is told: always the same, so that nobody can probe fingerprints with it.
+    static let plainNoMatch = noMatch(nil).bytes
+
+    /// The reason is for test keys only.
     static func noMatch(_ reason: NoMatchReason?) -> JSONWriter {
         var json = JSONWriter()
         json.object { json in

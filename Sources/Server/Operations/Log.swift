@@ -33,7 +33,7 @@ public final class Log: Sendable {
         var droppedTotal = 0
     }
 
-    private static let gatheringTime = DispatchTimeInterval.milliseconds(5)
+    private static let gatheringTime = DispatchTimeInterval.milliseconds(25)
     /// Bytes that may wait to be written.
     private static let maximumPending = 4 << 20
 

@@ -10,8 +10,9 @@ public final class Metrics: Sendable {
         self.routes = routes
     }
 
-    func makeLoopMetrics() -> LoopMetrics {
-        let metrics = LoopMetrics(routes: routes)
+    /// The counts of a loop that answers these routes.
+    func makeLoopMetrics(for served: [Route]) -> LoopMetrics {
+        let metrics = LoopMetrics(routes: routes, served: served)
         loops.withLock { $0.append(metrics) }
         return metrics
     }
@@ -56,19 +57,21 @@ final class LoopMetrics: Sendable {
         2_500_000,
     ]
 
-    private let indexes: [String: Int]
+    private let indexes: [ObjectIdentifier: Int]
     private let routes: Mutex<[RouteCounts]>
     private let errors = Mutex<[APIError.Code: Int64]>([:])
 
-    init(routes names: [String]) {
-        indexes = Dictionary(zip(names, names.indices)) { first, _ in first }
+    init(routes names: [String], served: [Route]) {
+        var indexes: [ObjectIdentifier: Int] = [:]
+        for route in served { indexes[ObjectIdentifier(route)] = names.firstIndex(of: route.name) }
+        self.indexes = indexes
         routes = Mutex(Array(repeating: RouteCounts(), count: names.count + 1))
     }
 
-    func count(route: String?, status: Status, microseconds: UInt64) {
+    func count(route: Route?, status: Status, microseconds: UInt64) {
         let bin = Self.bounds.firstIndex { microseconds <= $0 } ?? Self.bounds.count
         routes.withLock { routes in
-            let index = route.flatMap { indexes[$0] } ?? routes.count - 1
+            let index = route.flatMap { indexes[ObjectIdentifier($0)] } ?? routes.count - 1
             routes[index].statuses[status.code, default: 0] += 1
             routes[index].durations[bin] += 1
             routes[index].totalMicroseconds += microseconds

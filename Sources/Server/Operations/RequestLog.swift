@@ -7,8 +7,8 @@ struct RequestLog {
         let at: Timestamp
         let requestID: String
         let method: String
-        /// The route's pattern, never the path as sent; nil for unknown paths and what was no request.
-        let route: String?
+        /// Its pattern is logged, never the path as sent; nil for unknown paths and what was no request.
+        let route: Route?
         let status: Int
         /// From the first byte read to the answer made.
         let microseconds: UInt64
@@ -21,9 +21,10 @@ struct RequestLog {
     private let log: Log
     private var bytes: [UInt8] = []
     private var lineCount = 0
-    /// The last line's moment and its text: many lines share a millisecond.
-    private var lastTime: (moment: Timestamp, text: String)?
-    private var lastApp: (app: AppID, text: String)?
+    /// What the last line said and how it was written: many lines share their millisecond, app and route.
+    private var lastTime: (moment: Timestamp, text: [UInt8])?
+    private var lastApp: (app: AppID, text: [UInt8])?
+    private var lastCall: (method: String, route: Route?, text: [UInt8])?
 
     init(log: Log) {
         self.log = log
@@ -46,49 +47,66 @@ struct RequestLog {
         lineCount = 0
     }
 
-    private mutating func text(of app: AppID) -> String {
-        if let lastApp, lastApp.app == app { return lastApp.text }
-        let text = app.text
-        lastApp = (app, text)
-        return text
-    }
-
-    private mutating func text(of moment: Timestamp) -> String {
-        if let lastTime, lastTime.moment == moment { return lastTime.text }
-        let text = moment.iso8601
-        lastTime = (moment, text)
-        return text
+    /// The pieces between a JSON line's values.
+    private enum Piece {
+        static let time = Array(#"{"time":""#.utf8)
+        static let requestID = Array(#"","request_id":""#.utf8)
+        static let duration = Array(#","duration_us":"#.utf8)
+        static let byteCount = Array(#","bytes":"#.utf8)
+        static let app = Array(#","app":""#.utf8)
+        static let outcome = Array(#","outcome":""#.utf8)
     }
 
     /// Written piece by piece, for every request there is: what a line holds are our own words, numbers, and a
     /// request id of harmless characters, none of which JSON would have escaped.
     private mutating func appendJSON(_ line: Line) {
-        append(#"{"time":""#, text(of: line.at))
-        append(#"","request_id":""#, line.requestID)
-        append(#"","method":""#, line.method)
-        append(#"","route":""#, line.route ?? "")
-        append(#"","status":"#, String(line.status))
-        append(#","duration_us":"#, String(line.microseconds))
-        append(#","bytes":"#, String(line.byteCount))
+        bytes += Piece.time
+        append(line.at)
+        bytes += Piece.requestID
+        bytes += line.requestID.utf8
+        appendCall(line.method, line.route)
+        JSONText.append(Int64(line.status), to: &bytes)
+        bytes += Piece.duration
+        JSONText.append(Int64(line.microseconds), to: &bytes)
+        bytes += Piece.byteCount
+        JSONText.append(Int64(line.byteCount), to: &bytes)
         if let app = line.app {
-            append(#","app":""#, text(of: app))
+            bytes += Piece.app
+            append(app)
             bytes.append(UInt8(ascii: "\""))
         }
         if let outcome = line.outcome {
-            append(#","outcome":""#, outcome)
+            bytes += Piece.outcome
+            bytes += outcome.utf8
             bytes.append(UInt8(ascii: "\""))
         }
         bytes.append(UInt8(ascii: "}"))
     }
 
-    private mutating func append(_ name: String, _ value: String) {
-        bytes.append(contentsOf: name.utf8)
-        bytes.append(contentsOf: value.utf8)
+    private mutating func append(_ moment: Timestamp) {
+        if lastTime?.moment != moment { lastTime = (moment, Array(moment.iso8601.utf8)) }
+        if let lastTime { bytes += lastTime.text }
+    }
+
+    private mutating func append(_ app: AppID) {
+        if lastApp?.app != app { lastApp = (app, Array(app.text.utf8)) }
+        if let lastApp { bytes += lastApp.text }
+    }
+
+    /// Everything from the request id's end to the status.
+    private mutating func appendCall(_ method: String, _ route: Route?) {
+        if let lastCall, lastCall.route === route, lastCall.method == method {
+            bytes += lastCall.text
+            return
+        }
+        let text = #"","method":"\#(method)","route":"\#(route?.path ?? "")","status":"#
+        lastCall = (method, route, Array(text.utf8))
+        bytes += text.utf8
     }
 
     private mutating func appendText(_ line: Line) {
         var text =
-            "\(line.at.iso8601) \(line.status) \(line.method) \(line.route ?? "-") \(line.microseconds) µs"
+            "\(line.at.iso8601) \(line.status) \(line.method) \(line.route?.path ?? "-") \(line.microseconds) µs"
         text += " \(line.byteCount) B \(line.requestID)"
         if let app = line.app { text += " \(app.text)" }
         if let outcome = line.outcome { text += " \(outcome)" }

@@ -10,7 +10,7 @@ enum Authentication {
         in directory: Directory,
         at now: Timestamp
     ) throws(APIError) -> APIKey? {
-        let allowed: Set<KeyKind>
+        let allowed: [KeyKind]
         switch access {
         case .anyone: return nil
         case .anyoneOrKey(let kinds):
@@ -19,7 +19,8 @@ enum Authentication {
         case .key(let kinds): allowed = kinds
         }
         // No token is looked up like a wrong one, so that time tells nobody which it was; no key is empty.
-        guard let key = directory.key(KeyDigest(of: bearerToken(of: request) ?? "")), key.isValid(at: now)
+        let digest = digestOfToken(of: request) ?? KeyDigest(of: "")
+        guard let key = directory.key(digest), key.isValid(at: now)
         else { throw .invalidAPIKey }
         guard allowed.contains(key.kind) else {
             throw .forbidden("A key of kind \(key.kind.rawValue) may not make this call")
@@ -27,12 +28,21 @@ enum Authentication {
         return key
     }
 
-    /// The token of `Authorization: Bearer <token>` (RFC 6750 §2.1); nil for no, another or a second field.
-    private static func bearerToken(of request: Request) -> String? {
-        let values = request.fields("authorization")
-        guard values.count == 1, let value = values.first else { return nil }
-        let scheme = value.prefix(7)
-        guard scheme.lowercased() == "bearer " else { return nil }
-        return String(value.dropFirst(7).drop { $0 == " " })
+    /// What is stored of the token of `Authorization: Bearer <token>` (RFC 6750 §2.1); nil for no, another or a
+    /// second field.
+    ///
+    /// Read in place, so that the token itself is copied nowhere.
+    private static func digestOfToken(of request: Request) -> KeyDigest? {
+        request.withOnlyFieldBytes("authorization") { value -> KeyDigest? in
+            let scheme = "bearer ".utf8.span
+            guard value.count >= scheme.count else { return nil }
+            for index in scheme.indices {
+                // The bit that makes capitals small; a field value holds no NUL that it would make a blank.
+                guard value[index] | 0x20 == scheme[index] else { return nil }
+            }
+            var start = scheme.count
+            while start < value.count, value[start] == UInt8(ascii: " ") { start += 1 }
+            return KeyDigest(of: value.extracting(droppingFirst: start))
+        } ?? nil
     }
 }

@@ -26,4 +26,9 @@ struct Exchange {
         guard let query = request.query else { return nil }
         return QueryItem.value(of: name, inQuery: query)
     }
+
+    /// Reads the bytes of the first item of the query by this name, decoded, without making a `String`.
+    func withQueryItem<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {
+        request.withQueryBytes { QueryItem.withValue(of: name, in: $0, read) } ?? nil
+    }
 }

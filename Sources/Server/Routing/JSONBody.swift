@@ -10,7 +10,10 @@ struct JSONBody {
 
     /// - Throws: 415 for another media type, 400 for what is no JSON object.
     init(_ request: Request, accepting mediaTypes: [String]) throws(APIError) {
-        guard let type = request.field("content-type"), mediaTypes.contains(Self.mediaType(type)) else {
+        let isAccepted = request.withFieldBytes("content-type") { type in
+            mediaTypes.contains { Self.isMediaType($0, type) }
+        }
+        guard isAccepted == true else {
             throw APIError(
                 status: .unsupportedMediaType,
                 code: .unsupportedMediaType,
@@ -107,9 +110,17 @@ struct JSONBody {
         }
     }
 
-    /// Type and subtype in lower case, without parameters.
-    private static func mediaType(_ field: String) -> String {
-        let type = field.prefix { $0 != ";" }
-        return String(type.drop { $0 == " " }.prefix { $0 != " " && $0 != "\t" }).lowercased()
+    /// Whether a `Content-Type` field has this type and subtype, in letters of either case, whatever its
+    /// parameters are.
+    private static func isMediaType(_ lowercase: String, _ field: Span<UInt8>) -> Bool {
+        let wanted = lowercase.utf8.span
+        guard field.count >= wanted.count else { return false }
+        for index in wanted.indices {
+            let byte = field[index]
+            let isCapital = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+            guard (isCapital ? byte | 0x20 : byte) == wanted[index] else { return false }
+        }
+        guard field.count > wanted.count else { return true }
+        return [UInt8(ascii: ";"), UInt8(ascii: " "), UInt8(ascii: "\t")].contains(field[wanted.count])
     }
 }

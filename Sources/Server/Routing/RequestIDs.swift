@@ -5,13 +5,13 @@ internal import HTTPServer
 /// written there, else a new one.
 struct RequestIDs {
     /// Random for each loop and process, so that ids of different runs do not meet.
-    private let prefix: String
-    private var count: UInt64 = 0
+    private let prefix: [UInt8]
+    private var count: Int64 = 0
 
     private static let maximumLength = 128
 
     init(random: RandomSource) {
-        prefix = "req_" + Base64URL.text(of: random.bytes(9)) + "-"
+        prefix = Array("req_\(Base64URL.text(of: random.bytes(9)))-".utf8)
     }
 
     mutating func identify(_ request: Request) -> String {
@@ -21,7 +21,9 @@ struct RequestIDs {
 
     mutating func make() -> String {
         count &+= 1
-        return prefix + String(count, radix: 36)
+        var text = prefix
+        JSONText.append(count, to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func isFit(_ text: String) -> Bool {

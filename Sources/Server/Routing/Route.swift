@@ -2,13 +2,15 @@ internal import Attribution
 internal import HTTPServer
 
 /// One row of the list of routes.
-struct Route: Sendable {
+///
+/// A class, so that a request carries a reference to its row and not a copy of it.
+final class Route: Sendable {
     /// Who may call.
     enum Access: Sendable {
         case anyone
         /// A key is not needed; one that is sent must be good and of one of these kinds.
-        case anyoneOrKey(Set<KeyKind>)
-        case key(Set<KeyKind>)
+        case anyoneOrKey([KeyKind])
+        case key([KeyKind])
     }
 
     typealias Endpoint = @Sendable (inout Exchange, LoopContext) async throws(APIError) -> Response
@@ -16,6 +18,8 @@ struct Route: Sendable {
     let method: Method
     /// Literal, or with one last part `{name}` that stands for any single part.
     let path: String
+    /// How the route is called in logs and metrics.
+    let name: String
     let access: Access
     /// Against which of their address's limits requests count.
     let rateLimitClass: RateLimitClass?
@@ -23,6 +27,10 @@ struct Route: Sendable {
     let isCrossOrigin: Bool
     /// Whether a GET changes something, so that HEAD cannot stand for it.
     let consumes: Bool
+    /// Whether apps and keys have a say.
+    ///
+    /// Nothing else depends on the store: a process whose database cannot be read is alive.
+    let needsDirectory: Bool
     let endpoint: Endpoint
 
     init(
@@ -41,18 +49,9 @@ struct Route: Sendable {
         isCrossOrigin = crossOrigin
         self.consumes = consumes
         self.endpoint = endpoint
+        name = "\(method.rawValue) \(path)"
+        needsDirectory = if case .anyone = access { crossOrigin } else { true }
     }
-
-    /// Whether apps and keys have a say.
-    ///
-    /// Nothing else depends on the store: a process whose database cannot be read is alive.
-    var needsDirectory: Bool {
-        if case .anyone = access { return isCrossOrigin }
-        return true
-    }
-
-    /// How the route is called in logs and metrics.
-    var name: String { "\(method.rawValue) \(path)" }
 }
 
 /// What an endpoint works with besides the request: the loop's stores and what all loops share.

@@ -8,33 +8,59 @@ struct Router {
         case unknownPath
     }
 
-    private var literals: [String: [Route]] = [:]
-    /// By what stands before the last part's `{name}`.
-    private var patterns: [(prefix: String, routes: [Route])] = []
-
-    init(_ routes: [Route]) {
-        for route in routes {
-            guard let brace = route.path.firstIndex(of: "{") else {
-                literals[route.path, default: []].append(route)
-                continue
-            }
-            let prefix = String(route.path[..<brace])
-            if let index = patterns.firstIndex(where: { $0.prefix == prefix }) {
-                patterns[index].routes.append(route)
-            } else {
-                patterns.append((prefix, [route]))
-            }
-        }
+    /// The routes of a path, which are told apart by their methods.
+    private struct Place {
+        /// The whole path, or what stands before the last part's `{name}`.
+        let path: [UInt8]
+        let hasParameter: Bool
+        var routes: [Route]
     }
 
-    func route(_ method: Method, _ path: String) -> Result {
-        if let routes = literals[path] { return choose(method, from: routes, parameter: nil) }
-        for (prefix, routes) in patterns where path.utf8.starts(with: prefix.utf8) {
-            let part = path.dropFirst(prefix.count)
-            guard !part.isEmpty, !part.utf8.contains(UInt8(ascii: "/")) else { continue }
-            return choose(method, from: routes, parameter: String(part))
+    /// Literal paths first; there are few, and most are told apart by their length.
+    private let places: [Place]
+
+    init(_ routes: [Route]) {
+        var places: [Place] = []
+        for route in routes {
+            let path = Array(route.path.utf8.prefix { $0 != UInt8(ascii: "{") })
+            let hasParameter = path.count < route.path.utf8.count
+            if let index = places.firstIndex(where: { $0.path == path && $0.hasParameter == hasParameter }) {
+                places[index].routes.append(route)
+            } else {
+                places.append(Place(path: path, hasParameter: hasParameter, routes: [route]))
+            }
+        }
+        self.places = places.filter { !$0.hasParameter } + places.filter(\.hasParameter)
+    }
+
+    func route(_ method: Method, _ path: Span<UInt8>) -> Result {
+        for place in places where Self.starts(path, with: place.path) {
+            let part = path.extracting(droppingFirst: place.path.count)
+            guard place.hasParameter else {
+                guard part.isEmpty else { continue }
+                return choose(method, from: place.routes, parameter: nil)
+            }
+            guard let parameter = Self.singlePart(part) else { continue }
+            return choose(method, from: place.routes, parameter: parameter)
         }
         return .unknownPath
+    }
+
+    private static func starts(_ path: Span<UInt8>, with prefix: [UInt8]) -> Bool {
+        guard path.count >= prefix.count else { return false }
+        // From the end, where paths differ.
+        for index in prefix.indices.reversed() where path[index] != prefix[index] { return false }
+        return true
+    }
+
+    /// The text of a path's last part; nil where it is empty or there is more than one.
+    private static func singlePart(_ part: Span<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        for index in part.indices {
+            guard part[index] != UInt8(ascii: "/") else { return nil }
+            bytes.append(part[index])
+        }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
     private func choose(_ method: Method, from routes: [Route], parameter: String?) -> Result {

@@ -8,7 +8,7 @@ struct FirstLaunchMatchingTests {
     private let check = Check(
         app: TestValues.app,
         fingerprint: KeyedHash(index: 1, rest: 2),
-        caller: KeyedHash(index: 3, rest: 4),
+        caller: Caller(KeyedHash(index: 3, rest: 4)),
         at: TestValues.noon,
         firstByteAt: 0,
         replayGrace: 60_000
