@@ -134,6 +134,28 @@ package enum HotQueries {
             "SEARCH counters USING COVERING INDEX top_campaigns (scope=? AND granularity=? AND period=?)"
         ),
         query(
+            "first counted day",
+            CounterThinning.firstDay,
+            "SEARCH counters USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND granularity=?)"
+        ),
+        query(
+            "rare campaigns",
+            CounterThinning.rareCampaigns,
+            "SEARCH counters USING COVERING INDEX top_campaigns (scope=? AND granularity=? AND period=?)"
+        ),
+        query(
+            "counts of a span",
+            CounterSQL.rows,
+            "SEARCH counters USING PRIMARY KEY "
+                + "(scope=? AND campaign=? AND dimension=? AND granularity=? AND period=?)"
+        ),
+        query(
+            "deletion of counts of a span",
+            CounterSQL.remove,
+            "SEARCH counters USING PRIMARY KEY "
+                + "(scope=? AND campaign=? AND dimension=? AND granularity=? AND period=?)"
+        ),
+        query(
             "live seconds",
             LiveClicks.sumOfSeconds,
             "SEARCH live_clicks USING PRIMARY KEY (scope=? AND span=? AND"

@@ -38,7 +38,9 @@ final class SharedState: Sendable {
         queue = WriteQueue(limit: configuration.queueLimit)
         ledger = AnswerLedger(now: configuration.monotonicNow)
         // Nobody comes to do them.
-        if configuration.isReadOnly { queue.close(StoreError(.readOnly, "the database was opened to be read")) }
+        if configuration.isReadOnly {
+            queue.close(StoreError(.readOnly, "the database was opened to be read"))
+        }
     }
 
     var commitCount: UInt64 { commits.load(ordering: .acquiring) }

@@ -103,11 +103,11 @@ extension WriteContext {
         }
         slice.closed = try closeClicks(expiredBefore: closingBefore, limit: limit, until: deadline)
         slice.isMore = closedBefore.moment < closingBefore
-        for (_, app) in try allApps() {
-            for isTest in [false, true] {
-                let scope = Scope(app: app, isTest: isTest)
-                if try LiveClicks.purge(scope, at: now, atMost: limit, on: connection) { slice.isMore = true }
-            }
+        let scopes = try allScopes()
+        for scope in scopes
+        where try LiveClicks.purge(scope, at: now, atMost: limit, on: connection) { slice.isMore = true }
+        if !slice.isMore {
+            slice.isMore = try thinCounters(of: scopes, at: now, limit: limit, until: deadline)
         }
         return slice
     }
@@ -154,13 +154,9 @@ extension WriteContext {
         return closed
     }
 
-    private func allApps() throws(SQLiteError) -> [(AppID, Int64)] {
-        try connection.statement(RetentionSQL.apps).all { row in
-            (
-                AppID(high: UInt64(bitPattern: row.integer(0)), low: UInt64(bitPattern: row.integer(1))),
-                row.integer(2)
-            )
-        }
+    private func allScopes() throws(SQLiteError) -> [Scope] {
+        try connection.statement(RetentionSQL.apps).all { $0.integer(0) }
+            .flatMap { [Scope(app: $0, isTest: false), Scope(app: $0, isTest: true)] }
     }
 }
 
@@ -170,5 +166,5 @@ enum RetentionSQL {
         WHERE expires_at >= ?1 AND expires_at < ?2 ORDER BY expires_at LIMIT ?3
         """
     static let delete: StaticString = "DELETE FROM clicks WHERE id = ?1"
-    static let apps: StaticString = "SELECT id_high, id_low, number FROM apps"
+    static let apps: StaticString = "SELECT number FROM apps"
 }
