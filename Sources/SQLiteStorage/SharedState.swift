@@ -32,6 +32,8 @@ final class SharedState: Sendable {
     private let notes = Monitor<[Notes]>([])
     /// Pages in the write-ahead log after the last commit.
     private let logPages = Atomic(0)
+    /// Those of them that the housekeeper saw in the database as well.
+    private let copiedLogPages = Atomic(0)
 
     init(_ configuration: SQLiteConfiguration) {
         self.configuration = configuration
@@ -60,6 +62,17 @@ final class SharedState: Sendable {
             health.batchSizes.observe(Double(batchSize))
             health.commitSeconds.observe(seconds)
         }
+    }
+
+    func noteCopied(logPages: Int) {
+        copiedLogPages.store(logPages, ordering: .relaxed)
+    }
+
+    /// Pages that a checkpoint would still have to copy out of a log of so many.
+    func backlog(ofLogPages pages: Int) -> Int {
+        let copied = copiedLogPages.load(ordering: .relaxed)
+        // More than there are: the log has begun anew since.
+        return copied <= pages ? pages - copied : pages
     }
 
     /// Asks the background thread to copy the log into the database.

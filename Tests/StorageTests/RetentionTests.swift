@@ -90,6 +90,31 @@ struct RetentionTests {
         #expect(test.store.health.writeAheadLogBytes == 0)
     }
 
+    @Test("a log that grew beneath a reader that stayed begins anew once it is gone, while writes go on")
+    func boundsLogAfterReader() async throws {
+        let test = try await TestStore { $0.hasBackgroundWork = true }
+        let metadata = String(repeating: "x", count: 100_000)
+        let reader = try Connection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
+        try reader.begin(.deferred)
+        _ = try reader.integer("SELECT count(*) FROM clicks")
+        // The test goes on wherever it is resumed.
+        reader.handOver()
+        _ = try await test.runConcurrently(1000) { session, number in
+            try await session.record(.sample(fingerprint: number) { $0.metadata = metadata })
+        }
+        #expect(test.store.health.writeAheadLogBytes > 90_000_000)
+        try reader.rollback()
+        var round: UInt64 = 0
+        while round < 500, test.store.health.writeAheadLogBytes > 70_000_000 {
+            round += 1
+            let first = round * 100_000
+            _ = try await test.runConcurrently(20) { session, number in
+                try await session.record(.sample(fingerprint: first + number))
+            }
+        }
+        #expect(test.store.health.writeAheadLogBytes <= 70_000_000)
+    }
+
     @Test("a stop in the midst of copying the log still leaves nothing in it")
     func stopsWhileCopying() async throws {
         // Few and large, so that the copying begins with the last commit and takes its time.

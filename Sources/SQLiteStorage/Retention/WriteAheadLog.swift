@@ -10,4 +10,9 @@ enum WriteAheadLog {
     /// Pages after which the writer lets the copying catch up: with writes going on without a pause, SQLite could
     /// never begin the log anew, because its end moves on.
     static let pausePages = 8192
+    /// Pages that the writer copies at most while it lets the copying catch up.
+    ///
+    /// A reader that stayed for long, such as
+    /// a backup, leaves more behind: that is copied in the background, and nobody waits for it.
+    static let pausedBacklogPages = 16_384
 }

@@ -53,7 +53,8 @@ final class Housekeeper {
         noting { () throws(StoreError) in
             let connection = try openConnection()
             do throws(SQLiteError) {
-                _ = try connection.checkpoint(.passive)
+                let checkpoint = try connection.checkpoint(.passive)
+                if !checkpoint.isBlocked { shared.noteCopied(logPages: checkpoint.copiedPages) }
             } catch {
                 if error.endsConnection { self.connection = nil }
                 throw StoreError(error)
