@@ -13,8 +13,8 @@ internal import CSQLite
         case immutable
     }
 
-    private let pointer: OpaquePointer
-    private let confinement = ThreadConfinement()
+    let pointer: OpaquePointer
+    let confinement = ThreadConfinement()
     /// Compiled statements by the address of their text: a literal has one address for ever.
     private var statements: [UInt: Statement] = [:]
     /// Written by SQLite after each commit of this connection, see ``logPageCount``.
@@ -55,6 +55,11 @@ internal import CSQLite
         }
         // The connection is open.
         try check(unsafe afterlink_set_defensive(pointer), "making the connection defensive")
+    }
+
+    /// A database of this connection's own, in memory and beyond some pages in a file that nobody sees.
+    public static func temporary() throws(SQLiteError) -> Connection {
+        try Connection(path: "", access: .readWrite, busyMilliseconds: 0)
     }
 
     deinit {

@@ -44,7 +44,7 @@ enum Wiring {
         )
     }
 
-    private static func storeConfiguration(
+    static func storeConfiguration(
         _ configuration: Configuration,
         _ purpose: Purpose
     ) -> SQLiteConfiguration {

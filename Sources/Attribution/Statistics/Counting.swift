@@ -44,15 +44,32 @@ public struct CountedTraits: Hashable, Sendable {
     public let osVersion: String?
 
     public init(_ facts: Click.Facts) {
-        campaign = facts.campaignKey?.text
-        sourceToken = facts.source
-        if facts.source == .unknown, let raw = facts.rawSource, !raw.isEmpty {
-            source = raw.lowercased()
+        self.init(
+            campaign: facts.campaignKey?.text,
+            sourceToken: facts.source,
+            rawSource: facts.rawSource,
+            platform: facts.platform,
+            osVersion: facts.osVersion
+        )
+    }
+
+    /// From the facts of a click that counting looks at.
+    public init(
+        campaign: String?,
+        sourceToken: SourceToken,
+        rawSource: String?,
+        platform: Platform,
+        osVersion: String?
+    ) {
+        self.campaign = campaign
+        self.sourceToken = sourceToken
+        if sourceToken == .unknown, let rawSource, !rawSource.isEmpty {
+            source = rawSource.lowercased()
         } else {
-            source = facts.source.rawValue
+            source = sourceToken.rawValue
         }
-        platform = facts.platform
-        osVersion = facts.osVersion
+        self.platform = platform
+        self.osVersion = osVersion
     }
 
     /// Everything that an event of the click is counted under.

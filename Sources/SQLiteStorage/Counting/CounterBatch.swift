@@ -1,4 +1,5 @@
 internal import Attribution
+internal import SQLite
 
 /// Counts of one label in one hour, by metric.
 struct MetricCounts: Sendable {
@@ -66,6 +67,30 @@ struct CounterBatch: Sendable {
         for label in labels {
             counts[Slot(scope: scope, hour: hour, label: label), default: MetricCounts()][metric] += count
         }
+    }
+
+    /// An event of a click, under the names that its day admits.
+    ///
+    /// - Returns: the name that the click's campaign is counted under.
+    @discardableResult
+    mutating func add(
+        _ count: Int64,
+        _ metric: Metric,
+        of traits: CountedTraits,
+        _ scope: Scope,
+        at moment: Timestamp,
+        admittedBy register: inout ValueRegister,
+        on connection: Connection
+    ) throws(SQLiteError) -> String? {
+        let day = Granularity.day.start(of: moment)
+        var campaign: String?
+        let labels = try traits.labels { (dimension, value) throws(SQLiteError) in
+            let admitted = try register.admit(value, dimension, of: scope, on: day, connection: connection)
+            if dimension == .campaign { campaign = admitted }
+            return admitted
+        }
+        add(count, metric, to: labels, of: scope, in: Granularity.hour.start(of: moment))
+        return campaign
     }
 
     /// The delay of a match, under the name that its campaign is counted under.

@@ -13,6 +13,8 @@ struct Tally {
         }
     }
 
+    subscript(_ metric: Metric) -> Int64 { metrics[metric] }
+
     /// Adds the ten columns of `counters` that begin with this one.
     mutating func add(_ row: Statement, from column: Int32) {
         for metric in Metric.allCases { metrics[metric] += row.integer(column + Int32(metric.column)) }

@@ -116,7 +116,7 @@ extension WriteContext {
     }
 }
 
-private enum DirectorySQL {
+enum DirectorySQL {
     static let rememberServerKey: StaticString =
         "INSERT INTO progress VALUES ('server_key', ?1) ON CONFLICT DO NOTHING"
     static let findServerKey: StaticString = "SELECT value FROM progress WHERE name = 'server_key'"

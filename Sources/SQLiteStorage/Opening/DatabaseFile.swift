@@ -5,7 +5,7 @@ import Glibc
 struct DatabaseFile: Sendable {
     /// Without symbolic links in its folders.
     let path: String
-    private let folder: String
+    let folder: String
 
     var logPath: String { path + "-wal" }
 
@@ -95,7 +95,7 @@ struct DatabaseFile: Sendable {
     }
 
     /// Refuses a file that is no database before SQLite touches it.
-    private func checkHeader() throws(StoreError) {
+    func checkHeader() throws(StoreError) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw Self.failure("opening", path) }
         defer { close(descriptor) }
@@ -116,7 +116,7 @@ struct DatabaseFile: Sendable {
         }
     }
 
-    private static func failure(_ action: String, _ path: String) -> StoreError {
+    static func failure(_ action: String, _ path: String) -> StoreError {
         let code: StoreError.Code =
             switch errno {
             case EACCES, EPERM, EROFS: .readOnly

@@ -121,7 +121,7 @@ struct DatabaseOpening: Sendable {
     }
 
     /// Checks that the database is ours, and reads its schema.
-    private func inspect(_ connection: Connection) throws(StoreError) -> SchemaState {
+    func inspect(_ connection: Connection) throws(StoreError) -> SchemaState {
         let (application, tables) = try translated { () throws(SQLiteError) in
             // A page whose cells lie is not read as if they did not.
             try connection.execute("PRAGMA cell_size_check = ON")

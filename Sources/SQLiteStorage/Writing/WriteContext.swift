@@ -87,15 +87,7 @@ final class WriteContext {
     )
         throws(SQLiteError) -> String?
     {
-        let day = Granularity.day.start(of: moment)
-        var campaign: String?
-        let labels = try traits.labels { (dimension, value) throws(SQLiteError) in
-            let admitted = try register.admit(value, dimension, of: scope, on: day, connection: connection)
-            if dimension == .campaign { campaign = admitted }
-            return admitted
-        }
-        counters.add(times, metric, to: labels, of: scope, in: Granularity.hour.start(of: moment))
-        return campaign
+        try counters.add(times, metric, of: traits, scope, at: moment, admittedBy: &register, on: connection)
     }
 
     func countCheck(

@@ -34,7 +34,7 @@ package struct Table {
     }
 
     /// Names come from outside: what could move a terminal's cursor is shown as `?`.
-    private static func printable(_ text: String) -> String {
+    static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar in
             scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? "?" : scalar
         }

@@ -27,12 +27,7 @@ enum Migrate {
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let configuration = try ConfigurationReader.read(invocation)
-        guard TextFile.exists(configuration.databasePath) else {
-            throw CommandFailure(
-                "There is no database at \(configuration.databasePath).",
-                advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
-            )
-        }
+        try CommandDatabase.require(configuration)
         let outline = try CommandDatabase.outline(configuration)
         let isDryRun = invocation.arguments.has("dry-run")
         if !isDryRun, !outline.pending.isEmpty {

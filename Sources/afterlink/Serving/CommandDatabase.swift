@@ -18,13 +18,7 @@ struct CommandDatabase {
         throws(CommandFailure) -> CommandDatabase
     {
         let path = configuration.databasePath
-        try checkIsNoDirectory(path)
-        guard TextFile.exists(path) else {
-            throw CommandFailure(
-                "There is no database at \(path).",
-                advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
-            )
-        }
+        try require(configuration)
         guard try outline(configuration).pending.isEmpty else {
             throw CommandFailure(
                 "The database \(path) is of an older version.",
@@ -32,6 +26,16 @@ struct CommandDatabase {
             )
         }
         return try CommandDatabase(configuration, for: purpose)
+    }
+
+    /// - Throws: where there is no database.
+    static func require(_ configuration: Configuration) throws(CommandFailure) {
+        try checkIsNoDirectory(configuration.databasePath)
+        guard !TextFile.exists(configuration.databasePath) else { return }
+        throw CommandFailure(
+            "There is no database at \(configuration.databasePath).",
+            advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
+        )
     }
 
     /// Opens a database, makes it where there is none, and brings it up to date.

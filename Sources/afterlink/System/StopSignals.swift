@@ -29,6 +29,14 @@ struct StopSignals: Sendable {
         signal(SIGPIPE, SIG_IGN)
     }
 
+    /// Whether one of them has come, for work that looks up now and then.
+    var isPending: Bool {
+        var pending = sigset_t()
+        // The kernel fills the local set.
+        guard unsafe sigpending(&pending) == 0 else { return false }
+        return [SIGTERM, SIGINT, SIGHUP].contains { unsafe sigismember(&pending, $0) == 1 }
+    }
+
     /// Sleeps until one of the signals comes.
     func wait() -> Signal {
         var signals = awaited

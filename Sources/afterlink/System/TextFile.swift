@@ -45,13 +45,32 @@ package enum TextFile {
         if unsafe link(draft, path) == 0 { return }
         guard errno != EEXIST else { throw SystemError("cannot make", path) }
         // Some shared folders know no second names; there, whoever comes at the same moment is not told apart.
-        guard !exists(path), unsafe rename(draft, path) == 0 else { throw SystemError("cannot make", path) }
+        guard !exists(path), unsafe Glibc.rename(draft, path) == 0 else {
+            throw SystemError("cannot make", path)
+        }
     }
 
     /// The directory that a path is in.
     static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Renames in one step; returns when the new name is on disk.
+    static func rename(_ path: String, to name: String) throws(SystemError) {
+        // Both paths live for the call.
+        guard unsafe Glibc.rename(path, name) == 0 else { throw SystemError("cannot rename", path) }
+        try OpenFile(directory(of: name), O_RDONLY | O_DIRECTORY).synchronize()
+    }
+
+    /// What root makes in a service's folder is for the service, which runs as somebody else.
+    static func giveToOwnerOfFolder(_ path: String) throws(SystemError) {
+        guard geteuid() == 0 else { return }
+        var status = stat()
+        // The value and the paths live for the calls.
+        guard unsafe stat(directory(of: path), &status) == 0,
+            unsafe lchown(path, status.st_uid, status.st_gid) == 0
+        else { throw SystemError("cannot give away", path) }
     }
 
     static func exists(_ path: String) -> Bool {

@@ -1,0 +1,200 @@
+internal import Attribution
+internal import Glibc
+internal import Server
+
+/// The command `afterlink restore`.
+enum Restore {
+    static let description = CommandDescription(
+        name: "restore",
+        summary: "Make a backup the database",
+        discussion: [
+            "Copies a backup to where the database belongs, reads all of the copy, and gives it the database's name"
+                + " when it is on disk; then its key. The backup stays as it is. Refused while a service has the"
+                + " database open.",
+            "With --overwrite, a database that is there is kept beside under a name with the time.",
+        ],
+        operands: [
+            CommandDescription.Operand(
+                placeholder: "BACKUP",
+                isRequired: true,
+                help: "What `afterlink backup` wrote; its key is expected at BACKUP.key."
+            )
+        ],
+        options: [
+            CommandOption("overwrite", help: "Move a database that is there aside."),
+            CommandOption(
+                "without-server-key",
+                help: "Restore without a key; the service does not start before it"
+                    + " is there."
+            ),
+            CommandOption("json", help: "Print a JSON object instead."),
+        ],
+        settings: CommandDatabase.settings + ["server-key-file"],
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink restore /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
+                    + " --overwrite",
+                purpose: "Back to last night; what was there until now is kept beside."
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        let configuration = try ConfigurationReader.read(invocation)
+        guard let backup = arguments.operands.first, TextFile.exists(backup) else {
+            throw CommandFailure(
+                "There is no backup at \(arguments.operands.first ?? "").",
+                advice: "Give the path that `afterlink backup` was given."
+            )
+        }
+        let key = try arguments.has("without-server-key") ? nil : key(of: backup, configuration)
+        let suffix = ".replaced-" + WallClock.system.now().iso8601.filter { !"-:.".contains($0) }
+        let isReplacing = arguments.has("overwrite")
+        try refuseOtherKey(key, at: configuration.serverKeyPath, isReplacing: isReplacing)
+        try CommandDatabase.prepareDirectory(configuration)
+        let signals = StopSignals()
+        let copy: DatabaseCopy
+        let aside: String?
+        do throws(StoreError) {
+            copy = try Wiring.restore(
+                backup,
+                to: configuration,
+                movingAside: suffix,
+                mayReplace: isReplacing,
+                unless: { signals.isPending },
+                check: { summary throws(StoreError) in try confirm(key, summary) }
+            )
+            aside = try copy.publish()
+        } catch {
+            throw refusal(error)
+        }
+        try put(key, at: configuration.serverKeyPath, aside: configuration.databasePath + suffix + ".key")
+        let outcome = Outcome(configuration.databasePath, backup, aside, copy.summary, hasKey: key != nil)
+        Console.print(arguments.has("json") ? outcome.json : outcome.text)
+        return .done
+    }
+
+    /// The key beside the backup, or the one that is where the database's belongs.
+    private static func key(
+        of backup: String,
+        _ configuration: Configuration
+    ) throws(CommandFailure) -> ServerKeyCopy {
+        let paths = [backup + ".key", configuration.serverKeyPath]
+        guard let path = paths.first(where: TextFile.exists) else {
+            throw CommandFailure(
+                "There is no server key, neither at \(paths[0]) nor at \(paths[1]): without it, nothing in the"
+                    + " restored database can be found.",
+                advice:
+                    "Put the key beside the backup. --without-server-key restores without it; the service does not"
+                    + " start before it is there."
+            )
+        }
+        return try ServerKeyCopy(at: path)
+    }
+
+    private static func confirm(_ key: ServerKeyCopy?, _ summary: DatabaseSummary) throws(StoreError) {
+        guard let key, summary.fits(key.key) == false else { return }
+        throw StoreError(
+            .incompatible,
+            "the server key is not the one that the backup was made with: put its own beside it, as BACKUP.key"
+        )
+    }
+
+    private static func refuseOtherKey(
+        _ key: ServerKeyCopy?,
+        at path: String,
+        isReplacing: Bool
+    ) throws(CommandFailure) {
+        guard let key, !isReplacing, TextFile.exists(path), !key.isSame(asAt: path) else { return }
+        throw CommandFailure(
+            "\(path) holds another server key than the backup's.",
+            advice:
+                "Move it away, name another place with --server-key-file, or use --overwrite, which keeps it beside."
+        )
+    }
+
+    private static func put(_ key: ServerKeyCopy?, at path: String, aside: String) throws(CommandFailure) {
+        guard let key, !key.isSame(asAt: path) else { return }
+        if TextFile.exists(path) {
+            do throws(SystemError) {
+                try TextFile.rename(path, to: aside)
+            } catch {
+                throw CommandFailure(
+                    "The database is restored, but its key could not take the old one's place: \(error.text).",
+                    advice: "Move \(path) away and put the backup's key there, with mode 0600."
+                )
+            }
+        }
+        try key.create(at: path)
+    }
+
+    private static func refusal(_ error: StoreError) -> CommandFailure {
+        let advice =
+            switch error.code {
+            case .conflict: "Nothing was changed."
+            case .locked:
+                "A restore needs the database for itself: stop the service, restore, start it again."
+            case .full: "Make room on the database's disk."
+            case .incompatible:
+                "Nothing was changed. A backup of a newer version needs that version of Afterlink."
+            case .corrupted:
+                "Nothing was changed. Take another backup; `afterlink verify --database BACKUP` tells more."
+            default: "Nothing was changed."
+            }
+        return CommandFailure("Nothing was restored: \(error.explanation).", advice: advice)
+    }
+
+    private struct Outcome {
+        let database: String
+        let backup: String
+        let aside: String?
+        let summary: DatabaseSummary
+        let hasKey: Bool
+
+        init(_ database: String, _ backup: String, _ aside: String?, _ summary: DatabaseSummary, hasKey: Bool)
+        {
+            self.database = database
+            self.backup = backup
+            self.aside = aside
+            self.summary = summary
+            self.hasKey = hasKey
+        }
+
+        var text: String {
+            var lines = ["Restored \(summary.text) to \(database)."]
+            lines.append(
+                "The newest click is of \(summary.newestClickAt?.iso8601 ?? "no time: there is none")."
+            )
+            if let aside { lines.append("What was there before is kept at \(aside).") }
+            if !hasKey {
+                lines.append("The service does not start before the database's server key is in its place.")
+            }
+            if !summary.pendingMigrations.isEmpty {
+                lines.append(
+                    "It is of an older version: `afterlink migrate`, or the next start, applies"
+                        + " \(summary.pendingMigrations.joined(separator: ", "))."
+                )
+            }
+            return (lines + ["`afterlink serve` starts the service."]).joined(separator: "\n")
+        }
+
+        var json: String {
+            var json = JSONWriter()
+            json.object { json in
+                json.member("database", database)
+                json.member("backup", backup)
+                json.member("replaced", aside)
+                json.member("has_server_key", hasKey)
+                summary.write(to: &json)
+                json.member("pending") { json in
+                    json.array { json in
+                        for name in summary.pendingMigrations { json.value(name) }
+                    }
+                }
+            }
+            return json.text
+        }
+    }
+}

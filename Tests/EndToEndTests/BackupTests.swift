@@ -1,0 +1,248 @@
+import Foundation
+import Support
+import Synchronization
+import Testing
+
+/// Clicks that come without a pause while something else happens.
+private final class SteadyClicks: Sendable {
+    private struct State: Sendable {
+        var acknowledged: Set<Int> = []
+        var refusals: [Int] = []
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+    private let ended = DispatchSemaphore(value: 0)
+    private let progress = DispatchSemaphore(value: 0)
+
+    init(_ server: AfterlinkProcess, from first: Int) {
+        let load = self
+        Thread.detachNewThread {
+            try? load.run(server, from: first)
+            load.ended.signal()
+        }
+    }
+
+    private func run(_ server: AfterlinkProcess, from first: Int) throws {
+        let connections = try (0..<8).map { _ in try server.connect() }
+        var next = first
+        while !state.withLock({ $0.isOver }) {
+            for (offset, connection) in connections.enumerated() {
+                try connection.sendClick(fingerprint(next + offset))
+            }
+            for (offset, connection) in connections.enumerated() {
+                let status = try connection.receive().status
+                state.withLock { state in
+                    if status == 201 {
+                        state.acknowledged.insert(next + offset)
+                    } else {
+                        state.refusals.append(status)
+                    }
+                }
+                progress.signal()
+            }
+            next += connections.count
+            // A connection ends after a thousand requests.
+            if next - first > 7200 { return }
+        }
+    }
+
+    var acknowledged: Set<Int> { state.withLock { $0.acknowledged } }
+    var refusals: [Int] { state.withLock { $0.refusals } }
+
+    /// Waits for so many acknowledgements; false when they do not come.
+    func wait(for count: Int) -> Bool {
+        while acknowledged.count < count {
+            if progress.wait(timeout: .now() + 60) == .timedOut { return false }
+        }
+        return true
+    }
+
+    func stop() {
+        state.withLock { $0.isOver = true }
+        ended.wait()
+    }
+}
+
+extension Installation {
+    var backup: String { folder.appending(path: "backup.db").path }
+
+    fileprivate func exists(_ name: String) -> Bool {
+        FileManager.default.fileExists(atPath: folder.appending(path: name).path)
+    }
+
+    /// A click each, acknowledged.
+    fileprivate func record(_ numbers: ClosedRange<Int>, on server: AfterlinkProcess) throws {
+        let connection = try server.connect()
+        for number in numbers { #expect(try connection.click(fingerprint(number)).status == 201) }
+    }
+
+    /// Asks a server for clicks, each of which must be there.
+    fileprivate func expectMatches(_ numbers: some Sequence<Int>, on server: AfterlinkProcess) throws {
+        var connection = try server.connect()
+        for (index, number) in numbers.enumerated() {
+            if index % 900 == 899 { connection = try server.connect() }
+            let reply = try connection.check(fingerprint(number), key: keys.app)
+            #expect(reply.isMatch, "click \(number) is not in the restored database: \(reply.text)")
+        }
+    }
+
+    /// Restores the backup into a folder of its own.
+    fileprivate func restoredElsewhere() throws -> Installation {
+        let copy = try Installation(unmadeWith: keys)
+        let output = try Installation.run(["restore", backup, "--database", copy.database.path, "--json"])
+        #expect(output.status == 0, "\(output.errors)")
+        return copy
+    }
+}
+
+/// Sets who may read and write a file.
+func setMode(_ mode: Int, of path: String) throws {
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+}
+
+@Suite("Backup and restore", .blocking, .timeLimit(.minutes(10)))
+struct BackupTests {
+    @Test(
+        "a backup under load holds every click acknowledged before it began, matchable with the same server key"
+    )
+    func underLoad() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        defer { server.kill() }
+        let load = SteadyClicks(server, from: 1)
+        #expect(load.wait(for: 200))
+        let before = load.acknowledged
+        let output = try installation.run(["backup", installation.backup, "--json"])
+        let during = load.acknowledged.count
+        #expect(load.wait(for: during + 50), "clicks go on")
+        load.stop()
+        #expect(output.status == 0, "\(output.errors)")
+        #expect(load.refusals == [], "no click was refused meanwhile")
+        let json = try #require(JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])
+        #expect((json["clicks"] as? Int ?? 0) >= before.count)
+        #expect(json["server_key"] as? String == installation.backup + ".key")
+
+        let restored = try installation.restoredElsewhere()
+        #expect(try restored.run(["verify"]).status == 0)
+        let second = try AfterlinkProcess(restored, ["--replay-grace", "0"])
+        defer { second.kill() }
+        try installation.expectMatches(before, on: second)
+    }
+
+    @Test("what a killed server leaves behind is backed up whole, its log included")
+    func afterKill() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        try installation.record(1...50, on: server)
+        server.kill()
+        #expect(installation.exists("afterlink.db-wal"))
+        #expect(try installation.run(["verify"]).status == 0)
+        #expect(try installation.run(["backup", installation.backup]).status == 0)
+        let restored = try installation.restoredElsewhere()
+        let second = try AfterlinkProcess(restored)
+        defer { second.kill() }
+        try installation.expectMatches(1...50, on: second)
+    }
+
+    @Test("a backup that is killed leaves nothing of its name, and the next one does not mind what is left")
+    func killedBackup() throws {
+        let installation = try Installation()
+        let disk = try FaultyDisk(in: installation.folder)
+        try disk.set(.slowSync(milliseconds: 60_000))
+        let process = try RunningProcess(
+            Installation.binary,
+            ["backup", installation.backup, "--database", installation.database.path],
+            environment: disk.environment,
+            errorLog: installation.folder.appending(path: "backup.log")
+        )
+        let end = ContinuousClock.now + .seconds(30)
+        while !installation.exists("backup.db.partial"), ContinuousClock.now < end {}
+        process.kill()
+        #expect(installation.exists("backup.db.partial"))
+        #expect(!installation.exists("backup.db"))
+        #expect(try installation.run(["backup", installation.backup]).status == 0)
+        #expect(!installation.exists("backup.db.partial"))
+        #expect(try Installation.run(["verify", "--database", installation.backup]).status == 0)
+    }
+
+    @Test("a disk that is full or fails leaves no backup, says so, and leaves the last one alone")
+    func failingDisk() throws {
+        let installation = try Installation()
+        #expect(try installation.run(["backup", installation.backup]).status == 0)
+        let last = try Data(contentsOf: URL(fileURLWithPath: installation.backup))
+        let disk = try FaultyDisk(in: installation.folder)
+        for isFull in [true, false] {
+            try disk.set(Fault(isFull ? .write : .sync, of: .copy, .fail(isFull ? ENOSPC : EIO)))
+            let output = try Installation.run(
+                ["backup", installation.backup, "--overwrite", "--database", installation.database.path],
+                environment: disk.environment
+            )
+            #expect(output.status == 1)
+            #expect(output.errors.contains("No backup was made"))
+            if isFull { #expect(output.errors.contains("full")) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: installation.backup)) == last)
+            #expect(!installation.exists("backup.db.partial"))
+        }
+    }
+
+    @Test("a backup is its owner's alone, like its key")
+    func modes() throws {
+        let installation = try Installation()
+        #expect(try installation.run(["backup", installation.backup]).status == 0)
+        for path in [installation.backup, installation.backup + ".key"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test("names that cannot be backed up to are refused with what to do, and nothing is changed")
+    func refusedNames() throws {
+        let installation = try Installation()
+        #expect(try installation.run(["backup", installation.backup]).status == 0)
+        let before = try FileManager.default.contentsOfDirectory(atPath: installation.folder.path).sorted()
+        let database = installation.database.path
+        for (name, says) in [
+            (installation.backup, "exists already"), (database, "is the database itself"),
+            (database + "-wal", "is the database itself"),
+            (installation.folder.appending(path: "none/a.db").path, "create it"),
+            (installation.folder.path, "exists already"),
+        ] {
+            let output = try installation.run(["backup", name])
+            #expect(output.status == 1 && output.errors.contains(says), "\(name): \(output.errors)")
+        }
+        #expect(try installation.run(["backup", installation.folder.path + "/"]).status == 2)
+        #expect(try installation.run(["backup"]).status == 2)
+        #expect(try installation.run(["backup", database, "--overwrite"]).status == 1)
+        let after = try FileManager.default.contentsOfDirectory(atPath: installation.folder.path).sorted()
+        #expect(after == before)
+    }
+
+    @Test(
+        "a server key that is not the database's own is not backed up; without it, the backup says what it lacks"
+    )
+    func keys() throws {
+        let installation = try Installation()
+        let key = URL(fileURLWithPath: installation.database.path + ".key")
+        let own = try String(contentsOf: key, encoding: .utf8)
+        let other = String(own.filter { $0 != "\n" }.reversed())
+        try FileHandle(forWritingTo: key).write(contentsOf: Data(other.utf8))
+        let wrong = try installation.run(["backup", installation.backup])
+        #expect(wrong.status == 1 && wrong.errors.contains("is not the one"))
+        #expect(!installation.exists("backup.db") && !installation.exists("backup.db.key"))
+
+        let without = try installation.run(["backup", installation.backup, "--without-server-key"])
+        #expect(without.status == 0 && without.text.contains("nothing in a restored database can be found"))
+        #expect(!installation.exists("backup.db.key"))
+        let target = installation.folder.appending(path: "restored.db").path
+        let refused = try Installation.run(["restore", installation.backup, "--database", target])
+        #expect(refused.status == 1 && refused.errors.contains("There is no server key"))
+        try Data(other.utf8).write(to: URL(fileURLWithPath: installation.backup + ".key"))
+        try setMode(0o600, of: installation.backup + ".key")
+        let foreign = try Installation.run(["restore", installation.backup, "--database", target])
+        #expect(
+            foreign.status == 1 && foreign.errors.contains("is not the one that the backup was made with")
+        )
+        #expect(!installation.exists("restored.db"))
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("Restore", .blocking, .timeLimit(.minutes(10)))
+struct RestoreTests {
+    /// An installation with a backup of it.
+    private func backedUp() throws -> Installation {
+        let installation = try Installation()
+        #expect(try installation.run(["backup", installation.backup]).status == 0)
+        return installation
+    }
+
+    @Test("is refused while a server has the database open, or where a database is")
+    func refused() throws {
+        let installation = try backedUp()
+        let server = try AfterlinkProcess(installation)
+        for words in [[], ["--overwrite"]] {
+            let output = try installation.run(["restore", installation.backup] + words)
+            #expect(output.status == 1)
+            #expect(output.errors.contains("process \(server.identifier) has"), "\(output.errors)")
+        }
+        let repair = try installation.run(["verify", "--repair-counters"])
+        #expect(repair.status == 1 && repair.errors.contains("stop the service"))
+        #expect(try server.connect().click(fingerprint(1)).status == 201)
+        server.kill()
+        let output = try installation.run(["restore", installation.backup])
+        #expect(output.status == 1 && output.errors.contains("exists already"))
+    }
+
+    @Test(
+        "with --overwrite keeps what was there beside, with its log, and the service starts on what was backed up"
+    )
+    func movesAside() throws {
+        let installation = try backedUp()
+        let server = try AfterlinkProcess(installation)
+        #expect(try server.connect().click(fingerprint(1)).status == 201)
+        // The click is in the log alone, which must not meet the restored database.
+        server.kill()
+        let output = try installation.run(["restore", installation.backup, "--overwrite", "--json"])
+        #expect(output.status == 0, "\(output.errors)")
+        let json = try #require(JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])
+        let aside = try #require(json["replaced"] as? String)
+        #expect(json["clicks"] as? Int == 0)
+        #expect(try installation.run(["verify"]).status == 0)
+        let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        #expect(try second.connect().check(fingerprint(1), key: installation.keys.app).isNoMatch)
+        second.kill()
+
+        // And back again, with what came after the backup.
+        try FileManager.default.copyItem(atPath: installation.backup + ".key", toPath: aside + ".key")
+        #expect(try installation.run(["restore", aside, "--overwrite"]).errors.contains("afterlink backup"))
+        let whole = aside + ".copy"
+        #expect(try Installation.run(["backup", whole, "--database", aside]).status == 0)
+        let again = try installation.run(["restore", whole, "--overwrite"])
+        #expect(again.status == 0, "\(again.errors)")
+        let third = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        defer { third.kill() }
+        #expect(try third.connect().check(fingerprint(1), key: installation.keys.app).isMatch)
+    }
+
+    @Test(
+        "takes no backup that is damaged, cut off, another program's or of a newer version, and changes nothing",
+        arguments: ["page", "half", "application", "version", "text", "log"]
+    )
+    func refusesBackups(damage: String) throws {
+        let installation = try backedUp()
+        let file = URL(fileURLWithPath: installation.backup)
+        var content = try Data(contentsOf: file)
+        switch damage {
+        case "page": content.replaceSubrange(8 * 4096..<8 * 4096 + 64, with: Data(repeating: 0xAA, count: 64))
+        case "half": content = content.prefix(content.count / 2)
+        case "application": content.replaceSubrange(68..<72, with: [1, 2, 3, 4])
+        case "version": content.replaceSubrange(60..<64, with: [0, 0, 0x27, 0x0F])
+        case "log": try Data([1]).write(to: URL(fileURLWithPath: installation.backup + "-wal"))
+        default: content = Data("this is no database, but a letter of some length".utf8)
+        }
+        try content.write(to: file)
+        let before = try Data(contentsOf: installation.database)
+        let output = try installation.run(["restore", installation.backup, "--overwrite"])
+        #expect(output.status == 1)
+        #expect(output.errors.contains("Nothing was restored"), "\(output.errors)")
+        #expect(try Data(contentsOf: installation.database) == before)
+        let names = try FileManager.default.contentsOfDirectory(atPath: installation.folder.path)
+        #expect(!names.contains { $0.contains("partial") || $0.contains("replaced") })
+    }
+
+    @Test("a log that lies about without its database does not get into the restored one")
+    func strayLog() throws {
+        let installation = try backedUp()
+        let server = try AfterlinkProcess(installation)
+        #expect(try server.connect().click(fingerprint(1)).status == 201)
+        server.kill()
+        try FileManager.default.removeItem(at: installation.database)
+        let output = try installation.run(["restore", installation.backup])
+        #expect(output.status == 0 && output.text.contains("-wal."), "\(output.errors)")
+        #expect(try installation.run(["verify"]).status == 0)
+        let second = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        defer { second.kill() }
+        #expect(try second.connect().check(fingerprint(1), key: installation.keys.app).isNoMatch)
+    }
+}
+
+@Suite("The command verify", .blocking, .timeLimit(.minutes(10)))
+struct VerifyCommandTests {
+    @Test("is content with a database in use, and tells everything as JSON")
+    func whileServing() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let connection = try server.connect()
+        for number in 1...20 { #expect(try connection.click(fingerprint(number)).status == 201) }
+        for number in 1...10 {
+            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
+        }
+        let output = try installation.run(["verify", "--json"])
+        #expect(output.status == 0, "\(output.text)")
+        let json = try #require(JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])
+        #expect(json["ok"] as? Bool == true)
+        let checks = try #require(json["checks"] as? [[String: Any]])
+        #expect(checks.count == 11 && checks.allSatisfy { $0["ok"] as? Bool == true })
+    }
+
+    @Test("fails where anything is wrong, in one line with what to do")
+    func fails() throws {
+        let installation = try Installation()
+        let file = try FileHandle(forUpdating: installation.database)
+        try file.seek(toOffset: 8 * 4096)
+        try file.write(contentsOf: Data(repeating: 0xAA, count: 64))
+        try file.close()
+        let output = try installation.run(["verify"])
+        #expect(output.status == 1)
+        let line = output.text.split(separator: "\n").first { $0.hasPrefix("problem  integrity: ") }
+        #expect(line?.contains("restore the newest backup") == true, "\(output.text)")
+        let repair = try installation.run(["verify", "--repair-counters"])
+        #expect(
+            repair.status == 1 && repair.errors.contains("Counters are repaired only where all else is well")
+        )
+        try Data("no database".utf8).write(to: installation.database)
+        #expect(try installation.run(["verify"]).status == 1)
+        try FileManager.default.removeItem(at: installation.database)
+        #expect(try installation.run(["verify"]).errors.contains("There is no database"))
+    }
+
+    @Test("a missing server key is a finding, and has nothing to do with counters")
+    func missingKey() throws {
+        let installation = try Installation()
+        try FileManager.default.removeItem(atPath: installation.database.path + ".key")
+        let output = try installation.run(["verify"])
+        #expect(output.status == 1)
+        #expect(output.text.contains("problem  server_key: "))
+        let repair = try installation.run(["verify", "--repair-counters"])
+        #expect(repair.text.contains("No counter had to be changed."))
+    }
+}
