@@ -32,7 +32,7 @@ public struct TrustedProxies: Sendable {
         return byForwarded == byForwardedFor ? byForwarded : peer
     }
 
-    private func trusts(_ address: NetworkAddress) -> Bool {
+    func trusts(_ address: NetworkAddress) -> Bool {
         ranges.contains { $0.contains(address) }
     }
 

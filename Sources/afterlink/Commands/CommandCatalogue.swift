@@ -16,6 +16,7 @@ extension Program {
         BackUp.description,
         Restore.description,
         Verify.description,
+        Doctor.description,
         Migrate.description,
         CheckHealth.description,
         ShowHelp.description,

@@ -19,12 +19,21 @@ package struct ConfigurationReader {
         }
     }
 
+    /// A setting that is not its default, and where its value stands.
+    package struct Origin: Sendable {
+        let setting: Setting
+        /// As in `--listen`, or `listen in /etc/afterlink.json`.
+        let place: String
+        let texts: [String]
+    }
+
     private let arguments: Arguments
     private let environment: [String: String]
     private let settings: [Setting]
     private var problems: [Problem] = []
     /// Why the file says nothing.
     private var fileFailure: CommandFailure?
+    private var origins: [Origin] = []
 
     /// Reads the settings that a command takes.
     ///
@@ -35,6 +44,14 @@ package struct ConfigurationReader {
     ) throws(CommandFailure) -> Configuration {
         var reader = ConfigurationReader(invocation)
         return try reader.configuration(readFile: readFile)
+    }
+
+    /// As ``read(_:readFile:)``, with where each value came from.
+    package static func examine(_ invocation: Invocation) throws(CommandFailure) -> (Configuration, [Origin])
+    {
+        var reader = ConfigurationReader(invocation)
+        let configuration = try reader.configuration(readFile: TextFile.read)
+        return (configuration, reader.origins)
     }
 
     private init(_ invocation: Invocation) {
@@ -50,6 +67,7 @@ package struct ConfigurationReader {
         var configuration = Configuration()
         for setting in settings {
             guard let found = lookUp(setting, in: file) else { continue }
+            origins.append(Origin(setting: setting, place: found.place, texts: found.texts))
             for refusal in setting.read(found.texts, &configuration) {
                 let sentence = refusal.sentence ?? "must be \(setting.allowed)"
                 let value = setting.isSecret ? nil : refusal.text

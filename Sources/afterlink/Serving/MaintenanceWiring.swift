@@ -88,6 +88,24 @@ extension Wiring {
         try CounterRepair.run(storeConfiguration(configuration, .command))
     }
 
+    /// What there is to know of the database without changing it.
+    static func survey(_ configuration: Configuration) throws(StoreError) -> DatabaseReport {
+        let survey = try DatabaseSurvey(storeConfiguration(configuration, .command))
+        return DatabaseReport(
+            path: survey.path,
+            holder: survey.holder,
+            summary: summary(survey.content),
+            directory: survey.directory,
+            writeAheadLogBytes: survey.writeAheadLogBytes,
+            freeBytes: survey.freeBytes,
+            clicksOfLastDay: survey.clicksOfLastDay,
+            firstDay: survey.firstDay
+        )
+    }
+
+    /// The name and version of the database's library.
+    static var databaseLibrary: String { "SQLite \(DatabaseSurvey.libraryVersion)" }
+
     private static func summary(_ content: DatabaseContent) -> DatabaseSummary {
         DatabaseSummary(
             apps: content.apps,

@@ -16,7 +16,7 @@ final class RunningService: Sendable {
     private let shutdownGrace: Duration
 
     /// What the process opens besides connections: the database for each loop, listeners, the log.
-    private static let ownDescriptors = 100
+    static let ownDescriptors = 100
     /// How long the last writes may take once no request is left, in milliseconds.
     private static let storeGrace: UInt64 = 1500
 

@@ -1,0 +1,58 @@
+internal import Server
+
+/// What was looked at, and how it is.
+package struct Diagnosis: Equatable, Sendable {
+    package enum Status: String, Sendable {
+        case ok
+        /// Works, and should be changed.
+        case warning
+        /// Does not work, or is not safe.
+        case problem
+    }
+
+    package let status: Status
+    /// A word for scripts; several lines may share it.
+    package let name: String
+    package let text: String
+    /// What to do; nil where there is nothing to do.
+    package let advice: String?
+
+    static func ok(_ name: String, _ text: String) -> Diagnosis {
+        Diagnosis(status: .ok, name: name, text: text, advice: nil)
+    }
+
+    static func warning(_ name: String, _ text: String, _ advice: String) -> Diagnosis {
+        Diagnosis(status: .warning, name: name, text: text, advice: advice)
+    }
+
+    static func problem(_ name: String, _ text: String, _ advice: String) -> Diagnosis {
+        Diagnosis(status: .problem, name: name, text: text, advice: advice)
+    }
+
+    /// One line.
+    package var line: String {
+        let text = "\(status.rawValue.padded(to: 7))  \(name): \(text)" + (advice.map { "; \($0)" } ?? "")
+        return Table.printable(text)
+    }
+
+    /// As in `{"ok":true,"checks":[{"status":"ok","name":"clock","text":"…"}]}`.
+    package static func json(_ diagnoses: [Diagnosis]) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("ok", !diagnoses.contains { $0.status == .problem })
+            json.member("checks") { json in
+                json.array { json in
+                    for diagnosis in diagnoses {
+                        json.object { json in
+                            json.member("status", diagnosis.status.rawValue)
+                            json.member("name", diagnosis.name)
+                            json.member("text", diagnosis.text)
+                            json.member("advice", diagnosis.advice)
+                        }
+                    }
+                }
+            }
+        }
+        return json.text
+    }
+}

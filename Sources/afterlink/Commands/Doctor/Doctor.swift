@@ -1,0 +1,115 @@
+internal import Attribution
+internal import Crypto
+internal import Server
+
+/// The command `afterlink doctor`.
+enum Doctor {
+    static let description = CommandDescription(
+        name: "doctor",
+        summary: "Look at settings, keys, clock, disk, files and the service",
+        discussion: [
+            "Looks at what the service depends on and prints a line for each thing: ok, warning or problem, with what"
+                + " to do. Give it the settings that the service has. It changes nothing and prints no secret. Exit"
+                + " status 1 where there is a problem.",
+            "--request-from shows which address a request counts with: the other end of its connection, or what"
+                + " trusted proxies say of the hops before them.",
+        ],
+        options: [
+            CommandOption(
+                "request-from",
+                "ADDRESS",
+                help: "Also show whose address a request from here would have."
+            ),
+            CommandOption(
+                "forwarded-for",
+                "TEXT",
+                isRepeatable: true,
+                help: "That request's X-Forwarded-For, a field line each time."
+            ),
+            CommandOption(
+                "forwarded",
+                "TEXT",
+                isRepeatable: true,
+                help: "That request's Forwarded (RFC 7239), a field line each time."
+            ),
+            CommandOption("json", help: "Print a JSON object instead."),
+        ],
+        settings: Setting.all.map(\.name),
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink doctor --data-directory /var/lib/afterlink",
+                purpose: "Is all well?"
+            ),
+            CommandDescription.Example(
+                call: "afterlink doctor --trusted-proxy 10.0.0.0/8 --request-from 10.0.0.7"
+                    + " --forwarded-for '203.0.113.9, 10.0.0.3'",
+                purpose: "Which of these is the visitor?"
+            ),
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let (configuration, origins) = try ConfigurationReader.examine(invocation)
+        let arguments = invocation.arguments
+        var diagnoses = SettingsExamination.diagnoses(origins, invocation.environment)
+        if let request = try RequestExamination(arguments) {
+            diagnoses += request.diagnoses(trusting: configuration.trustedProxies)
+        }
+        diagnoses.append(
+            .ok("versions", "\(ProgramVersion.text), \(Wiring.databaseLibrary), \(OpenSSLLibrary.version)")
+        )
+        diagnoses.append(durability(configuration))
+        let now = WallClock.system.now()
+        if let files = TLSFiles(configuration) {
+            diagnoses.append(CertificateExamination.diagnosis(of: files, at: now))
+        }
+        diagnoses += databaseDiagnoses(configuration, at: now)
+        diagnoses += FileExamination(configuration).diagnoses()
+        Console.print(
+            arguments.has("json") ? Diagnosis.json(diagnoses) : diagnoses.map(\.line).joined(separator: "\n")
+        )
+        return diagnoses.contains { $0.status == .problem } ? .failed : .done
+    }
+
+    private static func durability(_ configuration: Configuration) -> Diagnosis {
+        switch configuration.durability {
+        case .full: .ok("durability", "full: an acknowledged click survives a power cut")
+        case .relaxed:
+            .warning(
+                "durability",
+                "relaxed: a power cut may take the clicks acknowledged in the last seconds",
+                "set --durability full unless that is meant"
+            )
+        }
+    }
+
+    private static func databaseDiagnoses(_ configuration: Configuration, at now: Timestamp) -> [Diagnosis] {
+        guard TextFile.exists(configuration.databasePath) else {
+            return [
+                .warning(
+                    "database",
+                    "there is none at \(configuration.databasePath) yet",
+                    "`afterlink init` or `afterlink serve` makes it; --database and --data-directory name another one"
+                )
+            ] + ServiceExamination(configuration, holder: nil).diagnoses()
+        }
+        let report: DatabaseReport
+        do throws(StoreError) {
+            report = try Wiring.survey(configuration)
+        } catch {
+            let failure = CommandFailure(opening: error)
+            return [.problem("database", failure.explanation, failure.advice)]
+                + ServiceExamination(configuration, holder: nil).diagnoses()
+        }
+        return DatabaseExamination(report: report, now: now).diagnoses()
+            + ServerKeyExamination.diagnoses(configuration, report.summary)
+            + KeyExamination(keys: report.directory.keys, now: now).diagnoses()
+            + ClockExamination(
+                now: now,
+                newestClickAt: report.summary.newestClickAt,
+                newestFileAt: FileExamination(configuration).newestChange
+            ).diagnoses()
+            + ServiceExamination(configuration, holder: report.holder).diagnoses()
+    }
+}
