@@ -78,6 +78,12 @@ struct DamageTests {
         }
         #expect(try connection.get("/readyz").status == 503)
         #expect(try connection.get("/healthz").status == 200)
+        #expect(
+            try untilTrue(within: 10) {
+                let status = try connection.get("/healthz").status
+                return status == 200 && installation.log.contains("the database is damaged")
+            }
+        )
         let lines = installation.log.split(separator: "\n").filter { $0.contains("the database is damaged") }
         // One of the writer, one of the loop that read.
         #expect((1...4).contains(lines.count), "\(lines)")

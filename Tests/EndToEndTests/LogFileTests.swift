@@ -9,14 +9,12 @@ struct LogFileTests {
     }
 
     /// Asks the server for something until it is so: each question writes a line.
-    private func untilTrue(_ server: AfterlinkProcess, _ isTrue: () -> Bool) throws -> Bool {
+    private func isLogged(by server: AfterlinkProcess, _ isTrue: () -> Bool) throws -> Bool {
         let connection = try server.connect()
-        let end = ContinuousClock.now + .seconds(20)
-        while ContinuousClock.now < end {
-            #expect(try connection.get("/healthz").status == 200)
-            if isTrue() { return true }
+        return try untilTrue(within: 20) {
+            let status = try connection.get("/healthz").status
+            return status == 200 && isTrue()
         }
-        return false
     }
 
     @Test("is opened anew on SIGHUP after it was moved away, and no line is lost on the way")
@@ -37,11 +35,11 @@ struct LogFileTests {
             }
         }
         try ask(1...20)
-        #expect(try untilTrue(server) { text("\(folder)/a.log").contains("n-20-") })
+        #expect(try isLogged(by: server) { text("\(folder)/a.log").contains("n-20-") })
         try FileManager.default.moveItem(atPath: "\(folder)/a.log", toPath: "\(folder)/a.log.1")
         try ask(21...30)
         server.terminate(with: SIGHUP)
-        #expect(try untilTrue(server) { text("\(folder)/a.log").contains("/healthz") })
+        #expect(try isLogged(by: server) { text("\(folder)/a.log").contains("/healthz") })
         try ask(31...40)
         server.terminate()
         #expect(server.waitUntilExit() == 0)
@@ -67,13 +65,13 @@ struct LogFileTests {
         defer { server.kill() }
         try FileManager.default.removeItem(atPath: folder)
         server.terminate(with: SIGHUP)
-        #expect(try untilTrue(server) { installation.log.contains("/healthz") })
+        #expect(try isLogged(by: server) { installation.log.contains("/healthz") })
         #expect(installation.log.components(separatedBy: "the log file fails").count == 2)
         let metrics = try server.connect().get("/metrics", key: installation.keys.admin).text
         let failures = PrometheusText(metrics).value("afterlink_log_write_failures_total")
         #expect((failures ?? 0) >= 1)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        #expect(try untilTrue(server) { text("\(folder)/a.log").contains("/healthz") })
+        #expect(try isLogged(by: server) { text("\(folder)/a.log").contains("/healthz") })
         #expect(installation.log.contains("can be written again"))
     }
 
@@ -82,7 +80,7 @@ struct LogFileTests {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--log-file", "/dev/full", "--log-format", "json"])
         defer { server.kill() }
-        #expect(try untilTrue(server) { installation.log.contains("/healthz") })
+        #expect(try isLogged(by: server) { installation.log.contains("/healthz") })
         #expect(
             installation.log.components(separatedBy: "the log file fails: cannot write /dev/full").count == 2
         )

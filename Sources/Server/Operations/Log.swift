@@ -48,8 +48,11 @@ public final class Log: Sendable {
     }
 
     /// Writes down something that happened besides requests.
+    ///
+    /// At once, because such lines are few, and wanted most of all when the process ends soon after.
     public func event(_ level: LogLevel, _ message: String) {
         append(line(level, message), lineCount: 1)
+        queue.async { self.drain() }
     }
 
     /// Returns when everything that was logged before is written.

@@ -226,13 +226,4 @@ struct AppsAndKeysTests {
                 == before
         )
     }
-
-    /// Asks again until it is so; each question is a request that the server answers.
-    private func untilTrue(within seconds: Int, _ isTrue: () throws -> Bool) throws -> Bool {
-        let end = ContinuousClock.now + .seconds(seconds)
-        while ContinuousClock.now < end {
-            if try isTrue() { return true }
-        }
-        return false
-    }
 }

@@ -125,13 +125,4 @@ struct TLSServeTests {
             #expect(totals["matches"] as? Int == number && totals["replays"] as? Int == number)
         }
     }
-
-    /// Asks again until it is so; each question is a request that the server answers, so nothing spins.
-    private func untilTrue(within seconds: Int, _ isTrue: () throws -> Bool) throws -> Bool {
-        let end = ContinuousClock.now + .seconds(seconds)
-        while ContinuousClock.now < end {
-            if try isTrue() { return true }
-        }
-        return false
-    }
 }
