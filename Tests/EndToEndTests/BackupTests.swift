@@ -157,12 +157,12 @@ struct BackupTests {
             errorLog: installation.folder.appending(path: "backup.log")
         )
         let end = ContinuousClock.now + .seconds(30)
-        while !installation.exists("backup.db.partial"), ContinuousClock.now < end {}
+        while !installation.exists("backup.db.afterlink-partial"), ContinuousClock.now < end {}
         process.kill()
-        #expect(installation.exists("backup.db.partial"))
+        #expect(installation.exists("backup.db.afterlink-partial"))
         #expect(!installation.exists("backup.db"))
         #expect(try installation.run(["backup", installation.backup]).status == 0)
-        #expect(!installation.exists("backup.db.partial"))
+        #expect(!installation.exists("backup.db.afterlink-partial"))
         #expect(try Installation.run(["verify", "--database", installation.backup]).status == 0)
     }
 
@@ -182,7 +182,7 @@ struct BackupTests {
             #expect(output.errors.contains("No backup was made"))
             if isFull { #expect(output.errors.contains("full")) }
             #expect(try Data(contentsOf: URL(fileURLWithPath: installation.backup)) == last)
-            #expect(!installation.exists("backup.db.partial"))
+            #expect(!installation.exists("backup.db.afterlink-partial"))
         }
     }
 
@@ -206,7 +206,7 @@ struct BackupTests {
             (installation.backup, "exists already"), (database, "is the database itself"),
             (database + "-wal", "is the database itself"),
             (installation.folder.appending(path: "none/a.db").path, "create it"),
-            (installation.folder.path, "exists already"),
+            (installation.folder.path, "is not a file"),
         ] {
             let output = try installation.run(["backup", name])
             #expect(output.status == 1 && output.errors.contains(says), "\(name): \(output.errors)")

@@ -48,7 +48,6 @@ struct RestoreTests {
         second.kill()
 
         // And back again, with what came after the backup.
-        try FileManager.default.copyItem(atPath: installation.backup + ".key", toPath: aside + ".key")
         #expect(try installation.run(["restore", aside, "--overwrite"]).errors.contains("afterlink backup"))
         let whole = aside + ".copy"
         #expect(try Installation.run(["backup", whole, "--database", aside]).status == 0)

@@ -3,19 +3,29 @@ import Glibc
 
 /// A file beside the one that it will be: it gets its name when it is whole and on disk, and is deleted otherwise.
 ///
-/// What a killed process leaves behind is called `….partial`, so that nobody takes it for whole, and is overwritten
-/// by the next one.
+/// What a killed process leaves behind is called `….afterlink-partial`, so that nobody takes it for whole or gives a
+/// file of his own that name, and is overwritten by the next one.
 final class DatabaseDraft {
     let target: DatabaseFile
     /// Closed by `deinit`; its lock keeps others from the draft until then.
     private let descriptor: Int32
     private var isPublished = false
 
-    var path: String { target.path + ".partial" }
+    var path: String { Self.path(of: target) }
 
-    init(of target: DatabaseFile) throws(StoreError) {
+    /// Makes the file, empty.
+    ///
+    /// - Parameters:
+    ///   - target: the name that it will get.
+    ///   - source: what will be copied, which must not be overwritten.
+    /// - Throws: `conflict` or `locked` when its name is taken for the time of the copy.
+    init(of target: DatabaseFile, from source: DatabaseFile) throws(StoreError) {
         self.target = target
-        let name = target.path + ".partial"
+        let name = Self.path(of: target)
+        try DatabaseFile.refuseUnlessRegular(name)
+        guard !DatabaseFile.isSameFile(name, source.path), DatabaseUse.holder(of: name) == nil else {
+            throw StoreError(.conflict, "\(name) is a database in use, and the copy's name while it is made")
+        }
         // The path outlives the call.
         descriptor = unsafe open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw DatabaseFile.failure("creating", name) }
@@ -28,6 +38,10 @@ final class DatabaseDraft {
             throw DatabaseFile.failure("emptying", name)
         }
         giveToOwnerOfFolder()
+    }
+
+    private static func path(of target: DatabaseFile) -> String {
+        target.path + ".afterlink-partial"
     }
 
     deinit {

@@ -25,6 +25,31 @@ extension DatabaseFile {
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
+    /// Refuses folders, devices, pipes and links, before anything is opened, deleted or renamed over.
+    static func refuseUnlessRegular(_ path: String) throws(StoreError) {
+        var status = stat()
+        // The value outlives the call.
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
+        throw StoreError(.conflict, "\(path) is there and is not a file")
+    }
+
+    /// Whether a file is a database that Afterlink has made (sqlite.org/fileformat2.html, section 1.3).
+    static func isOurs(_ path: String) -> Bool {
+        // The path outlives the call.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var header = [UInt8](repeating: 0, count: 72)
+        // The buffer holds the bytes that are asked for.
+        let count = unsafe header.withUnsafeMutableBytes {
+            unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        guard count == header.count, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+            return false
+        }
+        return header[68...].reduce(0) { $0 << 8 | Int64($1) } == DatabaseOpening.applicationID
+    }
+
     /// Bytes that may still be written to the disk that a folder is on; nil where it does not say.
     static func freeByteCount(inFolder folder: String) -> Int64? {
         var status = statvfs()

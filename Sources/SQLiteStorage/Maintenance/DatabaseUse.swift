@@ -12,7 +12,7 @@ enum DatabaseUse {
     /// the process has on it.
     static func holder(of path: String) -> Int32? {
         // The path outlives the call.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var lock = flock(

@@ -34,7 +34,7 @@ public final class SQLiteBackup {
             let content = try look.content()
             try check(content)
             try Self.refuseFullDisk(target, content)
-            let draft = try DatabaseDraft(of: target)
+            let draft = try DatabaseDraft(of: target, from: look.file)
             try draft.fill(from: look.connection, unless: isInterrupted)
             return (content, draft)
         }
@@ -61,6 +61,7 @@ public final class SQLiteBackup {
                 "\(target.path) is the database itself; give the copy a name of its own"
             )
         }
+        try DatabaseFile.refuseUnlessRegular(target.path)
         guard DatabaseFile.byteCount(target.logPath) == 0, DatabaseUse.holder(of: target.path) == nil else {
             throw StoreError(
                 .conflict,
@@ -68,7 +69,17 @@ public final class SQLiteBackup {
             )
         }
         guard mayReplace || !DatabaseFile.exists(target.path) else {
-            throw StoreError(.conflict, "\(target.path) exists already")
+            throw StoreError(
+                .conflict,
+                "\(target.path) exists already; --overwrite replaces an earlier backup"
+            )
+        }
+        // Whatever else has the name, a key or somebody's letter, is not to be lost by a slip.
+        guard !DatabaseFile.exists(target.path) || DatabaseFile.isOurs(target.path) else {
+            throw StoreError(
+                .conflict,
+                "\(target.path) is no backup of Afterlink's, and nothing else is replaced"
+            )
         }
     }
 

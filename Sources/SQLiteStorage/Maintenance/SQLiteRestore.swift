@@ -49,7 +49,7 @@ public final class SQLiteRestore {
         content = try DatabaseContent(opening, connection)
         try check(content)
         try SQLiteBackup.refuseFullDisk(target, content)
-        draft = try DatabaseDraft(of: target)
+        draft = try DatabaseDraft(of: target, from: opening.file)
         try draft.fill(from: connection, unless: isInterrupted)
         try draft.check(isThorough: true)
     }

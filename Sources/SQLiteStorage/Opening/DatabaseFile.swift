@@ -96,7 +96,7 @@ struct DatabaseFile: Sendable {
 
     /// Refuses a file that is no database before SQLite touches it.
     func checkHeader() throws(StoreError) {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure("opening", path) }
         defer { close(descriptor) }
         var status = stat()

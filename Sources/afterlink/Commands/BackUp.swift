@@ -10,7 +10,7 @@ enum BackUp {
         summary: "Copy the database and its key, also while serving",
         discussion: [
             "Writes a copy that holds every click acknowledged before it began, checks it, and gives it its name only"
-                + " when it is on disk: what was interrupted is called PATH.partial, never PATH. A serving process goes"
+                + " when it is on disk: what was interrupted is called PATH.afterlink-partial, never PATH. A serving process goes"
                 + " on meanwhile.",
             "The server key goes along, to PATH.key, because without it nothing in a restored database can be found."
                 + " Whoever has both has everything: keep them as you keep the database.",
@@ -126,7 +126,7 @@ enum BackUp {
     private static func refusal(_ error: StoreError) -> CommandFailure {
         let advice =
             switch error.code {
-            case .conflict: "Give another name; --overwrite replaces an earlier backup."
+            case .conflict: "Give another name."
             case .full: "Make room, or back up to another disk."
             case .readOnly: "Back up to a folder that this user may write to."
             case .notFound: "The backup's folder and the database must be there."

@@ -70,7 +70,8 @@ enum Restore {
         } catch {
             throw refusal(error)
         }
-        try put(key, at: configuration.serverKeyPath, aside: configuration.databasePath + suffix + ".key")
+        let asideKey = configuration.databasePath + suffix + ".key"
+        try put(key, at: configuration.serverKeyPath, aside: asideKey, hasReplaced: aside != nil)
         let outcome = Outcome(configuration.databasePath, backup, aside, copy.summary, hasKey: key != nil)
         Console.print(arguments.has("json") ? outcome.json : outcome.text)
         return .done
@@ -115,8 +116,15 @@ enum Restore {
         )
     }
 
-    private static func put(_ key: ServerKeyCopy?, at path: String, aside: String) throws(CommandFailure) {
-        guard let key, !key.isSame(asAt: path) else { return }
+    private static func put(_ key: ServerKeyCopy?, at path: String, aside: String, hasReplaced: Bool)
+        throws(CommandFailure)
+    {
+        guard let key else { return }
+        if key.isSame(asAt: path) {
+            // What was moved aside can be opened where it lies, too.
+            if hasReplaced, !TextFile.exists(aside) { try key.create(at: aside) }
+            return
+        }
         if TextFile.exists(path) {
             do throws(SystemError) {
                 try TextFile.rename(path, to: aside)
