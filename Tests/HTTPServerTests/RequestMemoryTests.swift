@@ -111,6 +111,17 @@ struct RequestMemoryTests {
         #expect(memory.answeringByteCount == 0)
     }
 
+    @Test("what TLS sessions held is returned to the system once most of them are gone")
+    func returnsSessions() {
+        let memory = RequestMemory(limit: 1000)
+        memory.changeSessions(by: 1000)
+        #expect(!memory.hasMemoryToReturn)
+        memory.changeSessions(by: -900)
+        #expect(memory.hasMemoryToReturn)
+        memory.memoryWasReturned()
+        #expect(!memory.hasMemoryToReturn)
+    }
+
     @Test("a flood of bodies is answered 503, and others are served meanwhile", .blocking)
     func flood() async throws {
         try await TestServer.run {

@@ -11,6 +11,8 @@ package final class RequestMemory {
     package private(set) var waitingByteCount = 0
     /// Bytes of requests that handlers have.
     package private(set) var answeringByteCount = 0
+    /// Bytes that TLS sessions have, about: they are limited by the number of connections, not here.
+    private var sessionByteCount = 0
     /// The most that was held since memory was last returned to the system.
     private var peak = 0
 
@@ -27,7 +29,7 @@ package final class RequestMemory {
     /// - Returns: whether that is still within the limit.
     func changeWaiting(from old: Int, to new: Int) -> Bool {
         waitingByteCount += new - old
-        peak = max(peak, waitingByteCount + answeringByteCount)
+        peak = max(peak, heldByteCount)
         return new <= old || waitingByteCount <= limit
     }
 
@@ -36,18 +38,30 @@ package final class RequestMemory {
     /// - Returns: whether that is still within the limit.
     func changeAnswering(from old: Int, to new: Int) -> Bool {
         answeringByteCount += new - old
-        peak = max(peak, waitingByteCount + answeringByteCount)
+        peak = max(peak, heldByteCount)
         return new <= old || answeringByteCount <= limit
     }
 
+    /// Changes the number of TLS sessions.
+    package func changeSessions(by count: Int) {
+        sessionByteCount += count * Self.sessionBytes
+        peak = max(peak, heldByteCount)
+    }
+
+    private var heldByteCount: Int {
+        waitingByteCount + answeringByteCount + sessionByteCount
+    }
+
+    /// What a session takes in the midst of its handshake, as measured.
+    private static let sessionBytes = 47 * 1024
+
     /// Whether most of what was held is let go and was not returned to the system yet.
-    var hasMemoryToReturn: Bool {
-        let held = waitingByteCount + answeringByteCount
-        return peak - held >= Self.worthReturning && held <= peak / 4
+    package var hasMemoryToReturn: Bool {
+        peak - heldByteCount >= Self.worthReturning && heldByteCount <= peak / 4
     }
 
     /// The memory was returned to the system.
-    func memoryWasReturned() {
-        peak = waitingByteCount + answeringByteCount
+    package func memoryWasReturned() {
+        peak = heldByteCount
     }
 }

@@ -216,6 +216,7 @@ extension EventLoop {
             table.remove(slot)
             return
         }
+        if session != nil { memory.changeSessions(by: 1) }
         let connection = Connection(socket: Socket(descriptor), slot: slot, state: state, tls: session)
         table.insert(connection)
         counters.acceptedConnections.add(1)
@@ -227,6 +228,7 @@ extension EventLoop {
     func close(_ connection: Connection) {
         table.remove(connection.slot)
         connection.state.abandon()
+        if tls != nil { memory.changeSessions(by: -1) }
         counters.openConnections.add(-1)
     }
 
