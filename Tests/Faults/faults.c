@@ -26,9 +26,11 @@
 #include <time.h>
 #include <unistd.h>
 
-// The same numbers stand in FaultyDisk.swift.
+#include "failures.h"
+#include "kinds.h"
+
+// The same numbers stand in Fault.swift.
 enum { CALL_WRITE = 1, CALL_SYNC = 2, CALL_TRUNCATE = 4, CALL_OPEN = 8, CALL_UNLINK = 16, CALL_READ = 32 };
-enum { FILE_DATABASE = 1, FILE_LOG = 2, FILE_INDEX = 4, FILE_JOURNAL = 8, FILE_KEY = 16, FILE_COPY = 32, FOLDER = 64 };
 // Fail: nothing is done, `value` is the error number. Tear: half is written, then it fails. Shorten: half is written
 // and said to be. Wait: `value` milliseconds. Kill: the process ends before the call.
 enum { EFFECT_FAIL = 1, EFFECT_TEAR = 2, EFFECT_SHORTEN = 3, EFFECT_WAIT = 4, EFFECT_KILL = 5 };
@@ -81,20 +83,6 @@ __attribute__((constructor)) static void prepare(void) {
 }
 
 // MARK: Which file
-
-static int ends(const char *name, const char *end) {
-    size_t length = strlen(name), tail = strlen(end);
-    return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
-static uint32_t kind_of_name(const char *name) {
-    if (!strstr(name, ".db")) return 0;
-    if (strstr(name, ".db.key")) return FILE_KEY;
-    if (ends(name, ".db-wal")) return FILE_LOG;
-    if (ends(name, ".db-shm")) return FILE_INDEX;
-    if (ends(name, "-journal")) return FILE_JOURNAL;
-    return ends(name, ".db") ? FILE_DATABASE : FILE_COPY;
-}
 
 // The file's name within the folder, or 0; `path` is absolute and without symbolic links.
 static const char *name_in_folder(const char *path) {
@@ -256,24 +244,32 @@ int ftruncate(int file, off_t length) { return ftruncate64(file, length); }
 // MARK: Syncing
 
 // With a journal the machine's own disk is spared: what counts as synced stands there.
-static int watched_sync(int (*next)(int), int file) {
-    uint32_t kind = kind_of_file(file);
-    if (!is_noted(kind)) {
-        int error = simple_fault(CALL_SYNC, kind);
-        if (error) { errno = error; return -1; }
-        return next(file);
-    }
+static int noted_sync(int file, uint32_t kind, uint64_t number) {
     static uint64_t last_sync;
     begin_note(1);
-    uint64_t sync = ++last_sync, number = number_of_file(file);
+    uint64_t sync = ++last_sync;
     note('B', number, sync, 0, 0);
     end_note(1);
     int error = simple_fault(CALL_SYNC, kind);
     begin_note(1);
+    int failed = fails(file, number, error != 0);
     note(error ? 'D' : 'E', number, sync, 0, 0);
     end_note(1);
-    errno = error;
-    return error ? -1 : 0;
+    errno = error ? error : EIO;
+    return failed ? -1 : 0;
+}
+
+static int watched_sync(int (*next)(int), int file) {
+    uint32_t kind = kind_of_file(file);
+    if (!kind) return next(file);
+    uint64_t number = number_of_file(file);
+    if (is_noted(kind)) return noted_sync(file, kind, number);
+    int error = simple_fault(CALL_SYNC, kind);
+    int result = error ? -1 : next(file);
+    int failure = error ? error : errno;
+    if (fails(file, number, error != 0) && result == 0) { result = -1; failure = EIO; }
+    errno = failure;
+    return result;
 }
 
 int fsync(int file) {
@@ -290,7 +286,11 @@ int fdatasync(int file) {
 static int watched_open(int (*next)(const char *, int, ...), const char *path, int flags, mode_t mode) {
     char name[NAME_MAX + 1];
     uint32_t kind = kind_of_path(path, name);
-    if (!kind) return next(path, flags, mode);
+    if (!kind) {
+        int file = next(path, flags, mode);
+        note_opened(file);
+        return file;
+    }
     // Whether a file exists already is found out before anything can fail.
     int is_refused = (flags & O_EXCL) && access(path, F_OK) == 0;
     int is_faultless = is_refused || (flags & O_ACCMODE) == O_RDONLY;
@@ -307,6 +307,7 @@ static int watched_open(int (*next)(const char *, int, ...), const char *path, i
         else if (flags & O_TRUNC) note('T', number, 0, 0, 0);
     }
     end_note(noted);
+    note_opened(file);
     errno = failure;
     return file;
 }
