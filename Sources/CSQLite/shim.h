@@ -48,4 +48,31 @@ static inline void afterlink_watch_wal(sqlite3 *connection, int32_t *count) {
     sqlite3_wal_hook(connection, afterlink_note_wal_pages, count);
 }
 
+// Lets the next checkpoint copy all of the write-ahead log, not what was added since the last one.
+//
+// SQLite syncs the database only when a checkpoint has reached the log's end, but counts what it has copied before.
+// When that sync fails, pages of earlier checkpoints are lost with those of the last one, and would not be copied
+// again before the log begins anew. Their count stands in the log's index (sqlite.org/walformat.html, 2.1 and 2.3:
+// nBackfill, and the lock under which it is changed). It is reached through SQLite's own file: opening and closing
+// the index beside it would give up the locks of all its connections.
+static inline int afterlink_copy_log_anew(sqlite3 *connection) {
+    enum { BACKFILL_OFFSET = 96, CHECKPOINT_LOCK = 1, INDEX_PART_SIZE = 32768 };
+    sqlite3_file *file = NULL;
+    int status = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (status != SQLITE_OK) return status;
+    if (!file || !file->pMethods || file->pMethods->iVersion < 2) return SQLITE_ERROR;
+    void volatile *index = NULL;
+    status = file->pMethods->xShmMap(file, 0, INDEX_PART_SIZE, 0, &index);
+    if (status != SQLITE_OK || !index) return status;
+    // Whoever has the lock now copies for a second at most; its own sync tells it of the failure as well.
+    for (int attempt = 0; attempt < 100; attempt++) {
+        status = file->pMethods->xShmLock(file, CHECKPOINT_LOCK, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
+        if (status != SQLITE_BUSY) break;
+        sqlite3_sleep(10);
+    }
+    if (status != SQLITE_OK) return status;
+    __atomic_store_n((uint32_t volatile *)((char volatile *)index + BACKFILL_OFFSET), 0, __ATOMIC_SEQ_CST);
+    return file->pMethods->xShmLock(file, CHECKPOINT_LOCK, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE);
+}
+
 #endif

@@ -184,6 +184,9 @@ internal import CSQLite
         case truncate
     }
 
+    /// Copies the write-ahead log into the database.
+    ///
+    /// - Throws: what the disk did; the next checkpoint then copies the whole log anew.
     public func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> Checkpoint {
         confinement.check()
         var logPages: Int32 = 0
@@ -191,7 +194,15 @@ internal import CSQLite
         let code = mode == .passive ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_TRUNCATE
         // The connection is open and both numbers outlive the call.
         let status = unsafe sqlite3_wal_checkpoint_v2(pointer, nil, code, &logPages, &copiedPages)
-        if ResultCode(status) != .busy { try check(status, "copying the log into the database") }
+        if ResultCode(status) != .busy {
+            do throws(SQLiteError) {
+                try check(status, "copying the log into the database")
+            } catch {
+                // The connection is open. Where this fails too, the database's disk fails as a whole.
+                _ = unsafe afterlink_copy_log_anew(pointer)
+                throw error
+            }
+        }
         return Checkpoint(
             logPages: Int(logPages),
             copiedPages: Int(copiedPages),

@@ -1,0 +1,49 @@
+import Foundation
+import Support
+import Testing
+
+/// What a failed sync lost can still be read until the power goes, and later syncs do not bring it to disk.
+@Suite("What a failed sync lost", .blocking, .timeLimit(.minutes(60)))
+struct LostPagesTests {
+    private static let rounds = isLong ? 40 : 1
+
+    private func click(_ numbers: ClosedRange<Int>, _ connection: Connection) throws {
+        for number in numbers { #expect(try connection.click(fingerprint(number)).status == 201) }
+    }
+
+    @Test(
+        "of the database is copied again from the log before the log begins anew, however long ago it was copied"
+    )
+    func copiedBefore() throws {
+        var random = SeededGenerator(seed: 61)
+        for _ in 0..<Self.rounds {
+            let installation = try Installation()
+            let cut = try PowerCut(of: installation)
+            // The log grows while it is copied: what is copied then is not synced by itself.
+            try cut.faults.set(
+                Fault(.sync, of: .database, .fail(EIO), times: 1),
+                Fault(.write, of: .database, .wait(milliseconds: 5))
+            )
+            let server = try cut.start()
+            var count = 0
+            let isCopying = try untilTrue(within: 60) {
+                count += 1
+                try click(count...count, try server.connect())
+                return try cut.faults.callCount(ofFault: 1) > 0
+            }
+            try click(count + 1...count + 5, try server.connect())
+            // Of two syncs the first has failed.
+            let isCopied = try untilTrue(within: 60) {
+                _ = try server.connect().get("/healthz")
+                return try cut.faults.callCount() > 1
+            }
+            #expect(isCopying && isCopied)
+            try click(count + 6...count + 20, try server.connect())
+            server.kill()
+            _ = try cut.happen(leaving: .nothing, using: &random)
+            let found = try Inspection(installation.database)
+            #expect(found.integrity == ["ok"])
+            #expect(found.clicks.count == count + 20)
+        }
+    }
+}
