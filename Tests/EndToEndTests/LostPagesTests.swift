@@ -11,6 +11,35 @@ struct LostPagesTests {
         for number in numbers { #expect(try connection.click(fingerprint(number)).status == 201) }
     }
 
+    @Test("is written again by the next start, so that no power cut takes what that start acknowledges")
+    func foundByAStart() throws {
+        var random = SeededGenerator(seed: 60)
+        for round in 0..<Self.rounds {
+            let installation = try Installation()
+            let cut = try PowerCut(of: installation)
+            let first = try cut.start()
+            let connection = try first.connect()
+            try click(1...3, connection)
+            // A whole commit is left in the log, and no start can see that it is not on the disk.
+            try cut.faults.set(Fault(.sync, of: .log, .fail(EIO)))
+            #expect(try connection.click(fingerprint(4)).status == 503)
+            first.kill()
+
+            try cut.faults.set()
+            let second = try cut.start()
+            try click(11...13, try second.connect())
+            second.kill()
+            _ = try cut.happen(leaving: SimulatedDisk.Remainder.allCases[round % 4], using: &random)
+
+            let third = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+            defer { third.kill() }
+            let again = try third.connect()
+            for number in [1, 2, 3, 11, 12, 13] {
+                #expect(try again.check(fingerprint(number), key: installation.keys.app).isMatch)
+            }
+        }
+    }
+
     @Test(
         "of the database is copied again from the log before the log begins anew, however long ago it was copied"
     )

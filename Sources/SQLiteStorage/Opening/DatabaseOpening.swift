@@ -49,10 +49,12 @@ struct DatabaseOpening: Sendable {
         try checkIsWritable(connection)
         try translated { () throws(SQLiteError) in
             try setUp(connection)
-            // Takes and gives up the write lock: a folder that cannot be written to shows here.
+            // A folder that cannot be written to shows here.
             try connection.begin(.immediate)
-            try connection.rollback()
         }
+        // The process before this one may have died of a disk that failed.
+        try file.rewriteLog()
+        try translated { () throws(SQLiteError) in try connection.rollback() }
         if !schema.pending.isEmpty {
             if schema.version > 0 { try backUp(connection, version: schema.version) }
             try translated { () throws(SQLiteError) in
