@@ -84,6 +84,45 @@ struct WriterTests {
         #expect(report.liveClicks == 0)
     }
 
+    @Test("a transaction that is undone takes no earlier visit with it, whatever the clock did meanwhile")
+    func keepsVisitsOfEarlierTransactions() async throws {
+        let test = try await TestStore()
+        // A trigger plays a failure that undoes a whole transaction.
+        try test.execute(
+            """
+            CREATE TRIGGER defect BEFORE INSERT ON open_fingerprints WHEN NEW.clicked_at = 1
+            BEGIN SELECT RAISE(ROLLBACK, 'defect'); END
+            """
+        )
+        let first = try await test.run { try await $0.record(.sample(visit: 7)).click }
+        let gate = Gate()
+        test.store.queueWork { gate.pass() }
+        await gate.wait()
+        // Later than the span of a visit: another click, which begins a generation.
+        let later = TestStore.noon.advanced(byMilliseconds: 20_000)
+        async let second = recordingCode(.sample(at: later, visit: 7), in: test)
+        while test.store.health.queueLength < 2 { await Task.yield() }
+        async let third = recordingCode(.sample(at: Timestamp(milliseconds: 1)), in: test)
+        while test.store.health.queueLength < 3 { await Task.yield() }
+        gate.open()
+        #expect(await [second, third].allSatisfy { $0 != nil }, "both went with the transaction")
+
+        let back = TestStore.noon.advanced(byMilliseconds: 5000)
+        let again = try await test.run { try await $0.record(.sample(at: back, visit: 7)) }
+        #expect(again.isDuplicate)
+        #expect(again.click.id == first.id)
+    }
+
+    private func recordingCode(_ click: @autoclosure @Sendable () throws -> NewClick, in test: TestStore)
+        async
+        -> StoreError.Code?
+    {
+        await code { () async throws(StoreError) in
+            guard let click = try? click() else { return }
+            try await flattened { _ = try await test.run { try await $0.record(click) } }
+        }
+    }
+
     @Test("beyond the queue's limit, requests are refused at once")
     func refusesOverload() async throws {
         let test = try await TestStore { $0.queueLimit = 10 }

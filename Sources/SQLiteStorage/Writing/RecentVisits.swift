@@ -16,6 +16,11 @@ struct RecentVisits {
         let click: Int64
         let recordedAt: Timestamp
     }
+    /// A step of the open transaction, and what it takes to go back.
+    private enum Change {
+        case entry(Visit, replaced: Entry?)
+        case generation(dropped: [Visit: Entry], start: Timestamp)
+    }
 
     /// Posts of one visit within this time are one click.
     static let spanMilliseconds: Int64 = 10_000
@@ -24,39 +29,50 @@ struct RecentVisits {
     private var current: [Visit: Entry] = [:]
     private var previous: [Visit: Entry] = [:]
     private var startOfCurrent = Timestamp(milliseconds: .min)
-    /// What the open transaction has added.
-    private var added: [Visit] = []
+    /// What the open transaction has changed here, in order.
+    private var changes: [Change] = []
 
     /// The click that a post repeats.
     func click(of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) -> Int64? {
         let visit = Visit(scope: scope, hash: hash)
-        guard let entry = current[visit] ?? previous[visit] else { return nil }
-        return Self.isClose(entry.recordedAt, recordedAt) ? entry.click : nil
+        return Self.click(of: current[visit], recordedAt) ?? Self.click(of: previous[visit], recordedAt)
     }
 
     mutating func add(_ click: Int64, of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) {
-        // Either way: a clock that was set back begins a generation too.
-        if !Self.isClose(startOfCurrent, recordedAt) {
-            previous = current
-            current = [:]
-            startOfCurrent = recordedAt
-        }
+        if let dropped = turn(at: recordedAt) { changes.append(dropped) }
         let visit = Visit(scope: scope, hash: hash)
-        current[visit] = Entry(click: click, recordedAt: recordedAt)
-        added.append(visit)
+        let replaced = current.updateValue(Entry(click: click, recordedAt: recordedAt), forKey: visit)
+        changes.append(.entry(visit, replaced: replaced))
     }
 
     mutating func commit() {
-        added.removeAll(keepingCapacity: true)
+        changes.removeAll(keepingCapacity: true)
     }
 
-    /// Forgets what was added since the last commit.
+    /// Puts back what was here at the last commit.
     mutating func rollback() {
-        for visit in added {
-            current[visit] = nil
-            previous[visit] = nil
+        for change in changes.reversed() {
+            switch change {
+            case .entry(let visit, let replaced): current[visit] = replaced
+            case .generation(let dropped, let start):
+                current = previous
+                previous = dropped
+                startOfCurrent = start
+            }
         }
-        added.removeAll(keepingCapacity: true)
+        changes.removeAll(keepingCapacity: true)
+    }
+
+    /// Begins a generation when the present one has lasted its time, and says what went for it.
+    ///
+    /// A clock that was set back begins one, too.
+    private mutating func turn(at moment: Timestamp) -> Change? {
+        guard !Self.isClose(startOfCurrent, moment) else { return nil }
+        let change = Change.generation(dropped: previous, start: startOfCurrent)
+        previous = current
+        current = [:]
+        startOfCurrent = moment
+        return change
     }
 
     /// Reads the visits of the last seconds before the newest click, unless that was longer ago.
@@ -77,6 +93,11 @@ struct RecentVisits {
             }
             startOfCurrent = recordedAt
         }
+    }
+
+    private static func click(of entry: Entry?, _ recordedAt: Timestamp) -> Int64? {
+        guard let entry, isClose(entry.recordedAt, recordedAt) else { return nil }
+        return entry.click
     }
 
     private static func isClose(_ one: Timestamp, _ other: Timestamp) -> Bool {
