@@ -40,6 +40,28 @@ struct SeveralProcessesTests {
         #expect(totals["matches"] as? Int == acknowledged.count)
     }
 
+    @Test("take a post that goes to both of them for one click, at once or one after the other")
+    func repeatedPosts() throws {
+        let installation = try Installation()
+        let servers = try (0..<2).map { _ in try AfterlinkProcess(installation) }
+        defer { for server in servers { server.kill() } }
+        let connections = try servers.map { try $0.connect() }
+        for number in 0..<80 {
+            // At once, and then one after the other.
+            if number < 40 { for connection in connections { try connection.sendClick(fingerprint(number)) } }
+            let replies = try (0..<2).map { index in
+                let connection = connections[(index + number) % 2]
+                var reply = try number < 40 ? connection.receive() : connection.click(fingerprint(number))
+                // Not served because of the other one's lock; nothing says whether it was recorded.
+                while !isServed(reply) { reply = try connection.click(fingerprint(number)) }
+                return reply
+            }
+            #expect(replies.count { $0.status == 201 } <= 1)
+            #expect(replies[0].string("click_id") == replies[1].string("click_id"))
+        }
+        #expect(try connections[0].totals(installation.keys.admin)["clicks"] as? Int == 80)
+    }
+
     /// False for a 503, which says nothing of locks.
     private func isServed(_ reply: Connection.Reply) -> Bool {
         let text = reply.text.lowercased()

@@ -6,7 +6,8 @@ internal import SQLite
 /// Writer's thread only.
 ///
 /// In memory, because an index over a random hash would make each click touch a page more, and only ten seconds
-/// of it would ever be asked for. After a start it is read back from the end of the clicks.
+/// of it would ever be asked for. After a start, and where another process writes too, what is missing is read from
+/// the end of the clicks.
 struct RecentVisits {
     private struct Visit: Hashable {
         let scope: Scope
@@ -29,8 +30,12 @@ struct RecentVisits {
     private var current: [Visit: Entry] = [:]
     private var previous: [Visit: Entry] = [:]
     private var startOfCurrent = Timestamp(milliseconds: .min)
+    /// The newest click on disk that was looked at.
+    private var newest: Int64 = 0
     /// What the open transaction has changed here, in order.
     private var changes: [Change] = []
+    /// The newest click that was added.
+    private var added: Int64 = 0
 
     /// The click that a post repeats.
     func click(of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) -> Int64? {
@@ -43,9 +48,11 @@ struct RecentVisits {
         let visit = Visit(scope: scope, hash: hash)
         let replaced = current.updateValue(Entry(click: click, recordedAt: recordedAt), forKey: visit)
         changes.append(.entry(visit, replaced: replaced))
+        added = click
     }
 
     mutating func commit() {
+        if !changes.isEmpty { newest = added }
         changes.removeAll(keepingCapacity: true)
     }
 
@@ -77,22 +84,38 @@ struct RecentVisits {
 
     /// Reads the visits of the last seconds before the newest click, unless that was longer ago.
     mutating func load(from connection: Connection, at now: Timestamp) throws(SQLiteError) {
-        let newest = try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
-        guard now.milliseconds <= newest >> 16 + Self.spanMilliseconds else { return }
-        let first = newest - Self.spanMilliseconds << 16
-        try connection.statement(Self.recent).forEach(first, Self.loadLimit) { row throws(SQLiteError) in
+        let last = try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
+        guard now.milliseconds <= last >> 16 + Self.spanMilliseconds else {
+            newest = last
+            return
+        }
+        try catchUp(to: last, from: connection)
+    }
+
+    /// Reads what another process has recorded, given the database's newest click as the transaction begins.
+    ///
+    /// Identifiers grow from commit to commit, whichever process makes it: without another one, the newest click is
+    /// the one known here, and nothing is read. It is an older one only when newer ones have been deleted.
+    mutating func catchUp(to last: Int64, from connection: Connection) throws(SQLiteError) {
+        guard last != newest else { return }
+        let first = last - Self.spanMilliseconds << 16
+        let visits = try connection.statement(Self.recent).all(
+            last > newest ? max(first, newest + 1) : first,
+            Self.loadLimit
+        ) { row in
             let hash = KeyedHash(
                 index: UInt64(bitPattern: row.integer(2)),
                 rest: UInt64(bitPattern: row.integer(3))
             )
-            let recordedAt = Timestamp(milliseconds: row.integer(4))
-            let visit = Visit(scope: Scope(number: row.integer(1)), hash: hash)
-            // Newest first: the first one seen of a visit is the one that counts.
-            if current[visit] == nil {
-                current[visit] = Entry(click: row.integer(0), recordedAt: recordedAt)
-            }
-            startOfCurrent = recordedAt
+            let entry = Entry(click: row.integer(0), recordedAt: Timestamp(milliseconds: row.integer(4)))
+            return (visit: Visit(scope: Scope(number: row.integer(1)), hash: hash), entry: entry)
         }
+        // Newest first: the last one to be put in is the one that counts.
+        for (visit, entry) in visits.reversed() {
+            _ = turn(at: entry.recordedAt)
+            current[visit] = entry
+        }
+        newest = last
     }
 
     private static func click(of entry: Entry?, _ recordedAt: Timestamp) -> Int64? {

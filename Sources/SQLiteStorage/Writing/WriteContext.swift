@@ -34,7 +34,9 @@ final class WriteContext {
         try connection.begin(.immediate)
         do throws(SQLiteError) {
             // Asked anew each time: another process may have written.
-            lastClick = max(lastClick, try connection.integer("SELECT ifnull(max(id), 0) FROM clicks"))
+            let newest = try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
+            lastClick = max(lastClick, newest)
+            try visits.catchUp(to: newest, from: connection)
         } catch {
             try? connection.rollback()
             throw error
