@@ -49,6 +49,7 @@ struct FindDeferredDeepLinkTests {
         let path = "/v1/deferred-deeplink"
         for query in [
             nil, "", "fingerprint=", "fingerprint=abc", "fingerprint=\(hex)0", "Fingerprint=\(hex)",
+            "fingerprint=\(hex)&fingerprint=\(hex)", "fingerprint=\(hex)&idfa=1&fingerprint=abc",
         ] {
             await service.play(
                 Step(

@@ -44,16 +44,34 @@ extension QueryItem {
         in query: Span<UInt8>,
         _ read: (Span<UInt8>) -> Result
     ) -> Result? {
-        var start = 0
-        while true {
+        value(of: name, in: query, from: 0).map { withDecoded(query.extracting($0), read) }
+    }
+
+    /// As ``withValue(of:in:_:)``; nil also where there are several items of this name, none of which is better than
+    /// another.
+    public static func withOnlyValue<Result>(
+        of name: String,
+        in query: Span<UInt8>,
+        _ read: (Span<UInt8>) -> Result
+    ) -> Result? {
+        guard let only = value(of: name, in: query, from: 0),
+            value(of: name, in: query, from: only.upperBound + 1) == nil
+        else { return nil }
+        return withDecoded(query.extracting(only), read)
+    }
+
+    /// Where the value stands of the first item of this name among those that begin at `start` or behind it.
+    private static func value(of name: String, in query: Span<UInt8>, from start: Int) -> Range<Int>? {
+        var start = start
+        while start < query.count {
             var end = start
             while end < query.count, query[end] != UInt8(ascii: "&") { end += 1 }
             if let value = value(ofItem: query.extracting(start..<end), name: name) {
-                return withDecoded(query.extracting(start + value..<end), read)
+                return start + value..<end
             }
-            guard end < query.count else { return nil }
             start = end + 1
         }
+        return nil
     }
 
     /// Where the value begins in an item of this name; nil in one of another.

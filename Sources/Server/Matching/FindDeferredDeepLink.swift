@@ -6,7 +6,7 @@ enum FindDeferredDeepLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         guard let key = exchange.key, let app = key.app else { throw .invalidAPIKey }
-        let item = exchange.withQueryItem("fingerprint") { Fingerprint(hexDigits: $0) }
+        let item = exchange.withOnlyQueryItem("fingerprint") { Fingerprint(hexDigits: $0) }
         guard let fingerprint = item ?? nil else { throw .invalidFingerprint }
         let check = try self.check(exchange, context, key: key, app: app, fingerprint: fingerprint)
         let outcome: MatchOutcome

@@ -59,7 +59,7 @@ extension APIError {
     static let invalidFingerprint = APIError(
         status: .badRequest,
         code: .invalidFingerprint,
-        message: "fingerprint must be 64 hexadecimal digits: the SHA-256 of the device's values",
+        message: "fingerprint must be 64 hexadecimal digits, given once: the SHA-256 of the device's values",
         field: "fingerprint"
     )
 

@@ -27,8 +27,9 @@ struct Exchange {
         return QueryItem.value(of: name, inQuery: query)
     }
 
-    /// Reads the bytes of the first item of the query by this name, decoded, without making a `String`.
-    func withQueryItem<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {
-        request.withQueryBytes { QueryItem.withValue(of: name, in: $0, read) } ?? nil
+    /// Reads the bytes of the query's only item by this name, decoded, without making a `String`; nil also where
+    /// there are several.
+    func withOnlyQueryItem<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {
+        request.withQueryBytes { QueryItem.withOnlyValue(of: name, in: $0, read) } ?? nil
     }
 }

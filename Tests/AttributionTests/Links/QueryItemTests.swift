@@ -16,4 +16,15 @@ struct QueryItemTests {
         #expect(QueryItem.value(of: "a", inQuery: query) == value)
         #expect(QueryItem.withValue(of: "a", in: query.utf8.span) { $0.count } == value?.utf8.count)
     }
+
+    @Test(
+        "is the only one of its name, or none is taken",
+        arguments: [
+            ("a=12&b=2", 2), ("b=2&aa=1&a=123", 3), ("&&a=x&", 1), ("a", 0), ("a=%41&%61=2", 1),
+            ("a=1&a=1", nil), ("a=1&b=2&a=3", nil), ("a=1&a", nil), ("a&a=1", nil), ("b=1", nil), ("", nil),
+        ] as [(String, Int?)]
+    )
+    func onlyValue(query: String, byteCount: Int?) {
+        #expect(QueryItem.withOnlyValue(of: "a", in: query.utf8.span) { $0.count } == byteCount)
+    }
 }
