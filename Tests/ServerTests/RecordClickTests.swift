@@ -120,6 +120,38 @@ struct RecordClickTests {
         #expect(try await service.totals()[.clicks] ?? 0 == 0)
     }
 
+    private static let texts =
+        [
+            "fingerprint", "app", "link", "campaign_key", "jid", "click_timestamp", "user_agent",
+            "ip_address",
+            "referer", "platform", "source", "idempotency_key",
+        ]
+        + ["model", "osVersion", "timezone", "language", "uaModel", "uaPlatformVersion"].map {
+            "signals.\($0)"
+        }
+        + ["utm.utm_source", "utm.source"]
+    private static let others = [
+        "attribution_window_seconds", "metadata", "utm", "signals", "signals.screenWidth",
+        "signals.screenHeight",
+        "signals.pixelRatio", "signals.touchPoints", "signals.languages",
+    ]
+
+    @Test("refuses each member of a wrong type by its name", arguments: texts + others)
+    func refusesType(member: String) async throws {
+        let service = try await TestService()
+        let value = Self.texts.contains(member) ? "7" : #""seven""#
+        let path = member.split(separator: ".")
+        let nested = path.dropFirst().reduce(#""\#(path[0])":"#) { $0 + #"{"\#($1)":"# } + value
+        let body = click(
+            link + "," + nested + String(repeating: "}", count: path.count - 1),
+            fingerprint: member == "fingerprint" ? nil : hex
+        )
+        let reply = await service.click(body)
+        #expect(reply.status == 400)
+        #expect(reply.member("error_code") == "INVALID_FIELD")
+        #expect(reply.member("field") == member)
+    }
+
     @Test(
         "takes JSON only, as application/json or as sendBeacon's text/plain",
         arguments: [
