@@ -42,6 +42,16 @@ public struct DatabaseSurvey: Sendable {
         }
     }
 
+    /// Tells from its first bytes whether a file can be a database, before anything is asked of it.
+    ///
+    /// - Throws: `notFound` for an empty file, `corrupted` for one of something else.
+    public static func checkIsDatabase(_ path: String) throws(StoreError) {
+        guard DatabaseFile.byteCount(path) > 0 else {
+            throw StoreError(.notFound, "there is nothing in \(path) yet")
+        }
+        try DatabaseFile(path: path).checkHeader()
+    }
+
     /// The version of the SQLite library.
     public static var libraryVersion: String { SQLiteLibrary.version }
 

@@ -112,7 +112,7 @@ struct DatabaseFile: Sendable {
             unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
         }
         guard count == 16, header == Array("SQLite format 3\0".utf8) else {
-            throw StoreError(.corrupted, "\(path) is not a SQLite database; give another path")
+            throw StoreError(.corrupted, "\(path) is not a SQLite database, or its beginning is damaged")
         }
     }
 

@@ -37,6 +37,22 @@ package struct CommandFailure: Error, Equatable, Sendable {
         )
     }
 
+    /// As one finding in a list of them, whose lines go on from a name and end without a full stop.
+    package var finding: (text: String, advice: String) {
+        (Self.clause(explanation), Self.clause(advice))
+    }
+
+    private static func clause(_ sentence: String) -> String {
+        var clause = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
+        // A word in capitals alone, such as TLS, stays as it is.
+        guard let first = clause.first, first.isUppercase, clause.dropFirst().first?.isLowercase == true
+        else {
+            return clause
+        }
+        clause.replaceSubrange(...clause.startIndex, with: first.lowercased())
+        return clause
+    }
+
     /// As it is printed to standard error.
     package var text: String {
         "afterlink: \(explanation)\n\(advice)\n"

@@ -49,6 +49,11 @@ enum Restore {
                 advice: "Give the path that `afterlink backup` was given."
             )
         }
+        do throws(StoreError) {
+            try Wiring.checkIsDatabase(backup)
+        } catch {
+            throw refusal(error)
+        }
         let key = try arguments.has("without-server-key") ? nil : key(of: backup, configuration)
         let suffix = ".replaced-" + WallClock.system.now().iso8601.filter { !"-:.".contains($0) }
         let isReplacing = arguments.has("overwrite")

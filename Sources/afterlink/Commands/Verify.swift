@@ -63,7 +63,7 @@ enum Verify {
             return try Wiring.verify(configuration, key).map { check in
                 var check = check
                 if check.name == "server_key", let failure {
-                    check.findings.append((failure.explanation, failure.advice))
+                    check.findings.append(failure.finding)
                 }
                 return check
             }

@@ -28,14 +28,20 @@ struct CommandDatabase {
         return try CommandDatabase(configuration, for: purpose)
     }
 
-    /// - Throws: where there is no database.
+    /// - Throws: where there is no database, or a file that cannot be one.
     static func require(_ configuration: Configuration) throws(CommandFailure) {
         try checkIsNoDirectory(configuration.databasePath)
-        guard !TextFile.exists(configuration.databasePath) else { return }
-        throw CommandFailure(
-            "There is no database at \(configuration.databasePath).",
-            advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
-        )
+        guard TextFile.exists(configuration.databasePath) else {
+            throw CommandFailure(
+                "There is no database at \(configuration.databasePath).",
+                advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
+            )
+        }
+        do throws(StoreError) {
+            try Wiring.checkIsDatabase(configuration.databasePath)
+        } catch {
+            throw CommandFailure(opening: error)
+        }
     }
 
     /// Opens a database, makes it where there is none, and brings it up to date.

@@ -88,8 +88,16 @@ extension Wiring {
         try CounterRepair.run(storeConfiguration(configuration, .command))
     }
 
+    /// Tells from its first bytes whether a file can be a database.
+    ///
+    /// - Throws: for an empty file, and for one of something else.
+    static func checkIsDatabase(_ path: String) throws(StoreError) {
+        try DatabaseSurvey.checkIsDatabase(path)
+    }
+
     /// What there is to know of the database without changing it.
     static func survey(_ configuration: Configuration) throws(StoreError) -> DatabaseReport {
+        try checkIsDatabase(configuration.databasePath)
         let survey = try DatabaseSurvey(storeConfiguration(configuration, .command))
         return DatabaseReport(
             path: survey.path,

@@ -11,7 +11,8 @@ extension CommandFailure {
             case .full: "Make room on the disk and try again."
             case .readOnly: "The file and its directory must belong to the user that Afterlink runs as."
             case .inputOutput: "Look at the disk; the system's log may say more."
-            case .corrupted: "Put the database back from a backup; nothing was changed."
+            case .corrupted:
+                "Put the database back from a backup, or name another one with --database; nothing was changed."
             case .incompatible:
                 "Give another path with --database; a database of a newer Afterlink needs that version or a later one."
             case .stopping: "Try again when the service has started."
@@ -29,7 +30,7 @@ extension CommandFailure {
         }
         self.init(
             "The database cannot be opened: \(error.explanation).",
-            advice: "--database and --data-directory say where it is."
+            advice: "--database and --data-directory say where it is; `afterlink init` makes a new one."
         )
     }
 }

@@ -23,7 +23,7 @@ package struct CertificateExamination {
             return CertificateExamination(path: files.certificatePath, expiresAt: expiresAt, now: now)
                 .diagnosis()
         } catch {
-            return .problem("tls", error.explanation, error.advice)
+            return .problem("tls", error)
         }
     }
 

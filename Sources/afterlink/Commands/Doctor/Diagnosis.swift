@@ -29,6 +29,12 @@ package struct Diagnosis: Equatable, Sendable {
         Diagnosis(status: .problem, name: name, text: text, advice: advice)
     }
 
+    /// What a command that needs the thing would say.
+    static func problem(_ name: String, _ failure: CommandFailure) -> Diagnosis {
+        let (text, advice) = failure.finding
+        return problem(name, text, advice)
+    }
+
     /// One line.
     package var line: String {
         let text = "\(status.rawValue.padded(to: 7))  \(name): \(text)" + (advice.map { "; \($0)" } ?? "")

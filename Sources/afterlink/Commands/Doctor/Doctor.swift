@@ -98,8 +98,7 @@ enum Doctor {
         do throws(StoreError) {
             report = try Wiring.survey(configuration)
         } catch {
-            let failure = CommandFailure(opening: error)
-            return [.problem("database", failure.explanation, failure.advice)]
+            return [.problem("database", CommandFailure(opening: error))]
                 + ServiceExamination(configuration, holder: nil).diagnoses()
         }
         return DatabaseExamination(report: report, now: now).diagnoses()

@@ -15,7 +15,7 @@ enum ServerKeyExamination {
                 )
             ]
         } catch {
-            return [.problem("server_key", error.explanation, error.advice)]
+            return [.problem("server_key", error)]
         }
     }
 }

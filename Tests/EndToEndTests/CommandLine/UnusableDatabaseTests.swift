@@ -1,0 +1,80 @@
+import Foundation
+import Support
+import Testing
+
+/// What commands say of a file that is there and is no database.
+@Suite("A file that is no database", .blocking, .timeLimit(.minutes(10)))
+struct UnusableDatabaseTests {
+    private static let commands = [
+        "verify", "stats", "apps list", "keys list", "migrate", "backup copy.db", "apps create Shop",
+        "apps set --open-clicks off", "keys create --kind admin",
+    ]
+
+    private func run(_ command: String, on content: String) throws -> Installation.Output {
+        let folder = try TemporaryFolder()
+        let path = folder.path("some.db")
+        try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+        try setMode(0o600, of: path)
+        try setMode(0o700, of: folder.url.path)
+        let words = command.split(separator: " ").map(String.init)
+        let output = try Installation.run(words + ["--database", path])
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == content, "it is left as it is")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["some.db"])
+        return output
+    }
+
+    @Test("with nothing in it is told from a database, and so is what makes one", arguments: commands)
+    func empty(command: String) throws {
+        let output = try run(command, on: "")
+        #expect(output.status == 1)
+        #expect(output.text.isEmpty)
+        #expect(output.errors.contains("some.db yet.") && output.errors.contains("`afterlink init`"))
+    }
+
+    @Test("with something else in it is not called a database of ours", arguments: commands)
+    func text(command: String) throws {
+        let output = try run(command, on: "some words that are no database")
+        #expect(output.status == 1)
+        #expect(output.text.isEmpty)
+        #expect(output.errors.contains("is not a SQLite database, or its beginning is damaged."))
+        #expect(output.errors.contains("from a backup, or name another one with --database"))
+        #expect(!output.errors.contains("key"))
+    }
+
+    @Test("is one problem among the doctor's", arguments: ["", "some words that are no database"])
+    func doctor(content: String) throws {
+        let output = try run("doctor", on: content)
+        #expect(output.status == 1)
+        #expect(output.text.contains("problem  database: the database c"))
+        #expect(!output.text.contains(".;"))
+    }
+
+    @Test("is not restored", arguments: ["", "some words that are no database"])
+    func restore(content: String) throws {
+        let folder = try TemporaryFolder()
+        let output = try run("restore \(folder.path("backup.db"))", on: content)
+        #expect(output.errors.contains("There is no backup at"))
+        try Data(content.utf8).write(to: URL(fileURLWithPath: folder.path("backup.db")))
+        let refused = try Installation.run([
+            "restore", folder.path("backup.db"), "--database", folder.path("new.db"),
+        ])
+        #expect(refused.status == 1)
+        #expect(
+            refused.errors.contains("backup.db yet.") || refused.errors.contains("is not a SQLite database")
+        )
+        #expect(!refused.errors.contains("key"))
+    }
+
+    @Test("whose key is missing is said so without a stray full stop")
+    func missingKey() throws {
+        let installation = try Installation()
+        try FileManager.default.removeItem(atPath: installation.database.path + ".key")
+        for command in ["verify", "doctor"] {
+            let output = try installation.run([command])
+            #expect(output.status == 1)
+            #expect(output.text.contains("server_key: the server key "))
+            #expect(output.text.contains("; put it back from the backup"))
+            #expect(!output.text.contains(".;") && !output.text.contains("file.\n"))
+        }
+    }
+}
