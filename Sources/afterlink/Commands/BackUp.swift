@@ -61,6 +61,7 @@ enum BackUp {
         let seconds = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
         let outcome = Outcome(
             database: configuration.databasePath,
+            namedKey: configuration.serverKeyFile,
             path: path,
             keyPath: key == nil ? nil : keyPath,
             summary: summary,
@@ -141,6 +142,8 @@ enum BackUp {
 
     private struct Outcome {
         let database: String
+        /// Where the database's key is, if not in its usual place.
+        let namedKey: String?
         let path: String
         let keyPath: String?
         let summary: DatabaseSummary
@@ -154,8 +157,13 @@ enum BackUp {
             return """
                 Backed up \(summary.text) to \(path): \(summary.byteCount) bytes in \(tenths / 10).\(tenths % 10) s.
                 \(key)
-                To restore it: afterlink restore \(path) --database \(database)
+                To restore it: \(restore)
                 """
+        }
+
+        private var restore: String {
+            "afterlink restore \(ShellWord.quoted(operand: path)) --database \(ShellWord.quoted(database))"
+                + (namedKey.map { " --server-key-file \(ShellWord.quoted($0))" } ?? "")
         }
 
         var json: String {

@@ -70,7 +70,7 @@ struct CommandDatabase {
             guard error.number != ENOENT || TextFile.exists(parent) else {
                 throw CommandFailure(
                     "The data directory \(configuration.dataDirectory) cannot be made: there is no \(parent).",
-                    advice: "Run `mkdir -p \(parent)`, or correct --data-directory."
+                    advice: "Run `mkdir -p \(ShellWord.quoted(parent))`, or correct --data-directory."
                 )
             }
             throw CommandFailure(
@@ -85,7 +85,8 @@ struct CommandDatabase {
         throw CommandFailure(
             "The database \(path) is a directory.",
             advice:
-                "Name a file in it, as in --database \(path)/afterlink.db, or give --data-directory \(path)."
+                "Name a file in it, as in --database \(ShellWord.quoted(path + "/afterlink.db")), or give"
+                + " --data-directory \(ShellWord.quoted(path))."
         )
     }
 

@@ -23,7 +23,7 @@ struct ServerKeyFile {
         guard !isOpenToOthers else {
             throw CommandFailure(
                 "The server key \(path) can be read or changed by others than its owner.",
-                advice: "Run `chmod 600 \(path)`."
+                advice: "Run `chmod 600 \(ShellWord.quoted(operand: path))`."
             )
         }
         guard let key = Self.bytes(ofHexadecimal: text).flatMap(ServerKey.init(bytes:)) else {

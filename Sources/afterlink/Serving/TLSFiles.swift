@@ -72,7 +72,8 @@ package struct TLSFiles: Sendable {
             throw CommandFailure(
                 .wrongConfiguration,
                 "The private key \(keyPath) can be read or changed by others than its owner.",
-                advice: "Run `chmod 600 \(keyPath)`; a key that belongs to root may be 0640."
+                advice:
+                    "Run `chmod 600 \(ShellWord.quoted(operand: keyPath))`; a key that belongs to root may be 0640."
             )
         }
         return content
@@ -110,7 +111,7 @@ extension TLSFiles {
             case .keyEncrypted:
                 (
                     "The private key \(keyPath) is encrypted, and nobody is there to type its password.",
-                    "Decrypt it into a file of its own: openssl pkey -in \(keyPath) -out FILE && chmod 600 FILE"
+                    "Decrypt it into a file of its own: openssl pkey -in \(ShellWord.quoted(keyPath)) -out FILE && chmod 600 FILE"
                 )
             case .keyDoesNotFit:
                 (

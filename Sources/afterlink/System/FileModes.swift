@@ -15,7 +15,7 @@ enum FileModes {
         guard let mode = mode(of: folder), mode & 0o022 != 0, mode & S_ISVTX == 0 else { return files }
         return files + [
             "the folder \(folder) can be changed by others than its owner (mode \(octal(mode))), who could put"
-                + " another database into the place of this one; run `chmod go-w \(folder)`"
+                + " another database into the place of this one; run `chmod go-w \(ShellWord.quoted(operand: folder))`"
         ]
     }
 

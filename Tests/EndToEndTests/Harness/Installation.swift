@@ -67,10 +67,14 @@ final class Installation: Sendable {
         var text: String { String(decoding: standardOutput, as: UTF8.self) }
     }
 
-    /// Runs a command of the binary to its end.
-    static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Output {
+    /// Runs a command of the binary, or of another program, to its end.
+    static func run(
+        _ arguments: [String],
+        of program: URL = binary,
+        environment: [String: String] = [:]
+    ) throws -> Output {
         let process = Process()
-        process.executableURL = binary
+        process.executableURL = program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let (output, errors) = (Pipe(), Pipe())

@@ -51,7 +51,7 @@ struct FileExamination {
             name: "modes",
             text:
                 "\(path) has mode \(String(mode & 0o7777, radix: 8)), so that others than its owner reach it",
-            advice: "chmod \(right) \(path)"
+            advice: "chmod \(right) \(ShellWord.quoted(operand: path))"
         )
     }
 
