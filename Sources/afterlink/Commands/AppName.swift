@@ -7,7 +7,8 @@ enum AppName {
             throw CommandFailure(
                 .wrongUse,
                 "\"\(text)\" cannot be an app's name.",
-                advice: "A name has 1 to 100 characters, none of them a control character."
+                advice:
+                    "A name has 1 to 100 characters, no white space at its ends, and no control characters."
             )
         }
         return name

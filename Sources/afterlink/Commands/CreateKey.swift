@@ -89,7 +89,7 @@ enum CreateKey {
             throw .wrongValue(
                 "label",
                 text,
-                "must have at most 100 characters, no control characters"
+                "must have at most 100 characters, no white space at its ends, and no control characters"
             )
         }
         return label

@@ -176,7 +176,7 @@ extension Setting {
             .firstStart,
             "NAME",
             default: "app",
-            allowed: "1 to 100 characters",
+            allowed: "1 to 100 characters, no white space at the ends, no control characters",
             help: "Name of the app that is made with a new database.",
             into: \.appName,
             ValueText.name

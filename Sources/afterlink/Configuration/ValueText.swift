@@ -31,13 +31,17 @@ enum ValueText {
         )
     }
 
-    /// 1 to 100 characters, none of them a control character.
+    /// 1 to 100 characters that can be told from nothing: one of them to be seen, none at the ends white space.
     static func name(_ text: String) -> String? {
-        guard (1...100).contains(text.count), !hasControls(text) else { return nil }
+        guard (1...100).contains(text.count), !hasControls(text), let first = text.first,
+            let last = text.last,
+            !first.isWhitespace, !last.isWhitespace,
+            text.unicodeScalars.contains(where: { !$0.properties.isDefaultIgnorableCodePoint })
+        else { return nil }
         return text
     }
 
-    /// Up to 100 characters, none of them a control character.
+    /// Nothing, or what could be a name.
     static func label(_ text: String) -> String? {
         text.isEmpty ? text : name(text)
     }

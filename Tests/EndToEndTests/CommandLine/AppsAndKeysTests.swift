@@ -210,7 +210,9 @@ struct AppsAndKeysTests {
         ("keys revoke app_secret", 2), ("keys revoke key_00000000000000000000000000", 1), ("apps set", 2),
         ("apps set --open-clicks maybe", 2), ("apps set --attribution-window 59", 2),
         ("apps set --destination https://", 2), ("apps set --allowed-origin shop", 2), ("apps create", 2),
-        ("apps create --name=", 2),
+        ("apps create --name=", 2), ("apps create \u{A0}", 2), ("apps create \u{200B}", 2),
+        ("apps create \u{2003}Shop", 2), ("apps set --name \u{A0}\u{2003}", 2),
+        ("keys create --kind app --label \u{A0}", 2),
     ]
 
     @Test("refuses what makes no sense, and changes nothing", arguments: refusals)

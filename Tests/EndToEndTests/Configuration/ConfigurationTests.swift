@@ -86,6 +86,7 @@ struct ConfigurationTests {
             ("maximum-connections", "many"), ("database", ""), ("attribution-window", "59"),
             ("attribution-window", "2592001"), ("attribution-window", "1h"), ("replay-grace", "-1"),
             ("replay-grace", "3601"), ("retention", ""), ("durability", "some"), ("app-name", ""),
+            ("app-name", "  "), ("app-name", "Shop "), ("app-name", "\u{200B}"),
             ("destination", "https://"), ("destination", "javascript:alert(1)"), ("limit-body", "12"),
             ("timeout-idle", "0"), ("shutdown-grace", "8.5"), ("log-format", "xml"), ("log-file", ""),
         ]
