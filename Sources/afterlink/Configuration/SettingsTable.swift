@@ -92,7 +92,7 @@ extension Setting {
             "PATH",
             default: "afterlink.db",
             allowed: "the path of a database file",
-            help: "The SQLite database. It is made when it is not there.",
+            help: "The SQLite database. `serve` and `init` make it when it is not there.",
             into: \.database,
             ValueText.databasePath
         ),
@@ -102,7 +102,9 @@ extension Setting {
             "DIR",
             default: "the working directory",
             allowed: "the path of a directory",
-            help: "Where the database lies if its path is relative. It is made when it is not there.",
+            help:
+                "Where the database lies if its path is relative. `serve`, `init` and `restore` make it when it is"
+                + " not there.",
             into: \.dataDirectory,
             ValueText.path
         ),

@@ -58,7 +58,12 @@ struct ProgramTests {
 
     @Test(
         "a command on a database that is not there says so and makes none",
-        arguments: ["apps list", "stats", "migrate"]
+        arguments: [
+            "apps list", "stats", "migrate", "verify", "verify --repair-counters", "backup copy.db",
+            "keys list",
+            "apps create Shop", "apps set --open-clicks off", "keys create --kind admin",
+            "keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z",
+        ]
     )
     func noDatabase(command: String) throws {
         let folder = try TemporaryFolder()
@@ -67,6 +72,15 @@ struct ProgramTests {
         #expect(output.status == 1)
         #expect(output.errors.contains("There is no database at "))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+    }
+
+    @Test("help says of the database which commands make it, and claims it of no other")
+    func madeDatabase() throws {
+        for command in Program.standard.commands where command.settings.contains("database") {
+            let help = HelpText.command(command).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(help.contains("`serve` and `init` make it when it is not there."))
+            #expect(!help.contains("It is made when"))
+        }
     }
 
     @Test("migrate says what is there, and what would be done")
