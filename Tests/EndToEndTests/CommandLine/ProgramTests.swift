@@ -102,7 +102,7 @@ struct ProgramTests {
         #expect(output.status == 0, "\(output.errors)")
         for part in [
             "< 201 Created", "< 401 Unauthorized", "\"status\": \"match\"", "\"status\": \"no_match\"",
-            "SUMMER25",
+            "SUMMER25", "(The demo serves with --replay-grace 0.",
         ] {
             #expect(output.text.contains(part))
         }

@@ -11,6 +11,8 @@ enum Demo {
                 + " landing page would post, asks as a phone's app would ask at its first launch, and shows every"
                 + " request and answer. It asks again (the click is used up), asks with a wrong key, and reads the"
                 + " statistics.",
+            "It serves with --replay-grace 0, so that the second launch need not wait: by default the same phone would"
+                + " have the same answer again for 60 s, in case the first one was lost on its way.",
             "Everything is checked. It exits 0 only if all of it was right.",
         ],
         options: [
@@ -49,7 +51,7 @@ enum Demo {
         Console.print(
             """
 
-            Still here, until you press Ctrl-C. The keys:
+            Still here, until you press Ctrl-C, with --replay-grace 0 as before. The keys:
 
             \(service.firstApp?.keysText ?? "")
 

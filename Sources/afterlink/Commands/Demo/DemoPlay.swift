@@ -54,7 +54,9 @@ struct DemoPlay {
 
     private func secondLaunch() throws(CommandFailure) {
         let scene = try play(
-            "The app is deleted, installed again, and asks again. The click was used up by the first launch.",
+            "The app is deleted, installed again, and asks again. The click was used up by the first launch."
+                + "\n   (The demo serves with --replay-grace 0. By default, the same phone would have the same answer"
+                + "\n   again for 60 s, in case the first one was lost on its way.)",
             .check(fingerprint: Self.fingerprint, key: keys.app, host: "\(listenAddress)")
         )
         try scene.expect(status: 200)
