@@ -40,7 +40,6 @@ enum BackUp {
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let configuration = try ConfigurationReader.read(invocation)
         guard let path = arguments.operands.first, !path.isEmpty, !path.hasSuffix("/") else {
             throw CommandFailure(
                 .wrongUse,
@@ -48,6 +47,7 @@ enum BackUp {
                 advice: "Write `afterlink backup FOLDER/NAME.db`."
             )
         }
+        let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
         let key =
             try arguments.has("without-server-key") ? nil : ServerKeyCopy(at: configuration.serverKeyPath)

@@ -36,16 +36,24 @@ enum ChangeApp {
                 advice: "Give at least one of \(changes.map { "--\($0)" }.joined(separator: ", "))."
             )
         }
+        // Wrong use is told before anything else is looked at.
+        var probe = App.Settings(name: "")
+        try change(&probe, arguments)
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }
         var app = try AppChoice.find(arguments.value("app"), in: database.directory())
-        if let name = arguments.value("name") { app.settings.name = try AppName.read(name) }
-        try AppSettingOptions.apply(arguments, to: &app.settings)
+        try change(&app.settings, arguments)
         let changed = app
         try await AppName.translatingConflict(changed.settings.name) { () throws(StoreError) in
             try await database.apps.update(changed.id, to: changed.settings)
         }
         Console.print(arguments.has("json") ? AppListing.json(changed) : AppListing.table([changed]))
         return .done
+    }
+
+    private static func change(_ settings: inout App.Settings, _ arguments: Arguments) throws(CommandFailure)
+    {
+        if let name = arguments.value("name") { settings.name = try AppName.read(name) }
+        try AppSettingOptions.apply(arguments, to: &settings)
     }
 }

@@ -39,6 +39,13 @@ enum CreateApp {
                 advice: "Write `afterlink apps create NAME`."
             )
         }
+        guard arguments.value("name") == nil || arguments.operands.isEmpty else {
+            throw CommandFailure(
+                .wrongUse,
+                "The app's name is given twice.",
+                advice: "Write `afterlink apps create NAME`, or --name NAME instead."
+            )
+        }
         var settings = App.Settings(name: try AppName.read(text))
         try AppSettingOptions.apply(arguments, to: &settings)
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))

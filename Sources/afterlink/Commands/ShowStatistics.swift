@@ -63,6 +63,9 @@ enum ShowStatistics {
         }
         query.from = try moment("from", arguments)
         query.to = try moment("to", arguments)
+        if let from = query.from, let to = query.to, to < from {
+            throw .wrongValue("to", arguments.value("to") ?? "", "must not lie before --from")
+        }
         if let text = arguments.value("interval") {
             guard let interval = StatisticsQuery.Interval(rawValue: text) else {
                 throw .wrongValue("interval", text, "must be hour or day")

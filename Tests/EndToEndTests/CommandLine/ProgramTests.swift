@@ -57,6 +57,27 @@ struct ProgramTests {
     }
 
     @Test(
+        "wrong use is told before wrong settings, and before anything else is looked at",
+        arguments: [
+            "apps create --open-clicks maybe Shop", "apps create --name Shop Shop", "apps set",
+            "apps set --open-clicks maybe", "apps set --name ", "backup", "backup folder/",
+            "doctor --request-from nowhere", "doctor --forwarded-for 203.0.113.9", "keys create",
+            "keys create --kind none", "keys create --kind app --expires never", "keys revoke none",
+            "restore",
+            "serve now", "stats --interval week", "stats --from yesterday",
+            "stats --from 2026-02-01 --to 2026-01-01",
+        ]
+    )
+    func wrongUseFirst(command: String) throws {
+        let words = command.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        for settings in [["--database", "postgres://u:secret@h/d"], ["--database", "/nowhere/x.db"]] {
+            let output = try Installation.run(words + settings)
+            #expect(output.status == 2)
+            #expect(!output.errors.contains("setting") && !output.errors.contains("no database"))
+        }
+    }
+
+    @Test(
         "a command on a database that is not there says so and makes none",
         arguments: [
             "apps list", "stats", "migrate", "verify", "verify --repair-counters", "backup copy.db",

@@ -50,10 +50,11 @@ enum Doctor {
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let (configuration, origins) = try ConfigurationReader.examine(invocation)
         let arguments = invocation.arguments
+        let request = try RequestExamination(arguments)
+        let (configuration, origins) = try ConfigurationReader.examine(invocation)
         var diagnoses = SettingsExamination.diagnoses(origins, invocation.environment)
-        if let request = try RequestExamination(arguments) {
+        if let request {
             diagnoses += request.diagnoses(trusting: configuration.trustedProxies)
         }
         diagnoses.append(
