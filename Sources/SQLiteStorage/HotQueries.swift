@@ -22,6 +22,8 @@ package enum HotQueries {
             "LEFT-MOST SUBQUERY",
             "CO-ROUTINE",
             "SEARCH closed_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)",
+            "SCALAR SUBQUERY",
+            "SEARCH claims USING INDEX undelivered_claims (scope=? AND fingerprint=?)",
             "SCAN",
             "UNION ALL",
             "CO-ROUTINE",

@@ -111,6 +111,44 @@ struct ReplayTests {
         #expect(outcome == .replay(claim))
     }
 
+    @Test(
+        "a check after a match takes as long as one of a fingerprint that nobody has",
+        arguments: Backend.available
+    )
+    func hidesClaims(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let rounds: UInt64 = 2000
+        let medians = try await test.run { session in
+            for number in 0..<20 as Range<UInt64> {
+                _ = try await session.record(.sample(fingerprint: number))
+                _ = try await session.match(.sample(fingerprint: number))
+            }
+            let later = TestStore.noon.advanced(byMilliseconds: 600_000)
+            var (unknown, claimed): ([Duration], [Duration]) = ([], [])
+            for round in 0..<rounds {
+                // One after the other, so that whatever else the machine does meets both.
+                for (first, isClaimed) in [(100, false), (0, true)] as [(UInt64, Bool)] {
+                    let check = Check.sample(
+                        fingerprint: first + round % 20,
+                        at: later,
+                        caller: 7,
+                        grace: 60_000
+                    )
+                    let start = ContinuousClock.now
+                    let view = try await session.view(for: check)
+                    let time = ContinuousClock.now - start
+                    #expect(view.reason == (isClaimed ? .alreadyClaimed : .noClick) && view.replay == nil)
+                    if isClaimed { claimed.append(time) } else { unknown.append(time) }
+                }
+            }
+            return (
+                unknown: unknown.sorted()[unknown.count / 2], claimed: claimed.sorted()[claimed.count / 2]
+            )
+        }
+        // A third more; with each look for an answer to repeat it would be several times as long.
+        #expect(medians.claimed < medians.unknown * 2)
+    }
+
     @Test("an answer that failed on its way goes to the next check, once", arguments: Backend.available)
     func redeliversOnce(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)

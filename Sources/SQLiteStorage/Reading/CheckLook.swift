@@ -30,7 +30,7 @@ struct CheckLook {
             )
         }
         let candidates = try clicks(found.open)
-        if let repeated = try repetition(newerThan: candidates.first) { return repeated }
+        if let repeated = try repetition(closed, newerThan: candidates.first) { return repeated }
         guard candidates.isEmpty else { return CheckView(candidates: candidates, reason: closed.reason) }
         if let expired = newestExpired, expired > closed.position { return CheckView(reason: .expired) }
         return CheckView(reason: closed.reason)
@@ -44,14 +44,18 @@ struct CheckLook {
     }
 
     /// An earlier answer that this check may have, unless there was a click after it.
-    private func repetition(newerThan candidate: Click?) throws(SQLiteError) -> CheckView? {
-        if let row = try ClaimRow.undelivered(scope, check, on: connection), isLast(row, candidate),
-            let claim = try row.claim(for: check, on: connection)
+    ///
+    /// Looked for only where there can be one: a check after a match takes hardly longer than one of a fingerprint
+    /// that nobody has, so that none can be told from the other.
+    private func repetition(_ closed: Closed, newerThan candidate: Click?) throws(SQLiteError) -> CheckView? {
+        if closed.mayBeUndelivered, let row = try ClaimRow.undelivered(scope, check, on: connection),
+            isLast(row, candidate), let claim = try row.claim(for: check, on: connection)
         {
             return offer(row, claim)
         }
         guard
             check.install == nil, check.replayGrace > 0,
+            closed.closedAt >= check.at.milliseconds - check.replayGrace,
             let row = try ClaimRow.ofCaller(scope, check, on: connection), isLast(row, candidate),
             let claim = try row.claim(for: check, on: connection),
             ledger.wasAnswered(claim.click.id, before: check.firstByteAt)
@@ -74,14 +78,22 @@ struct CheckLook {
         }
     }
 
+    /// The click of the check's fingerprint that was closed last.
+    private struct Closed {
+        let position: Position
+        let closedAt: Int64
+        let reason: NoMatchReason
+        /// Whether any answer of the fingerprint is marked as lost on its way.
+        let mayBeUndelivered: Bool
+    }
+
     /// What there is of the check's fingerprint.
     private struct Found {
         /// Clicks inside their window that are not closed, newest first.
         var open: [Int64] = []
         /// The newest click that is not closed, whether inside its window or not.
         var newestUnclosed: Position?
-        /// The click that was closed last.
-        var lastClosed: (position: Position, reason: NoMatchReason)?
+        var lastClosed: Closed?
     }
 
     /// One statement for all of it: most checks find nothing, and what they cost is beginning a statement.
@@ -101,7 +113,12 @@ struct CheckLook {
                 guard let reason = NoMatchReason(rawValue: statement.text(3)) else {
                     throw .damaged("reading why a click was closed")
                 }
-                found.lastClosed = (position, reason)
+                found.lastClosed = Closed(
+                    position: position,
+                    closedAt: statement.integer(2),
+                    reason: reason,
+                    mayBeUndelivered: statement.integer(4) != 0
+                )
                 continue
             }
             if found.newestUnclosed == nil { found.newestUnclosed = position }
@@ -128,13 +145,16 @@ struct CheckLook {
     /// A limit of -1 is none; it keeps the order, which SQLite may drop from a subquery without a limit.
     static let ofFingerprint: StaticString = """
         SELECT * FROM (
-            SELECT click, clicked_at, 0, closed_as FROM closed_fingerprints
+            SELECT click, clicked_at, closed_at, closed_as, EXISTS (
+                SELECT 1 FROM claims WHERE is_undelivered = 1 AND scope = ?1 AND fingerprint = ?2
+            )
+            FROM closed_fingerprints
             WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
             ORDER BY closed_at DESC, click DESC LIMIT 1
         )
         UNION ALL
         SELECT * FROM (
-            SELECT click, clicked_at, expires_at >= ?4, NULL FROM open_fingerprints
+            SELECT click, clicked_at, expires_at >= ?4, NULL, NULL FROM open_fingerprints
             WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
             ORDER BY clicked_at DESC, click DESC LIMIT -1
         )
