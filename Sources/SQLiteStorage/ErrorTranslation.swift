@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Glibc
 internal import SQLite
 
 extension StoreError {
@@ -13,6 +14,11 @@ extension StoreError {
             self.init(
                 .readOnly,
                 "the database cannot be written to; check file modes and the mount. \(cause)"
+            )
+        case .cannotOpen where [EACCES, EPERM, EROFS].contains(error.systemError):
+            self.init(
+                .readOnly,
+                "this user may not open the database, or a file beside it; check owners and modes. \(cause)"
             )
         case .inputOutput, .cannotOpen:
             self.init(.inputOutput, "the database's disk does not answer as it should; check it. \(cause)")

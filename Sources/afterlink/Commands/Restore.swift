@@ -43,9 +43,11 @@ enum Restore {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         let configuration = try ConfigurationReader.read(invocation)
-        guard let backup = arguments.operands.first, TextFile.exists(backup) else {
+        let backup = arguments.operands.first ?? ""
+        try TextFile.requireReach(of: backup)
+        guard TextFile.exists(backup) else {
             throw CommandFailure(
-                "There is no backup at \(arguments.operands.first ?? "").",
+                "There is no backup at \(backup).",
                 advice: "Give the path that `afterlink backup` was given."
             )
         }

@@ -31,6 +31,7 @@ struct CommandDatabase {
     /// - Throws: where there is no database, or a file that cannot be one.
     static func require(_ configuration: Configuration) throws(CommandFailure) {
         try checkIsNoDirectory(configuration.databasePath)
+        try TextFile.requireReach(of: configuration.databasePath)
         guard TextFile.exists(configuration.databasePath) else {
             throw CommandFailure(
                 "There is no database at \(configuration.databasePath).",

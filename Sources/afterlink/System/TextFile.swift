@@ -78,6 +78,15 @@ package enum TextFile {
         unsafe access(path, F_OK) == 0
     }
 
+    /// - Throws: where it cannot even be seen whether there is such a file.
+    static func requireReach(of path: String) throws(CommandFailure) {
+        guard !exists(path), errno == EACCES else { return }
+        throw CommandFailure(
+            "\(path) is out of reach: \(SystemError("cannot enter", directory(of: path), number: EACCES).text).",
+            advice: "Call the command as the user that Afterlink runs as, or name another path."
+        )
+    }
+
     static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         // The kernel fills the local value.

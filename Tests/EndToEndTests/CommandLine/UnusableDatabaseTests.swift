@@ -65,6 +65,30 @@ struct UnusableDatabaseTests {
         #expect(!refused.errors.contains("key"))
     }
 
+    @Test(
+        "that this user may not open is neither missing nor a matter of the disk",
+        arguments: [
+            ("afterlink.db", "Permission denied"), ("afterlink.db-shm", "check owners and modes"),
+            (".", "is out of reach"),
+        ]
+    )
+    func outOfReach(name: String, says: String) throws {
+        let installation = try Installation()
+        let path = installation.folder.appending(path: name).path
+        try setMode(0, of: path)
+        defer { try? setMode(0o700, of: path) }
+        // What root may do in spite of modes is taken from it.
+        let words = [Installation.binary.path, "stats", "--database", installation.database.path]
+        let output = try Installation.run(
+            (geteuid() == 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []) + words,
+            of: URL(fileURLWithPath: "/usr/bin/env")
+        )
+        #expect(output.status == 1)
+        #expect(output.errors.contains(says))
+        #expect(!output.errors.contains("There is no") && !output.errors.contains("the disk"))
+        #expect(output.errors.contains("user that Afterlink runs as"))
+    }
+
     @Test("whose key is missing is said so without a stray full stop")
     func missingKey() throws {
         let installation = try Installation()
