@@ -62,6 +62,22 @@ struct SeveralProcessesTests {
         #expect(try connections[0].totals(installation.keys.admin)["clicks"] as? Int == 80)
     }
 
+    @Test("know of each other: the second one says at its start who has the database open")
+    func announced() throws {
+        let installation = try Installation()
+        let logs = [1, 2].map { installation.folder.appending(path: "\($0).log") }
+        let servers = try logs.map { try AfterlinkProcess(installation, ["--log-file", $0.path]) }
+        defer { for server in servers { server.kill() } }
+        let isSaid = try untilTrue(within: 30) {
+            // On a connection of its own: one ends after a thousand requests.
+            _ = try servers[1].connect().get("/healthz")
+            return try String(contentsOf: logs[1], encoding: .utf8)
+                .contains("process \(servers[0].identifier) has the database open already")
+        }
+        #expect(isSaid)
+        #expect(try !String(contentsOf: logs[0], encoding: .utf8).contains("open already"))
+    }
+
     /// False for a 503, which says nothing of locks.
     private func isServed(_ reply: Connection.Reply) -> Bool {
         let text = reply.text.lowercased()

@@ -42,6 +42,13 @@ public struct DatabaseSurvey: Sendable {
         }
     }
 
+    /// A process that has a database open; 0 where its number is not to be seen, nil where there is none.
+    ///
+    /// Not to be asked while this process has it open.
+    public static func holder(of path: String) -> Int32? {
+        DatabaseUse.holder(of: path)
+    }
+
     /// Tells from its first bytes whether a file can be a database, before anything is asked of it.
     ///
     /// - Throws: `notFound` for an empty file, `corrupted` for one of something else.

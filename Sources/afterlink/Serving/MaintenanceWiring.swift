@@ -95,6 +95,16 @@ extension Wiring {
         try DatabaseSurvey.checkIsDatabase(path)
     }
 
+    /// What a service should say of a process that has the database open before it.
+    static func sharingWarnings(_ configuration: Configuration) -> [String] {
+        guard let holder = DatabaseSurvey.holder(of: configuration.databasePath) else { return [] }
+        let process = holder == 0 ? "another process" : "process \(holder)"
+        return [
+            "\(process) has the database open already: if it serves, too, both share clicks, matches and keys, and each"
+                + " has rate limits and metrics of its own"
+        ]
+    }
+
     /// What there is to know of the database without changing it.
     static func survey(_ configuration: Configuration) throws(StoreError) -> DatabaseReport {
         try checkIsDatabase(configuration.databasePath)

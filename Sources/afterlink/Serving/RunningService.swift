@@ -31,6 +31,8 @@ final class RunningService: Sendable {
         let output = try LogOutput(path: configuration.logFile)
         let log = makeLog(configuration, output)
         let lateService = Late<Service>()
+        // Before this process has it open, too.
+        let others = Wiring.sharingWarnings(configuration)
         let store = try openStore(configuration, lateService, log)
         do throws(CommandFailure) {
             // First the address: keys of a service that then cannot start would never be shown to anybody.
@@ -51,7 +53,7 @@ final class RunningService: Sendable {
             lateService.value = service
             try servers.start()
             let running = RunningService(log, output, firstApp, store, servers, service, tls, configuration)
-            let warnings = modes + connectionWarnings(chosen, descriptors: descriptors)
+            let warnings = modes + others + connectionWarnings(chosen, descriptors: descriptors)
             running.announce(configuration, warnings: warnings + ((try? apps.directory().warnings) ?? []))
             return running
         } catch {
