@@ -10,9 +10,22 @@ final class EchoHandler: RequestHandler {
         case "/": root(request)
         case "/echo": echo(request, Self.fieldLines)
         case "/cookie": echo(request, Self.cookies)
+        case "/nested": await nested(levels: 100)
         case "*": options(Self.echoMethods)
         default: Response(.notFound, text: "There is nothing here.\n")
         }
+    }
+
+    /// Answers out of so many nested calls that may suspend, as a handler with a lot of work has them.
+    private func nested(levels: Int) async -> Response {
+        guard levels > 0 else {
+            await Task.yield()
+            return Response(.ok, text: "OK")
+        }
+        var response = await nested(levels: levels - 1)
+        // Comes after the call, so that the call cannot take this one's place.
+        response.fields = []
+        return response
     }
 
     private func root(_ request: Request) -> Response {

@@ -23,13 +23,15 @@ struct CrowdedEchoServerTests {
         let other = try RawClient(port: process.port)
         other.send(get)
         _ = try other.answer()
+        // What a handler's calls took to answer is not to stay with the connection.
+        let asked = "GET /nested HTTP/1.1\r\nHost: a\r\n\r\n"
         let before = process.figures.residentByteCount
         var crowd: [RawClient] = []
         for _ in 0..<Self.crowdCount {
             let client = try RawClient(port: process.port)
-            client.send(get)
+            client.send(asked)
             crowd.append(client)
-            _ = try client.answer()
+            #expect(try client.answer().status == 200)
         }
         let perConnection = (process.figures.residentByteCount - before) / crowd.count
         #expect(perConnection <= 16 * 1024)

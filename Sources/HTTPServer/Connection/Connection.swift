@@ -38,8 +38,11 @@ final class Connection {
     /// Reads since the connection last let others have a turn.
     var readsInARow = 0
 
-    /// The task that waits, if it does, and for what.
-    var waiter: Waiter?
+    /// The task that waits, if one does.
+    var waiter: Waiter<Wake>?
+    /// Whether it waits for its peer without a task.
+    var isParked = false
+    /// What it waits for, or has last waited for.
     var interest = Interest.reading
 
     init(socket: consuming Socket, slot: Int, state: ConnectionState, tls: TLSSession?) {
@@ -54,20 +57,17 @@ final class Connection {
         totalSent + UInt64(output.count)
     }
 
-    /// Ends a wait, if there is one.
-    func resume(_ wake: Wake) {
-        guard let waiter = waiter.take() else { return }
-        waiter.resume(wake)
-    }
-
-    /// Takes note of an event, and ends the wait that it answers.
-    func note(_ event: Poller.Event) {
+    /// Takes note of an event.
+    ///
+    /// - Returns: whether a wait ends with it, if there is one.
+    func note(_ event: Poller.Event) -> Bool {
         if event.isReadable { canRead = true }
         if event.isWritable { canWrite = true }
         if event.hasEnded { hasEnded = true }
-        switch interest {
-        case .reading where canRead, .writing where canWrite, .ending: resume(.ready)
-        default: break
+        return switch interest {
+        case .reading: canRead
+        case .writing: canWrite
+        case .ending: true
         }
     }
 }

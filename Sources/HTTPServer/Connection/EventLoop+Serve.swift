@@ -6,19 +6,27 @@ extension EventLoop {
     /// Bytes of pipelined answers that are gathered before they are sent.
     private static let mostGatheredBytes = 64 * 1024
 
-    func serve(_ slot: Int, turnsAway: Bool) async {
-        guard let connection = table.connections[slot] else { return }
-        var action: ConnectionState.Action
-        if let session = connection.tls {
-            guard let first = await secure(connection, session, turnsAway: turnsAway) else {
-                close(connection)
-                return
+    /// Serves a connection until it is parked or is to end.
+    func serve(_ connection: Connection, _ cause: Worker.Duty.Cause) async {
+        switch cause {
+        case .woken(.ready): await live(connection, from: .read)
+        case .woken(.deadline): await live(connection, from: connection.state.timedOut())
+        case .woken(.cutOff): return
+        case .accepted(let turnsAway):
+            if let session = connection.tls {
+                guard let first = await secure(connection, session, turnsAway: turnsAway) else { return }
+                await live(connection, from: first)
+            } else {
+                await live(
+                    connection,
+                    from: turnsAway ? connection.state.turnAway() : connection.state.begin()
+                )
             }
-            action = first
-        } else {
-            action = turnsAway ? connection.state.turnAway() : connection.state.begin()
         }
-        await live(connection, from: action)
+    }
+
+    /// Ends a connection, once it is known what became of its answers.
+    func end(_ connection: Connection) async {
         if !connection.ledger.isEmpty {
             endSending(connection)
             await settleDeliveries(connection)
@@ -26,13 +34,15 @@ extension EventLoop {
         close(connection)
     }
 
-    private func live(_ connection: Connection, from first: ConnectionState.Action) async {
+    /// Does one thing after the other, until the connection is parked or is to end.
+    func live(_ connection: Connection, from first: ConnectionState.Action) async {
         var action = first
         perform: while !connection.isCutOff {
             switch action {
             case .read:
                 guard await flush(connection) else { break perform }
-                action = await receive(connection)
+                guard let next = await receive(connection) else { return park(connection) }
+                action = next
             case .sendContinue:
                 action = sendContinue(connection)
             case .respond(let request):
@@ -46,7 +56,8 @@ extension EventLoop {
                 await endTLS(connection)
                 guard await flush(connection) else { break perform }
                 endSending(connection)
-                action = await receive(connection)
+                guard let next = await receive(connection) else { return park(connection) }
+                action = next
             case .close:
                 await endTLS(connection)
                 _ = await flush(connection)
@@ -124,37 +135,30 @@ extension EventLoop {
 // MARK: - Reading and writing
 
 extension EventLoop {
-    /// Waits for bytes, for the peer's end or for the deadline, and tells the machine.
-    private func receive(_ connection: Connection) async -> ConnectionState.Action {
+    /// Reads bytes, or the peer's end, and tells the machine; `nil` when there is nothing to read yet.
+    private func receive(_ connection: Connection) async -> ConnectionState.Action? {
         if let session = connection.tls, let end = endOf(session, connection) { return end }
-        while true {
-            if connection.canRead {
-                connection.readsInARow += 1
-                if connection.readsInARow > Self.mostReadsInARow {
-                    connection.readsInARow = 0
-                    await Task.yield()
-                }
-                switch read(connection) {
-                case .bytes(let count):
-                    guard let session = connection.tls else {
-                        return connection.state.received(readBuffer[..<count], at: .now())
-                    }
-                    if let action = await opened(count, on: connection, session) { return action }
-                // Without a close_notify before it the end may be somebody else's doing; as each request
-                // says its own length, none can be taken for whole by it.
-                case .end: return connection.state.ended()
-                case .nothing: break
-                case .failed: return .close
-                }
-                guard !connection.canRead else { continue }
+        while connection.canRead {
+            connection.readsInARow += 1
+            if connection.readsInARow > Self.mostReadsInARow {
+                connection.readsInARow = 0
+                await Task.yield()
             }
-            connection.readsInARow = 0
-            switch await wait(connection, for: .reading, until: connection.state.deadline) {
-            case .ready: continue
-            case .deadline: return connection.state.timedOut()
-            case .cutOff: return .close
+            switch read(connection) {
+            case .bytes(let count):
+                guard let session = connection.tls else {
+                    return connection.state.received(readBuffer[..<count], at: .now())
+                }
+                if let action = await opened(count, on: connection, session) { return action }
+            // Without a close_notify before it the end may be somebody else's doing; as each request
+            // says its own length, none can be taken for whole by it.
+            case .end: return connection.state.ended()
+            case .nothing: break
+            case .failed: return .close
             }
         }
+        connection.readsInARow = 0
+        return nil
     }
 
     /// Reads what is there into `readBuffer`, and notes whether there may be more.

@@ -24,6 +24,8 @@ actor EventLoop {
     /// Failed accepts in a row after which trying on is taken for spinning.
     private static let mostVanished = 16
     private static let memoryReturnNanoseconds: Int64 = 1_000_000_000
+    /// Workers whose end is worth the allocator's time to return their memory to the system.
+    private static let manyWorkers = 512
     private static let readLength = 64 * 1024
 
     let timeouts: TimeoutTable
@@ -38,7 +40,11 @@ actor EventLoop {
     private var mayReturnMemoryAt: MonotonicTime
     private let memory: RequestMemory
 
+    /// Whether the last turn is done: who is free now has nothing more to wait for.
+    private(set) var isOver = false
+
     var handler: (any RequestHandler)?
+    var workers = WorkerPool()
     var table = ConnectionTable()
     var date = DateField()
     /// `nil` where TLS is not spoken.
@@ -84,6 +90,7 @@ actor EventLoop {
             executor.runQueuedJobs(&batch)
             goesOn = assumeIsolated { $0.turn() }
         }
+        assumeIsolated { $0.dismissWorkers() }
         // What was cut off still has to let go of its socket.
         while !executor.isQueueEmpty { executor.runQueuedJobs(&batch) }
         assumeIsolated { $0.handler = nil }
@@ -115,7 +122,8 @@ extension EventLoop {
     }
 
     private var millisecondsToSleep: Int32 {
-        guard table.count > 0 || acceptIsPaused || isStopping || memory.hasMemoryToReturn else { return -1 }
+        let mayRelease = memory.hasMemoryToReturn || workers.hasSurplus
+        guard table.count > 0 || acceptIsPaused || isStopping || mayRelease else { return -1 }
         return Int32(clamping: (nextSweep.nanoseconds(since: .now()) + 999_999) / 1_000_000)
     }
 
@@ -123,25 +131,39 @@ extension EventLoop {
         switch event.token {
         case Self.wakeToken: executor.wakeSignal.clear()
         case Self.listenerToken: acceptConnections()
-        default: table.connection(event.token)?.note(event)
+        default:
+            guard let connection = table.connection(event.token), connection.note(event) else { return }
+            wake(connection, .ready)
         }
     }
 
     private func sweep(at now: MonotonicTime) {
         nextSweep = now.advanced(byNanoseconds: sweepNanoseconds)
-        for slot in table.takeOverdue(at: now) { table.connections[slot]?.resume(.deadline) }
+        for slot in table.takeOverdue(at: now) {
+            if let connection = table.connections[slot] { wake(connection, .deadline) }
+        }
         for connection in watched where !connection.ledger.isEmpty {
             connection.ledger.acknowledge(connection.socket.progress.acknowledgedCount)
-            if connection.ledger.isEmpty, connection.interest == .ending { connection.resume(.ready) }
+            if connection.ledger.isEmpty, connection.interest == .ending { wake(connection, .ready) }
         }
         watched.removeAll { $0.ledger.isEmpty }
         if acceptIsPaused { resumeAccepting() }
-        if now >= mayReturnMemoryAt, memory.hasMemoryToReturn {
-            // The allocator keeps what a flood has left behind; asked too often, it would cost more than it gives.
-            linux_return_memory()
-            memory.memoryWasReturned()
-            mayReturnMemoryAt = now.advanced(byNanoseconds: Self.memoryReturnNanoseconds)
-        }
+        if now >= mayReturnMemoryAt { returnMemory(at: now) }
+    }
+
+    /// Gives back what a flood has left behind; done too often, it would cost more than it gives.
+    private func returnMemory(at now: MonotonicTime) {
+        mayReturnMemoryAt = now.advanced(byNanoseconds: Self.memoryReturnNanoseconds)
+        let dismissedCount = workers.dismissIdle()
+        guard memory.hasMemoryToReturn || dismissedCount >= Self.manyWorkers else { return }
+        // What is free again is the allocator's, which would keep it.
+        linux_return_memory()
+        memory.memoryWasReturned()
+    }
+
+    private func dismissWorkers() {
+        isOver = true
+        workers.dismissAll()
     }
 
     private func stop(at now: MonotonicTime) {
@@ -157,13 +179,13 @@ extension EventLoop {
         guard now >= orders.cutOff else { return }
         for case let connection? in table.connections {
             connection.isCutOff = true
-            connection.resume(.cutOff)
+            wake(connection, .cutOff)
         }
     }
 
     private func bid(_ connection: Connection, at now: MonotonicTime) {
         connection.state.stop(at: now)
-        if connection.waiter != nil, connection.interest == .reading {
+        if connection.isParked || connection.waiter != nil && connection.interest == .reading {
             table.setDeadline(connection.state.deadline, of: connection.slot)
         }
     }
@@ -221,7 +243,7 @@ extension EventLoop {
         table.insert(connection)
         counters.acceptedConnections.add(1)
         counters.openConnections.add(1)
-        Task(executorPreference: executor) { await self.serve(slot, turnsAway: isTooMany) }
+        assign(Worker.Duty(slot: slot, cause: .accepted(turnsAway: isTooMany)))
     }
 
     /// Forgets a connection and closes its socket.

@@ -1,0 +1,68 @@
+/// A task of a loop that serves connections, each until it has to wait for its peer.
+///
+/// Not `Sendable`: it belongs to its loop and is touched on the loop's thread only.
+final class Worker {
+    /// What one is called for: a connection, by its slot, and what has happened to it.
+    struct Duty: Sendable {
+        enum Cause: Sendable {
+            case accepted(turnsAway: Bool)
+            case woken(Wake)
+        }
+
+        let slot: Int
+        let cause: Cause
+    }
+
+    /// The task while it is free; a call without a duty ends it.
+    var waiter: Waiter<Duty?>?
+
+    func call(_ duty: Duty?) {
+        guard let waiter = waiter.take() else { return }
+        waiter.resume(duty)
+    }
+}
+
+/// The free workers of a loop.
+///
+/// Most of a task is the memory that its deepest calls have left it with, 20 KB and more. So it is the loop
+/// that has tasks, as many as there are requests at a time, and a connection that waits has none.
+struct WorkerPool {
+    /// Those that stay, however little there is to do.
+    private static let mostSpared = 8
+
+    private var free: [Worker] = []
+    /// The fewest that were free at a time since the last dismissal: nobody has needed them.
+    private var fewest = 0
+
+    /// The one that was called last: its memory is the likeliest to be in the processor's cache.
+    mutating func take() -> Worker? {
+        let worker = free.popLast()
+        fewest = min(fewest, free.count)
+        return worker
+    }
+
+    mutating func add(_ worker: Worker) {
+        free.append(worker)
+    }
+
+    /// Whether there are more than stay in the end.
+    var hasSurplus: Bool {
+        free.count > Self.mostSpared
+    }
+
+    /// Ends those that were not needed since this was last done.
+    ///
+    /// - Returns: how many they are.
+    mutating func dismissIdle() -> Int {
+        let count = max(0, min(fewest, free.count - Self.mostSpared))
+        for worker in free.prefix(count) { worker.call(nil) }
+        free.removeFirst(count)
+        fewest = free.count
+        return count
+    }
+
+    mutating func dismissAll() {
+        for worker in free { worker.call(nil) }
+        free = []
+    }
+}
