@@ -10,23 +10,27 @@ final class EchoHandler: RequestHandler {
         case "/": root(request)
         case "/echo": echo(request, Self.fieldLines)
         case "/cookie": echo(request, Self.cookies)
-        case "/nested": await nested(levels: 100)
+        case "/nested": await nested(levels: 100, request)
         case "*": options(Self.echoMethods)
         default: Response(.notFound, text: "There is nothing here.\n")
         }
     }
 
-    /// Answers out of so many nested calls that may suspend, as a handler with a lot of work has them.
-    private func nested(levels: Int) async -> Response {
+    /// Answers out of so many nested calls that may suspend, as a handler with a lot of work has them; when
+    /// the query is a number, once so many such requests are there.
+    private func nested(levels: Int, _ request: Request) async -> Response {
         guard levels > 0 else {
-            await Task.yield()
+            await Self.meeting.join(request.query.flatMap { Int($0) } ?? 1)
             return Response(.ok, text: "OK")
         }
-        var response = await nested(levels: levels - 1)
+        var response = await nested(levels: levels - 1, request)
         // Comes after the call, so that the call cannot take this one's place.
         response.fields = []
         return response
     }
+
+    /// Of all loops together.
+    private static let meeting = Meeting()
 
     private func root(_ request: Request) -> Response {
         switch request.method {

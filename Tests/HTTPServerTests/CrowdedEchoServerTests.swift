@@ -48,6 +48,51 @@ struct CrowdedEchoServerTests {
         for client in crowd { client.reset() }
     }
 
+    @Test("who has said nothing costs 4 KiB at most, over TLS too", arguments: [false, true])
+    func silentCrowd(overTLS: Bool) throws {
+        let process = try EchoProcess(certificate: overTLS ? TestCertificate() : nil)
+        defer { process.kill() }
+        let visitor = try process.visit(overTLS: overTLS)
+        let (memory, descriptors) = (process.figures.residentByteCount, process.figures.descriptorCount)
+        let count = Self.crowdCount / 2
+        let crowd = try (0..<count).map { _ in try RawClient(port: process.port) }
+        #expect(Patience.until { process.figures.descriptorCount >= descriptors + count })
+        #expect((process.figures.residentByteCount - memory) / count <= 4 * 1024)
+        visitor.send(get)
+        #expect(try visitor.answer().status == 200)
+        for client in crowd { client.reset() }
+    }
+
+    @Test("who has been answered over TLS and is idle costs 16 KiB at most")
+    func idleOverTLS() throws {
+        let process = try EchoProcess(certificate: TestCertificate())
+        defer { process.kill() }
+        // What the first handshakes take is not theirs alone.
+        for _ in 0..<20 { try process.visit(overTLS: true).close() }
+        let before = process.figures.residentByteCount
+        let crowd = try (0..<1_000).map { _ in try process.visit(overTLS: true) }
+        #expect((process.figures.residentByteCount - before) / crowd.count <= 16 * 1024)
+        for client in crowd { client.reset() }
+    }
+
+    @Test(
+        "what a flood of requests at a time took is given back while its connections stay",
+        .enabled(if: crowdCount >= 2_000, "the limit of descriptors is too low for a flood")
+    )
+    func flood() throws {
+        let process = try EchoProcess()
+        defer { process.kill() }
+        let crowd = try (0..<2_000).map { _ in try RawClient(port: process.port) }
+        for client in crowd { client.send(get) }
+        for client in crowd { #expect(try client.answer().status == 200) }
+        let before = process.figures.residentByteCount
+        for client in crowd { client.send("GET /nested?\(crowd.count) HTTP/1.1\r\nHost: a\r\n\r\n") }
+        for client in crowd { #expect(try client.answer().status == 200) }
+        #expect(process.figures.peakResidentByteCount - before > crowd.count * 8 * 1024)
+        #expect(Patience.until { process.figures.residentByteCount - before < crowd.count * 2 * 1024 })
+        for client in crowd { client.reset() }
+    }
+
     @Test("2,000 resets leave no descriptor and no memory behind")
     func resets() throws {
         let process = try EchoProcess()
@@ -116,6 +161,16 @@ struct CrowdedEchoServerTests {
         let limit = MonotonicTime.now().advanced(by: .seconds(6))
         for client in waiting { #expect(try client.answer().status == 200) }
         #expect(MonotonicTime.now() < limit)
+    }
+}
+
+extension EchoProcess {
+    /// A connection of its own that was answered.
+    fileprivate func visit(overTLS: Bool) throws -> RawClient {
+        let client = try overTLS ? RawClient(port: port, tls: TLSClientSettings()) : RawClient(port: port)
+        client.send("GET /nested HTTP/1.1\r\nHost: a\r\n\r\n")
+        guard try client.answer().status == 200 else { throw RawClient.Failure.malformed("not 200") }
+        return client
     }
 }
 

@@ -7,16 +7,30 @@ import Testing
 final class EchoProcess {
     let port: UInt16
     private let process = Process()
+    /// Holds the certificate, if there is one.
+    private var folder: TemporaryFolder?
 
     /// Starts it and waits until it listens.
-    init(descriptorLimit: Int? = nil, environment: [String: String] = [:]) throws {
-        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    init(
+        descriptorLimit: Int? = nil,
+        environment: [String: String] = [:],
+        certificate: TestCertificate? = nil
+    ) throws {
+        let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let limit = descriptorLimit.map { "ulimit -n \($0); " } ?? ""
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
-            "-c", "\(limit)exec \"$0\" --listen 127.0.0.1:0 --loops 2",
-            folder.appending(path: "EchoServer").path,
+            "-c", "\(limit)exec \"$0\" --listen 127.0.0.1:0 --loops 2 \"$@\"",
+            programs.appending(path: "EchoServer").path,
         ]
+        if let certificate {
+            let folder = try TemporaryFolder()
+            self.folder = folder
+            let files = (certificate: folder.file("certificate.pem"), key: folder.file("key.pem"))
+            try Data(certificate.certificate).write(to: URL(filePath: files.certificate))
+            try Data(certificate.key).write(to: URL(filePath: files.key))
+            process.arguments? += ["--tls-certificate", files.certificate, "--tls-key", files.key]
+        }
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output

@@ -9,13 +9,24 @@ final class Connection {
         case ending
     }
 
+    /// A TLS handshake that is not over.
+    struct Handshake {
+        /// By when it has to be.
+        let deadline: MonotonicTime
+        /// Whether there is nothing to say then but that there are too many connections.
+        let turnsAway: Bool
+    }
+
     let socket: Socket
     /// Its place in the loop's table.
     let slot: Int
     var state: ConnectionState
     var ledger = DeliveryLedger()
-    /// What lies between the socket and HTTP; `nil` without TLS, and for HTTP sent to where TLS is spoken.
+    /// What lies between the socket and HTTP; `nil` without TLS, and before the peer's first byte: it takes
+    /// a lot of memory, which who says nothing is not given.
     var tls: TLSSession?
+    /// `nil` without TLS, and once the handshake is over.
+    var handshake: Handshake?
 
     /// What is written and not sent yet, as it goes over the wire; empty while the connection is idle.
     var output: [UInt8] = []
@@ -45,11 +56,17 @@ final class Connection {
     /// What it waits for, or has last waited for.
     var interest = Interest.reading
 
-    init(socket: consuming Socket, slot: Int, state: ConnectionState, tls: TLSSession?) {
+    init(socket: consuming Socket, slot: Int, state: ConnectionState, handshake: Handshake?) {
         self.socket = socket
         self.slot = slot
         self.state = state
-        self.tls = tls
+        self.handshake = handshake
+    }
+
+    /// When a wait for the peer has lasted too long.
+    var deadline: MonotonicTime {
+        guard let handshake else { return state.deadline }
+        return min(handshake.deadline, state.deadline)
     }
 
     /// Where the answer that was just written ends, counted from the connection's first byte.

@@ -6,25 +6,6 @@ extension EventLoop {
     /// Bytes of pipelined answers that are gathered before they are sent.
     private static let mostGatheredBytes = 64 * 1024
 
-    /// Serves a connection until it is parked or is to end.
-    func serve(_ connection: Connection, _ cause: Worker.Duty.Cause) async {
-        switch cause {
-        case .woken(.ready): await live(connection, from: .read)
-        case .woken(.deadline): await live(connection, from: connection.state.timedOut())
-        case .woken(.cutOff): return
-        case .accepted(let turnsAway):
-            if let session = connection.tls {
-                guard let first = await secure(connection, session, turnsAway: turnsAway) else { return }
-                await live(connection, from: first)
-            } else {
-                await live(
-                    connection,
-                    from: turnsAway ? connection.state.turnAway() : connection.state.begin()
-                )
-            }
-        }
-    }
-
     /// Ends a connection, once it is known what became of its answers.
     func end(_ connection: Connection) async {
         if !connection.ledger.isEmpty {
@@ -34,14 +15,16 @@ extension EventLoop {
         close(connection)
     }
 
-    /// Does one thing after the other, until the connection is parked or is to end.
-    func live(_ connection: Connection, from first: ConnectionState.Action) async {
+    /// Does one thing after the other, until there is nothing to do before the peer says more, or at all.
+    ///
+    /// - Returns: whether the connection waits for its peer; if not, it is to end.
+    func live(_ connection: Connection, from first: ConnectionState.Action) async -> Bool {
         var action = first
         perform: while !connection.isCutOff {
             switch action {
             case .read:
                 guard await flush(connection) else { break perform }
-                guard let next = await receive(connection) else { return park(connection) }
+                guard let next = await receive(connection) else { return !connection.isCutOff }
                 action = next
             case .sendContinue:
                 action = sendContinue(connection)
@@ -56,7 +39,7 @@ extension EventLoop {
                 await endTLS(connection)
                 guard await flush(connection) else { break perform }
                 endSending(connection)
-                guard let next = await receive(connection) else { return park(connection) }
+                guard let next = await receive(connection) else { return !connection.isCutOff }
                 action = next
             case .close:
                 await endTLS(connection)
@@ -64,6 +47,7 @@ extension EventLoop {
                 break perform
             }
         }
+        return false
     }
 
     private func answer(_ request: Request, on connection: Connection) async -> ConnectionState.Action {
@@ -146,15 +130,15 @@ extension EventLoop {
             }
             switch read(connection) {
             case .bytes(let count):
-                guard let session = connection.tls else {
+                guard tls != nil else {
                     return connection.state.received(readBuffer[..<count], at: .now())
                 }
-                if let action = await opened(count, on: connection, session) { return action }
+                if let action = await opened(count, on: connection) { return action }
             // Without a close_notify before it the end may be somebody else's doing; as each request
             // says its own length, none can be taken for whole by it.
-            case .end: return connection.state.ended()
+            case .end: return brokenOff(connection) ?? connection.state.ended()
             case .nothing: break
-            case .failed: return .close
+            case .failed: return brokenOff(connection) ?? .close
             }
         }
         connection.readsInARow = 0

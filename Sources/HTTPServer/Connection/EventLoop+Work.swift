@@ -9,21 +9,17 @@ extension EventLoop {
         }
     }
 
-    /// What a worker does all its life.
-    ///
-    /// Each call that may suspend asks where it is to run. So what comes with every request is called from
-    /// here, and a free worker waits here.
+    /// What a worker does all its life: serves a connection until that waits for its peer, or ends it.
     private func work(_ first: Worker.Duty) async {
         let worker = Worker()
         var next: Worker.Duty? = first
         while let duty = next {
             if let connection = table.connections[duty.slot] {
-                if case .woken(.ready) = duty.cause {
-                    await live(connection, from: .read)
+                if await live(connection, from: firstAction(connection, duty.cause)) {
+                    park(connection)
                 } else {
-                    await serve(connection, duty.cause)
+                    await end(connection)
                 }
-                if !connection.isParked { await end(connection) }
             }
             guard !isOver else { return }
             workers.add(worker)
@@ -32,10 +28,20 @@ extension EventLoop {
         }
     }
 
-    /// Lets a connection wait for its peer, or for its deadline, without a task; not one that is cut off.
-    func park(_ connection: Connection) {
-        guard !connection.isCutOff else { return }
-        table.setDeadline(connection.state.deadline, of: connection.slot)
+    private func firstAction(_ connection: Connection, _ cause: Worker.Duty.Cause) -> ConnectionState.Action {
+        switch cause {
+        case .accepted(let turnsAway):
+            // Over TLS it can be said only after the handshake.
+            turnsAway && connection.handshake == nil ? connection.state.turnAway() : connection.state.begin()
+        case .woken(.ready): .read
+        case .woken(.deadline): brokenOff(connection) ?? connection.state.timedOut()
+        case .woken(.cutOff): .close
+        }
+    }
+
+    /// Lets a connection wait for its peer, or for its deadline, without a task.
+    private func park(_ connection: Connection) {
+        table.setDeadline(connection.deadline, of: connection.slot)
         connection.interest = .reading
         connection.isParked = true
     }

@@ -29,10 +29,16 @@ final class Worker {
 struct WorkerPool {
     /// Those that stay, however little there is to do.
     private static let mostSpared = 8
+    /// Those whose end is worth the allocator's time to return their memory to the system.
+    private static let worthReturning = 512
 
     private var free: [Worker] = []
     /// The fewest that were free at a time since the last dismissal: nobody has needed them.
     private var fewest = 0
+    /// Those that were dismissed last, and have their memory until the loop comes to them.
+    private var endingCount = 0
+    /// Those that have ended since memory was last returned to the system.
+    private var endedCount = 0
 
     /// The one that was called last: its memory is the likeliest to be in the processor's cache.
     mutating func take() -> Worker? {
@@ -45,20 +51,28 @@ struct WorkerPool {
         free.append(worker)
     }
 
-    /// Whether there are more than stay in the end.
+    /// Whether some are yet to be dismissed, or to end.
     var hasSurplus: Bool {
-        free.count > Self.mostSpared
+        free.count > Self.mostSpared || endingCount > 0
     }
 
-    /// Ends those that were not needed since this was last done.
-    ///
-    /// - Returns: how many they are.
-    mutating func dismissIdle() -> Int {
+    /// Whether it is worth while to return the memory of those that have ended to the system.
+    var hasMemoryToReturn: Bool {
+        endedCount >= Self.worthReturning
+    }
+
+    mutating func memoryWasReturned() {
+        endedCount = 0
+    }
+
+    /// Dismisses those that were not needed since this was last done.
+    mutating func dismissIdle() {
         let count = max(0, min(fewest, free.count - Self.mostSpared))
         for worker in free.prefix(count) { worker.call(nil) }
         free.removeFirst(count)
         fewest = free.count
-        return count
+        endedCount += endingCount
+        endingCount = count
     }
 
     mutating func dismissAll() {

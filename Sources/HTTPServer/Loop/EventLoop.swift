@@ -24,8 +24,6 @@ actor EventLoop {
     /// Failed accepts in a row after which trying on is taken for spinning.
     private static let mostVanished = 16
     private static let memoryReturnNanoseconds: Int64 = 1_000_000_000
-    /// Workers whose end is worth the allocator's time to return their memory to the system.
-    private static let manyWorkers = 512
     private static let readLength = 64 * 1024
 
     let timeouts: TimeoutTable
@@ -38,7 +36,7 @@ actor EventLoop {
     private var isStopping = false
     private var nextSweep: MonotonicTime
     private var mayReturnMemoryAt: MonotonicTime
-    private let memory: RequestMemory
+    let memory: RequestMemory
 
     /// Whether the last turn is done: who is free now has nothing more to wait for.
     private(set) var isOver = false
@@ -122,7 +120,7 @@ extension EventLoop {
     }
 
     private var millisecondsToSleep: Int32 {
-        let mayRelease = memory.hasMemoryToReturn || workers.hasSurplus
+        let mayRelease = hasMemoryToReturn || workers.hasSurplus
         guard table.count > 0 || acceptIsPaused || isStopping || mayRelease else { return -1 }
         return Int32(clamping: (nextSweep.nanoseconds(since: .now()) + 999_999) / 1_000_000)
     }
@@ -154,11 +152,16 @@ extension EventLoop {
     /// Gives back what a flood has left behind; done too often, it would cost more than it gives.
     private func returnMemory(at now: MonotonicTime) {
         mayReturnMemoryAt = now.advanced(byNanoseconds: Self.memoryReturnNanoseconds)
-        let dismissedCount = workers.dismissIdle()
-        guard memory.hasMemoryToReturn || dismissedCount >= Self.manyWorkers else { return }
+        workers.dismissIdle()
+        guard hasMemoryToReturn else { return }
         // What is free again is the allocator's, which would keep it.
         linux_return_memory()
         memory.memoryWasReturned()
+        workers.memoryWasReturned()
+    }
+
+    private var hasMemoryToReturn: Bool {
+        memory.hasMemoryToReturn || workers.hasMemoryToReturn
     }
 
     private func dismissWorkers() {
@@ -185,9 +188,7 @@ extension EventLoop {
 
     private func bid(_ connection: Connection, at now: MonotonicTime) {
         connection.state.stop(at: now)
-        if connection.isParked || connection.waiter != nil && connection.interest == .reading {
-            table.setDeadline(connection.state.deadline, of: connection.slot)
-        }
+        if connection.isParked { table.setDeadline(connection.deadline, of: connection.slot) }
     }
 }
 
@@ -224,23 +225,25 @@ extension EventLoop {
             table.remove(slot)
             return
         }
+        let now = MonotonicTime.now()
         var state = ConnectionState(
             limits: configuration.limits,
             timeouts: timeouts,
             peer: peer,
             isSecure: tls != nil,
             memory: memory,
-            acceptedAt: .now()
+            acceptedAt: now
         )
-        if isStopping { state.stop(at: .now()) }
-        let session = tls?.accept()
-        guard tls == nil || session != nil else {
-            table.remove(slot)
-            return
+        if isStopping { state.stop(at: now) }
+        let handshake = tls.map { _ in
+            Connection.Handshake(
+                deadline: now.advanced(byNanoseconds: timeouts.header),
+                turnsAway: isTooMany
+            )
         }
-        if session != nil { memory.changeSessions(by: 1) }
-        let connection = Connection(socket: Socket(descriptor), slot: slot, state: state, tls: session)
-        table.insert(connection)
+        table.insert(
+            Connection(socket: Socket(descriptor), slot: slot, state: state, handshake: handshake)
+        )
         counters.acceptedConnections.add(1)
         counters.openConnections.add(1)
         assign(Worker.Duty(slot: slot, cause: .accepted(turnsAway: isTooMany)))
@@ -250,7 +253,7 @@ extension EventLoop {
     func close(_ connection: Connection) {
         table.remove(connection.slot)
         connection.state.abandon()
-        if tls != nil { memory.changeSessions(by: -1) }
+        if connection.tls != nil { memory.changeSessions(by: -1) }
         counters.openConnections.add(-1)
     }
 

@@ -1,39 +1,47 @@
 // What the loop does differently for connections over TLS.
 
 extension EventLoop {
-    /// Shakes hands, within the time limit of a request's header.
+    /// Takes bytes that were received where TLS is spoken.
     ///
-    /// Returns what to do first; `nil` when there is nothing but to close.
-    func secure(
-        _ connection: Connection,
-        _ session: TLSSession,
-        turnsAway: Bool
-    ) async -> ConnectionState.Action? {
-        let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.header)
-        var hasBegun = false
-        while true {
-            if connection.canRead {
-                switch read(connection) {
-                case .bytes(let count):
-                    if !hasBegun, Self.beginsAsHTTP(readBuffer[0]) {
-                        connection.tls = nil
-                        return connection.state.beganWithoutTLS()
-                    }
-                    hasBegun = true
-                    let length = decrypt(count, on: connection, session)
-                    guard session.phase == .handshake else {
-                        return secured(connection, session, plainCount: length, turnsAway)
-                    }
-                    guard await flush(connection) else { return handshakeFailed() }
-                case .nothing: break
-                case .end, .failed: return hasBegun ? handshakeFailed() : nil
-                }
-            }
-            guard !connection.canRead else { continue }
-            guard await wait(connection, for: .reading, until: limit) == .ready else {
-                return hasBegun ? handshakeFailed() : nil
-            }
+    /// Returns what to do about them; `nil` when they are no whole record, or say nothing of HTTP.
+    func opened(_ count: Int, on connection: Connection) async -> ConnectionState.Action? {
+        if let handshake = connection.handshake { return await shakeHands(handshake, count, on: connection) }
+        guard let session = connection.tls else {
+            return connection.state.received(readBuffer[..<count], at: .now())
         }
+        let length = decrypt(count, on: connection, session)
+        if length > 0, let tls { return connection.state.received(tls.received[..<length], at: .now()) }
+        if let end = endOf(session, connection) { return end }
+        // The protocol may have something to say by itself. What it is kept busy with does not count as a
+        // request: new keys without end would otherwise keep a connection from ever waiting for its deadline.
+        guard await flush(connection) else { return .close }
+        return MonotonicTime.now() < connection.state.deadline ? nil : connection.state.timedOut()
+    }
+
+    /// Takes bytes of a handshake.
+    ///
+    /// Returns what to do once it is over or has failed; `nil` while more bytes are needed.
+    private func shakeHands(
+        _ handshake: Connection.Handshake,
+        _ count: Int,
+        on connection: Connection
+    ) async -> ConnectionState.Action? {
+        if connection.tls == nil {
+            guard !Self.beginsAsHTTP(readBuffer[0]) else {
+                connection.handshake = nil
+                return connection.state.beganWithoutTLS()
+            }
+            connection.tls = tls?.accept()
+            if connection.tls != nil { memory.changeSessions(by: 1) }
+        }
+        // Without a session memory has run out.
+        guard let session = connection.tls else { return .close }
+        let length = decrypt(count, on: connection, session)
+        guard session.phase == .handshake else {
+            connection.handshake = nil
+            return secured(connection, session, plainCount: length, handshake.turnsAway)
+        }
+        return await flush(connection) ? nil : brokenOff(connection)
     }
 
     /// The handshake is over: counts how it ended, and takes the request that may have come with its end.
@@ -44,7 +52,7 @@ extension EventLoop {
         _ turnsAway: Bool
     ) -> ConnectionState.Action {
         guard session.phase != .failed || plainCount > 0 else {
-            _ = handshakeFailed()
+            counters.failedHandshakes.add(1)
             // The alert that says why is written.
             return .close
         }
@@ -55,26 +63,13 @@ extension EventLoop {
         return connection.state.received(tls.received[..<plainCount], at: .now())
     }
 
-    private func handshakeFailed() -> ConnectionState.Action? {
-        counters.failedHandshakes.add(1)
-        return nil
-    }
-
-    /// Takes bytes that were received over TLS.
-    ///
-    /// Returns what to do about them; `nil` when they are no whole record, or say nothing of HTTP.
-    func opened(
-        _ count: Int,
-        on connection: Connection,
-        _ session: TLSSession
-    ) async -> ConnectionState.Action? {
-        let length = decrypt(count, on: connection, session)
-        if length > 0, let tls { return connection.state.received(tls.received[..<length], at: .now()) }
-        if let end = endOf(session, connection) { return end }
-        // The protocol may have something to say by itself. What it is kept busy with does not count as a
-        // request: new keys without end would otherwise keep a connection from ever waiting for its deadline.
-        guard await flush(connection) else { return .close }
-        return MonotonicTime.now() < connection.state.deadline ? nil : connection.state.timedOut()
+    /// What to do when nothing more comes, or not in time, and the handshake is not over; `nil` when it is.
+    func brokenOff(_ connection: Connection) -> ConnectionState.Action? {
+        guard connection.handshake != nil else { return nil }
+        // Who never began has not failed.
+        if connection.tls != nil { counters.failedHandshakes.add(1) }
+        connection.handshake = nil
+        return .close
     }
 
     /// What to do when nothing more can come over a connection's TLS; `nil` while something can.

@@ -3,11 +3,13 @@ import Glibc
 import Support
 
 /// Passes a connection on to a server, one byte at a time on the way there.
+///
+/// What is to be done meanwhile is done once the first byte has been sent, before the second one.
 final class SlowRelay: Sendable {
     let port: UInt16
     private let listener: Int32
 
-    init(to server: UInt16) throws {
+    init(to server: UInt16, meanwhile: (@Sendable () -> Void)? = nil) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = Self.address(0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -26,7 +28,7 @@ final class SlowRelay: Sendable {
             let onward = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             Self.connect(onward, to: server)
             Thread.detachNewThread { Self.copy(from: onward, to: client, atOnce: 65_536) }
-            Self.copy(from: client, to: onward, atOnce: 1)
+            Self.copy(from: client, to: onward, atOnce: 1, afterFirst: meanwhile)
         }
     }
 
@@ -61,12 +63,20 @@ final class SlowRelay: Sendable {
         )
     }
 
-    private static func copy(from source: Int32, to target: Int32, atOnce most: Int) {
+    private static func copy(
+        from source: Int32,
+        to target: Int32,
+        atOnce most: Int,
+        afterFirst: (() -> Void)? = nil
+    ) {
+        var rest = afterFirst
         var buffer = [UInt8](repeating: 0, count: most)
         while true {
             // Both calls use the array's own memory, at most its length.
             let count = unsafe recv(source, &buffer, buffer.count, 0)
             guard count > 0, unsafe send(target, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
+            rest?()
+            rest = nil
         }
         _ = shutdown(target, Int32(SHUT_RDWR))
     }

@@ -67,13 +67,29 @@ struct TLSResumptionTests {
     @Test("a handshake that began with the old certificate ends with it")
     func replacedMeanwhile() async throws {
         try await TLSServer.run(TestCertificate("old")) { server in
-            let early = try server.connectWithoutTLS()
-            #expect(await TestServer.eventually { server.statistics.openConnections == 1 })
-            _ = try server.show(try TestCertificate("new"))
-            try early.beginTLS()
+            let replacement = try TestCertificate("new")
+            let relay = try SlowRelay(to: server.port) {
+                #expect(Patience.until { server.statistics.receivedBytes == 1 })
+                #expect(throws: Never.self) { try server.show(replacement) }
+            }
+            let early = try RawClient(port: relay.port, tls: TLSClientSettings())
             #expect(early.serverName == "old")
             early.send(TLSServer.get)
             #expect(try early.answer().status == 200)
+            #expect(try server.visit().serverName == "new")
+        }
+    }
+
+    @Test("a connection that had said nothing is shown the certificate that came meanwhile")
+    func replacedBefore() async throws {
+        try await TLSServer.run(TestCertificate("old")) { server in
+            let silent = try server.connectWithoutTLS()
+            #expect(await TestServer.eventually { server.statistics.openConnections == 1 })
+            _ = try server.show(try TestCertificate("new"))
+            try silent.beginTLS()
+            #expect(silent.serverName == "new")
+            silent.send(TLSServer.get)
+            #expect(try silent.answer().status == 200)
         }
     }
 
