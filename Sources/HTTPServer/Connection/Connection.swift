@@ -17,6 +17,8 @@ final class Connection {
         let turnsAway: Bool
     }
 
+    private static let mostReadsInARow = 16
+
     let socket: Socket
     /// Its place in the loop's table.
     let slot: Int
@@ -67,6 +69,11 @@ final class Connection {
     var deadline: MonotonicTime {
         guard let handshake else { return state.deadline }
         return min(handshake.deadline, state.deadline)
+    }
+
+    /// Whether it is time to let others have a turn.
+    var hasReadEnough: Bool {
+        readsInARow >= Self.mostReadsInARow
     }
 
     /// Where the answer that was just written ends, counted from the connection's first byte.

@@ -1,13 +1,12 @@
 /// A connection's life, as the loop lives it: ask the machine, do what it says, tell it what came of it.
 extension EventLoop {
-    /// Reads after which a connection lets others have a turn.
-    private static let mostReadsInARow = 16
-
     /// Bytes of pipelined answers that are gathered before they are sent.
     private static let mostGatheredBytes = 64 * 1024
 
     /// Ends a connection, once it is known what became of its answers.
     func end(_ connection: Connection) async {
+        // Who never began a handshake has not failed.
+        if connection.handshake != nil, connection.tls != nil { counters.failedHandshakes.add(1) }
         if !connection.ledger.isEmpty {
             endSending(connection)
             await settleDeliveries(connection)
@@ -17,14 +16,17 @@ extension EventLoop {
 
     /// Does one thing after the other, until there is nothing to do before the peer says more, or at all.
     ///
+    /// A call that may suspend costs something even if it does not: only what really has to wait is awaited.
+    ///
     /// - Returns: whether the connection waits for its peer; if not, it is to end.
     func live(_ connection: Connection, from first: ConnectionState.Action) async -> Bool {
         var action = first
         perform: while !connection.isCutOff {
-            switch action {
+            switch consume action {
             case .read:
-                guard await flush(connection) else { break perform }
-                guard let next = await receive(connection) else { return !connection.isCutOff }
+                if !sendAtOnce(connection) { guard await flush(connection) else { break perform } }
+                if connection.hasReadEnough { await giveTurn(connection) }
+                guard let next = receive(connection) else { return !connection.isCutOff }
                 action = next
             case .sendContinue:
                 action = sendContinue(connection)
@@ -32,31 +34,30 @@ extension EventLoop {
                 if connection.output.count >= Self.mostGatheredBytes {
                     guard await flush(connection) else { break perform }
                 }
-                action = await answer(request, on: connection)
+                guard let handler = beginAnswering(on: connection) else { break perform }
+                action = write(await handler.respond(to: request), on: connection)
             case .reject(let rejection):
                 action = answer(rejection, on: connection)
             case .linger:
-                await endTLS(connection)
-                guard await flush(connection) else { break perform }
+                if connection.tls != nil { await endTLS(connection) }
+                if !sendAtOnce(connection) { guard await flush(connection) else { break perform } }
                 endSending(connection)
-                guard let next = await receive(connection) else { return !connection.isCutOff }
-                action = next
+                action = .read
             case .close:
-                await endTLS(connection)
-                _ = await flush(connection)
+                if connection.tls != nil { await endTLS(connection) }
+                if !sendAtOnce(connection) { _ = await flush(connection) }
                 break perform
             }
         }
         return false
     }
 
-    private func answer(_ request: Request, on connection: Connection) async -> ConnectionState.Action {
+    /// Counts a request, and gives who answers it; `nil` where that is over.
+    private func beginAnswering(on connection: Connection) -> (any RequestHandler)? {
         counters.requests.add(1)
         if !connection.ledger.isEmpty { acknowledge(connection) }
-        guard let handler else { return .close }
-        if !connection.output.isEmpty { unsent.append(connection) }
-        let response = await handler.respond(to: request)
-        return write(response, on: connection)
+        if handler != nil, !connection.output.isEmpty { unsent.append(connection) }
+        return handler
     }
 
     private func answer(_ rejection: Rejection, on connection: Connection) -> ConnectionState.Action {
@@ -120,29 +121,27 @@ extension EventLoop {
 
 extension EventLoop {
     /// Reads bytes, or the peer's end, and tells the machine; `nil` when there is nothing to read yet.
-    private func receive(_ connection: Connection) async -> ConnectionState.Action? {
+    private func receive(_ connection: Connection) -> ConnectionState.Action? {
         if let session = connection.tls, let end = endOf(session, connection) { return end }
-        while connection.canRead {
-            connection.readsInARow += 1
-            if connection.readsInARow > Self.mostReadsInARow {
-                connection.readsInARow = 0
-                await Task.yield()
-            }
-            switch read(connection) {
-            case .bytes(let count):
-                guard tls != nil else {
-                    return connection.state.received(readBuffer[..<count], at: .now())
-                }
-                if let action = await opened(count, on: connection) { return action }
-            // Without a close_notify before it the end may be somebody else's doing; as each request
-            // says its own length, none can be taken for whole by it.
-            case .end: return brokenOff(connection) ?? connection.state.ended()
-            case .nothing: break
-            case .failed: return brokenOff(connection) ?? .close
-            }
+        connection.readsInARow += 1
+        switch connection.canRead ? read(connection) : .nothing {
+        case .bytes(let count):
+            guard tls != nil else { return connection.state.received(readBuffer[..<count], at: .now()) }
+            return opened(count, on: connection)
+        // Without a close_notify before it the end may be somebody else's doing; as each request
+        // says its own length, none can be taken for whole by it.
+        case .end: return connection.handshake == nil ? connection.state.ended() : .close
+        case .nothing:
+            connection.readsInARow = 0
+            return nil
+        case .failed: return .close
         }
+    }
+
+    /// Lets others have a turn.
+    private func giveTurn(_ connection: Connection) async {
         connection.readsInARow = 0
-        return nil
+        await Task.yield()
     }
 
     /// Reads what is there into `readBuffer`, and notes whether there may be more.
@@ -160,7 +159,22 @@ extension EventLoop {
         return received
     }
 
-    /// Sends everything that is written.
+    /// Sends what is written, if the socket takes it all at once.
+    ///
+    /// Returns `false` if it does not: then `flush` goes on with the rest.
+    private func sendAtOnce(_ connection: Connection) -> Bool {
+        guard !connection.output.isEmpty else { return true }
+        guard connection.sentCount == 0, connection.canWrite,
+            case .bytes(let count) = connection.socket.send(connection.output, from: 0)
+        else { return false }
+        connection.sentCount = count
+        counters.sentBytes.add(count)
+        guard count == connection.output.count else { return false }
+        allSent(connection)
+        return true
+    }
+
+    /// Sends everything that is written, as the socket takes it.
     ///
     /// Returns `false` if the peer is gone, or has taken nothing for too long.
     func flush(_ connection: Connection) async -> Bool {
@@ -183,10 +197,14 @@ extension EventLoop {
                 }
             }
         }
+        allSent(connection)
+        return true
+    }
+
+    private func allSent(_ connection: Connection) {
         connection.totalSent += UInt64(connection.output.count)
         connection.sentCount = 0
         recycleOutput(of: connection)
-        return true
     }
 
     /// Waits until there is room in the socket, for as long as the peer takes bytes at all.

@@ -34,7 +34,7 @@ extension EventLoop {
             // Over TLS it can be said only after the handshake.
             turnsAway && connection.handshake == nil ? connection.state.turnAway() : connection.state.begin()
         case .woken(.ready): .read
-        case .woken(.deadline): brokenOff(connection) ?? connection.state.timedOut()
+        case .woken(.deadline): connection.handshake == nil ? connection.state.timedOut() : .close
         case .woken(.cutOff): .close
         }
     }

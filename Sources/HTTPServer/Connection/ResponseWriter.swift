@@ -94,10 +94,8 @@ package struct ResponseWriter {
 
 extension [UInt8] {
     mutating func append(_ text: String) {
-        let bytes = text.utf8.span
-        append(addingCapacity: bytes.count) { free in
-            for index in bytes.indices { free.append(bytes[index]) }
-        }
+        // The text's own bytes are copied while they are lent.
+        unsafe text.utf8.span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
     /// The line with its line end.

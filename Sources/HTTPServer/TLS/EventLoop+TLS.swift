@@ -3,9 +3,9 @@
 extension EventLoop {
     /// Takes bytes that were received where TLS is spoken.
     ///
-    /// Returns what to do about them; `nil` when they are no whole record, or say nothing of HTTP.
-    func opened(_ count: Int, on connection: Connection) async -> ConnectionState.Action? {
-        if let handshake = connection.handshake { return await shakeHands(handshake, count, on: connection) }
+    /// Returns what to do about them: to read on when they are no whole record, or say nothing of HTTP.
+    func opened(_ count: Int, on connection: Connection) -> ConnectionState.Action {
+        if let handshake = connection.handshake { return shakeHands(handshake, count, on: connection) }
         guard let session = connection.tls else {
             return connection.state.received(readBuffer[..<count], at: .now())
         }
@@ -14,18 +14,17 @@ extension EventLoop {
         if let end = endOf(session, connection) { return end }
         // The protocol may have something to say by itself. What it is kept busy with does not count as a
         // request: new keys without end would otherwise keep a connection from ever waiting for its deadline.
-        guard await flush(connection) else { return .close }
-        return MonotonicTime.now() < connection.state.deadline ? nil : connection.state.timedOut()
+        return MonotonicTime.now() < connection.state.deadline ? .read : connection.state.timedOut()
     }
 
     /// Takes bytes of a handshake.
     ///
-    /// Returns what to do once it is over or has failed; `nil` while more bytes are needed.
+    /// Returns what to do then: to read on while more of them are needed.
     private func shakeHands(
         _ handshake: Connection.Handshake,
         _ count: Int,
         on connection: Connection
-    ) async -> ConnectionState.Action? {
+    ) -> ConnectionState.Action {
         if connection.tls == nil {
             guard !Self.beginsAsHTTP(readBuffer[0]) else {
                 connection.handshake = nil
@@ -37,39 +36,25 @@ extension EventLoop {
         // Without a session memory has run out.
         guard let session = connection.tls else { return .close }
         let length = decrypt(count, on: connection, session)
-        guard session.phase == .handshake else {
-            connection.handshake = nil
-            return secured(connection, session, plainCount: length, handshake.turnsAway)
-        }
-        return await flush(connection) ? nil : brokenOff(connection)
+        guard session.phase != .handshake else { return .read }
+        return secured(connection, session, plainCount: length, handshake.turnsAway)
     }
 
-    /// The handshake is over: counts how it ended, and takes the request that may have come with its end.
+    /// The handshake is over or has failed: takes the request that may have come with its end.
     private func secured(
         _ connection: Connection,
         _ session: TLSSession,
         plainCount: Int,
         _ turnsAway: Bool
     ) -> ConnectionState.Action {
-        guard session.phase != .failed || plainCount > 0 else {
-            counters.failedHandshakes.add(1)
-            // The alert that says why is written.
-            return .close
-        }
+        // The alert that says why is written.
+        guard session.phase != .failed || plainCount > 0 else { return .close }
+        connection.handshake = nil
         counters.handshakes.add(1)
         if session.isResumed { counters.resumedHandshakes.add(1) }
         if turnsAway { return connection.state.turnAway() }
         guard plainCount > 0, let tls else { return connection.state.begin() }
         return connection.state.received(tls.received[..<plainCount], at: .now())
-    }
-
-    /// What to do when nothing more comes, or not in time, and the handshake is not over; `nil` when it is.
-    func brokenOff(_ connection: Connection) -> ConnectionState.Action? {
-        guard connection.handshake != nil else { return nil }
-        // Who never began has not failed.
-        if connection.tls != nil { counters.failedHandshakes.add(1) }
-        connection.handshake = nil
-        return .close
     }
 
     /// What to do when nothing more can come over a connection's TLS; `nil` while something can.
