@@ -4,6 +4,11 @@ public enum Delivery: Sendable, Hashable {
     case delivered
 
     /// The connection was seen to break before the peer had acknowledged the whole answer.
+    ///
+    /// A peer that reads an answer and resets the connection before its acknowledgement is out, which Linux
+    /// holds back for 40 ms, is taken for one that was not served: a reset says how far the peer had
+    /// received, but the kernel drops that unread (and every count of it, acknowledged, in flight and in the
+    /// queue, stays as if nothing had come). Who closes without a reset acknowledges by it.
     case failed
 }
 

@@ -36,7 +36,9 @@ extension EventLoop {
         // Without a session memory has run out.
         guard let session = connection.tls else { return .close }
         let length = decrypt(count, on: connection, session)
-        guard session.phase != .handshake else { return .read }
+        guard session.phase != .handshake else {
+            return MonotonicTime.now() < handshake.deadline ? .read : .close
+        }
         return secured(connection, session, plainCount: length, handshake.turnsAway)
     }
 
