@@ -76,6 +76,11 @@ final class Connection {
         readsInARow >= Self.mostReadsInARow
     }
 
+    /// Whether what is written goes out at the end of the loop's turn, rather than now.
+    var maySendLater: Bool {
+        !canRead && sentCount == 0 && canWrite && !isBroken
+    }
+
     /// Where the answer that was just written ends, counted from the connection's first byte.
     var writtenEnd: UInt64 {
         totalSent + UInt64(output.count)

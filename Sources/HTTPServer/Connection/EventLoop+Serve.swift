@@ -24,7 +24,11 @@ extension EventLoop {
         perform: while !connection.isCutOff {
             switch consume action {
             case .read:
-                if !sendAtOnce(connection) { guard await flush(connection) else { break perform } }
+                // Who has nothing more to say waits for the answer until the turn ends: answers that leave together wake
+                // their readers once.
+                if !connection.maySendLater, !sendAtOnce(connection) {
+                    guard await flush(connection) else { break perform }
+                }
                 if connection.hasReadEnough { await giveTurn(connection) }
                 guard let next = receive(connection) else { return !connection.isCutOff }
                 action = next
@@ -230,13 +234,26 @@ extension EventLoop {
         spareOutputs.append(output)
     }
 
-    /// Sends what an earlier, pipelined request's answer wrote, while a later one's handler is suspended.
+    /// Sends what was written in this turn: the answer of a connection that is parked, or those of a connection
+    /// whose later, pipelined request has a handler that is suspended.
     func sendGathered(_ connection: Connection) {
-        guard connection.sentCount < connection.output.count, connection.waiter == nil, connection.canWrite,
-            case .bytes(let count) = connection.socket.send(connection.output, from: connection.sentCount)
-        else { return }
-        connection.sentCount += count
-        counters.sentBytes.add(count)
+        guard connection.sentCount < connection.output.count, connection.waiter == nil else { return }
+        if connection.canWrite {
+            switch connection.socket.send(connection.output, from: connection.sentCount) {
+            case .bytes(let count):
+                connection.sentCount += count
+                counters.sentBytes.add(count)
+            case .full: connection.canWrite = false
+            case .failed: connection.isBroken = true
+            }
+        }
+        guard connection.isParked else { return }
+        if connection.sentCount == connection.output.count {
+            allSent(connection)
+        } else {
+            // A task waits for room, or ends what is broken.
+            wake(connection, .ready)
+        }
     }
 
     /// Suspends until something happens; the sweep tells the deadline.

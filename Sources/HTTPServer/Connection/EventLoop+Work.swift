@@ -1,30 +1,48 @@
 /// Who does what there is to do for connections.
 extension EventLoop {
-    /// Has a connection served, by a worker that is free or by a new one.
-    func assign(_ duty: Worker.Duty) {
+    /// Has what there is to do done by one worker, until it has to wait in the middle of it, and then by another.
+    ///
+    /// - Returns: whether there is anything to do.
+    func callWorker() -> Bool {
+        guard nextDuty < duties.count else { return false }
         if let worker = workers.take() {
-            worker.call(duty)
+            worker.call(.goOn)
         } else {
-            Task(executorPreference: executor) { await self.work(duty) }
+            Task(executorPreference: executor) { await self.work() }
         }
+        return true
     }
 
-    /// What a worker does all its life: serves a connection until that waits for its peer, or ends it.
-    private func work(_ first: Worker.Duty) async {
+    private func takeDuty() -> Worker.Duty? {
+        guard nextDuty < duties.count else { return nil }
+        nextDuty += 1
+        defer {
+            if nextDuty == duties.count {
+                duties.removeAll(keepingCapacity: true)
+                nextDuty = 0
+            }
+        }
+        return duties[nextDuty - 1]
+    }
+
+    /// What a worker does all its life: serves connections until they wait for their peers, or end.
+    private func work() async {
         let worker = Worker()
-        var next: Worker.Duty? = first
-        while let duty = next {
-            if let connection = table.connections[duty.slot] {
+        while !isOver {
+            while let duty = takeDuty() {
+                guard let connection = table.connections[duty.slot] else { continue }
                 if await live(connection, from: firstAction(connection, duty.cause)) {
                     park(connection)
                 } else {
                     await end(connection)
                 }
             }
-            guard !isOver else { return }
             workers.add(worker)
             // The waiter made of the continuation is its only owner.
-            next = await unsafe withUnsafeContinuation(isolation: self) { worker.waiter = unsafe Waiter($0) }
+            let order = await unsafe withUnsafeContinuation(isolation: self) {
+                worker.waiter = unsafe Waiter($0)
+            }
+            guard order == .goOn else { return }
         }
     }
 
@@ -44,6 +62,7 @@ extension EventLoop {
         table.setDeadline(connection.deadline, of: connection.slot)
         connection.interest = .reading
         connection.isParked = true
+        if !connection.output.isEmpty { unsent.append(connection) }
     }
 
     /// Ends a connection's wait, if it waits.
@@ -51,7 +70,7 @@ extension EventLoop {
         if connection.isParked {
             connection.isParked = false
             table.setDeadline(MonotonicTime(nanoseconds: .max), of: connection.slot)
-            assign(Worker.Duty(slot: connection.slot, cause: .woken(wake)))
+            duties.append(Worker.Duty(slot: connection.slot, cause: .woken(wake)))
         } else if let waiter = connection.waiter.take() {
             waiter.resume(wake)
         }

@@ -13,12 +13,18 @@ final class Worker {
         let cause: Cause
     }
 
-    /// The task while it is free; a call without a duty ends it.
-    var waiter: Waiter<Duty?>?
+    /// What one that is free is told.
+    enum Order: Sendable {
+        case goOn
+        case end
+    }
 
-    func call(_ duty: Duty?) {
+    /// The task while it is free.
+    var waiter: Waiter<Order>?
+
+    func call(_ order: Order) {
         guard let waiter = waiter.take() else { return }
-        waiter.resume(duty)
+        waiter.resume(order)
     }
 }
 
@@ -68,7 +74,7 @@ struct WorkerPool {
     /// Dismisses those that were not needed since this was last done.
     mutating func dismissIdle() {
         let count = max(0, min(fewest, free.count - Self.mostSpared))
-        for worker in free.prefix(count) { worker.call(nil) }
+        for worker in free.prefix(count) { worker.call(.end) }
         free.removeFirst(count)
         fewest = free.count
         endedCount += endingCount
@@ -76,7 +82,7 @@ struct WorkerPool {
     }
 
     mutating func dismissAll() {
-        for worker in free { worker.call(nil) }
+        for worker in free { worker.call(.end) }
         free = []
     }
 }

@@ -51,6 +51,9 @@ actor EventLoop {
     var readBuffer = [UInt8](repeating: 0, count: readLength)
     /// Connections with answers written while a handler has their next request; looked at once a turn.
     var unsent: [Connection] = []
+    /// What there is to do, from `nextDuty` on, in the order in which it came up.
+    var duties: [Worker.Duty] = []
+    var nextDuty = 0
     /// Connections with answers whose delivery is to be told.
     var watched: [Connection] = []
     /// Output buffers between uses.
@@ -85,7 +88,7 @@ actor EventLoop {
         var batch: [UnownedJob] = []
         var goesOn = true
         while goesOn {
-            executor.runQueuedJobs(&batch)
+            repeat { executor.runQueuedJobs(&batch) } while assumeIsolated { $0.callWorker() }
             goesOn = assumeIsolated { $0.turn() }
         }
         assumeIsolated { $0.dismissWorkers() }
@@ -246,7 +249,7 @@ extension EventLoop {
         )
         counters.acceptedConnections.add(1)
         counters.openConnections.add(1)
-        assign(Worker.Duty(slot: slot, cause: .accepted(turnsAway: isTooMany)))
+        duties.append(Worker.Duty(slot: slot, cause: .accepted(turnsAway: isTooMany)))
     }
 
     /// Forgets a connection and closes its socket.
