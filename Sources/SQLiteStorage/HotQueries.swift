@@ -110,6 +110,21 @@ package enum HotQueries {
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
+            "fingerprints that can be found, in order",
+            FilterSQL.open,
+            "SEARCH open_fingerprints USING PRIMARY KEY ((scope,fingerprint,clicked_at,click)>(?,?,?,?))"
+        ),
+        query(
+            "fingerprints of closed clicks, in order",
+            FilterSQL.closed,
+            "SEARCH closed_fingerprints USING PRIMARY KEY ((scope,fingerprint,closed_at,click)>(?,?,?,?))"
+        ),
+        query(
+            "clicks that another process has recorded",
+            FilterSQL.recordedSince,
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid>?)"
+        ),
+        query(
             "visits of the last seconds",
             RecentVisits.recent,
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid>?)"

@@ -20,6 +20,7 @@ extension SQLiteSession: ClickStore {
             try await flushNotes(until: check.deadline)
         }
         guard let scope = try scope(of: check.app, isTest: check.isTest) else { return CheckView() }
+        guard try !isSurelyUnknown(check) else { return CheckView(reason: .noClick) }
         let ledger = shared.ledger
         return try read { connection throws(SQLiteError) in
             try CheckLook(connection: connection, scope: scope, check: check, ledger: ledger).view()

@@ -9,17 +9,33 @@ internal import SQLite
 public final class SQLiteSession {
     let shared: SharedState
     private let opening: DatabaseOpening
+    /// Looks that the filter made needless.
+    package private(set) var sparedLookCount = 0
     private let cache: DirectoryCache
     let notes: Notes
 
     private var connection: Connection?
     /// The commit that the open read transaction came after; nil when none is open.
     private var snapshotCommit: UInt64?
+    private var turn = Turn()
     private var apps = AppNumbers()
     private var directorySnapshot: DirectoryCache.Snapshot
     private var seenDirectoryChanges: UInt64
     private var directoryIsDueAt: UInt64 = 0
     private var troubles: TroubleLog
+
+    /// What is known of the loop's present turn.
+    private struct Turn {
+        var lookCount = 0
+        var hasAskedForFilter = false
+        var filter: FingerprintFilter?
+    }
+
+    /// Looks of a turn that are made in the database whatever the filter would say.
+    ///
+    /// A turn has more only under load, where what a look costs counts, and where the answers of a turn leave together,
+    /// after all its work. A check on its own takes the same time whether its fingerprint was ever seen or not.
+    private static let looksOfQuietTurn = 3
 
     /// How long a change by another process may go unseen, in nanoseconds.
     private static let directoryNanoseconds: UInt64 = 200_000_000
@@ -37,7 +53,12 @@ public final class SQLiteSession {
     /// Ends the read transaction that is kept open over a turn of the loop.
     ///
     /// Called before the loop sleeps, so that an idle loop keeps no old pages of the log alive.
-    public func endSnapshot() {
+    public func endTurn() {
+        turn = Turn()
+        endSnapshot()
+    }
+
+    private func endSnapshot() {
         guard snapshotCommit != nil else { return }
         snapshotCommit = nil
         // A read transaction has nothing to lose; where it cannot be ended, the connection is done for.
@@ -69,6 +90,36 @@ public final class SQLiteSession {
             troubles.note(failure, at: MonotonicClock.now())
             throw failure
         }
+    }
+
+    /// Whether no click with the check's fingerprint is stored, without a look into the database.
+    func isSurelyUnknown(_ check: Check) throws(StoreError) -> Bool {
+        turn.lookCount += 1
+        // The filter knows nothing of installations, whose answers may be given again.
+        guard turn.lookCount > Self.looksOfQuietTurn, check.install == nil else { return false }
+        if !turn.hasAskedForFilter {
+            turn.hasAskedForFilter = true
+            turn.filter = try trueFilter()
+        }
+        guard let filter = turn.filter, !filter.mayHold(check.fingerprint.index) else { return false }
+        sparedLookCount += 1
+        return true
+    }
+
+    /// The filter, unless another process has recorded clicks that it does not know of.
+    private func trueFilter() throws(StoreError) -> FingerprintFilter? {
+        let before = shared.filters.withLock { $0 }
+        guard let filter = before.current else { return nil }
+        let newest = try read { connection throws(SQLiteError) in
+            try connection.integer(FilterSQL.newestClick)
+        }
+        let after = shared.filters.withLock { $0 }
+        guard newest <= after.covered else {
+            shared.requestCatchUp()
+            return nil
+        }
+        // Older than what was covered before: the newest one was deleted, and what has come since is not known.
+        return newest >= before.covered && after.current === filter ? filter : nil
     }
 
     private func openConnection() throws(SQLiteError) -> Connection {

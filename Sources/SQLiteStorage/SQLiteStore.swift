@@ -90,6 +90,11 @@ public final class SQLiteStore: Sendable {
         shared.queue.expire(at: .max - 1)
     }
 
+    /// Does what a thread beside the writer does at the start: for tests that do without one.
+    package func buildFilter() throws(StoreError) {
+        try FilterBuilder(shared: shared, opening: opening).build()
+    }
+
     /// A view of the store for one event loop, which alone may use it.
     public func makeSession() -> SQLiteSession {
         SQLiteSession(shared: shared, opening: opening, directory: directory)
@@ -145,7 +150,6 @@ public final class SQLiteStore: Sendable {
     private func startThreads(_ context: WriteContext) throws(StoreError) {
         let (shared, opening, hasEnded) = (shared, opening, hasEnded)
         context.connection.handOver()
-        shared.background.withLock { $0.isHousekeeping = opening.configuration.hasBackgroundWork }
         let context = Handover(context)
         var started = [
             try ServiceThread {
@@ -156,9 +160,11 @@ public final class SQLiteStore: Sendable {
             try ServiceThread { Watchdog(shared: shared).run() },
         ]
         if opening.configuration.hasBackgroundWork {
-            started.append(
-                try ServiceThread { Housekeeper(shared: shared, opening: opening).run() }
-            )
+            shared.requestFilter()
+            shared.beginBackgroundThread()
+            started.append(try ServiceThread { Housekeeper(shared: shared, opening: opening).run() })
+            shared.beginBackgroundThread()
+            started.append(try ServiceThread { FilterBuilder(shared: shared, opening: opening).run() })
         }
         threads.withLock { $0 = started }
     }

@@ -12,12 +12,15 @@ final class SharedState: Sendable {
         var wantsCheckpoint = false
         /// Nothing new is begun beside requests.
         var isStopping = false
-        /// The housekeeper has its hands in the database.
-        var isHousekeeping = false
+        /// There is no filter of stored fingerprints, or it is full.
+        var wantsFilter = false
+        /// Threads beside the writer that have their hands in the database.
+        var threadCount = 0
         /// The writer has ended, or was given up.
         var hasEnded = false
     }
     let background = Monitor(Background())
+    let filters = Monitor(FilterState())
 
     /// Moves after each commit, before anybody is told: whoever sees it unmoved has missed nothing.
     private let commits = Atomic<UInt64>(0)
@@ -28,6 +31,7 @@ final class SharedState: Sendable {
     /// Moves when this process has changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
     private let isStoppingFlag = Atomic(false)
+    let isCatchUpQueued = Atomic(false)
     private let health = Monitor(StoreHealth())
     private let notes = Monitor<[Notes]>([])
     /// Pages in the write-ahead log after the last commit.
@@ -90,9 +94,24 @@ final class SharedState: Sendable {
         background.broadcast()
     }
 
-    /// Waits until the housekeeper's hands are off the database.
-    func awaitHousekeeping() {
-        _ = background.wait(until: nil) { $0.isHousekeeping ? nil : true }
+    /// Asks the background for a filter of what is stored.
+    func requestFilter() {
+        background.withLock { $0.wantsFilter = true }
+        background.broadcast()
+    }
+
+    func beginBackgroundThread() {
+        background.withLock { $0.threadCount += 1 }
+    }
+
+    func endBackgroundThread() {
+        background.withLock { $0.threadCount -= 1 }
+        background.broadcast()
+    }
+
+    /// Waits until all hands but the writer's are off the database.
+    func awaitBackgroundThreads() {
+        _ = background.wait(until: nil) { $0.threadCount > 0 ? nil : true }
     }
 
     var hasUnmarkedDeliveries: Bool { unmarkedDeliveries.load(ordering: .acquiring) > 0 }

@@ -26,7 +26,7 @@ enum Wiring {
                     clicks: session,
                     apps: session,
                     statistics: session,
-                    endTurn: { session.endSnapshot() }
+                    endTurn: { session.endTurn() }
                 )
             },
             health: { health(of: store.health) },

@@ -109,7 +109,7 @@ final class TestStore: Sendable {
     ) async throws -> Result {
         try await onLoop { [store] in
             let session = store.makeSession()
-            defer { session.endSnapshot() }
+            defer { session.endTurn() }
             return try await body(session)
         }
     }
@@ -235,7 +235,7 @@ extension TestStore {
         defer { loop.stop() }
         let task = Task(executorPreference: loop) { [store] in
             let session = Confined(store.makeSession())
-            defer { session.value.endSnapshot() }
+            defer { session.value.endTurn() }
             return try await withThrowingTaskGroup(of: Result.self) { group in
                 for number in numbers {
                     group.addTask(executorPreference: loop) { try await body(session.value, number) }

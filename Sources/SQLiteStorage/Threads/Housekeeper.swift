@@ -21,8 +21,7 @@ final class Housekeeper {
     func run() {
         defer {
             connection = nil
-            shared.background.withLock { $0.isHousekeeping = false }
-            shared.background.broadcast()
+            shared.endBackgroundThread()
         }
         var retentionIsDueAt = MonotonicClock.now() + Self.interval
         while true {
@@ -37,6 +36,7 @@ final class Housekeeper {
             case .checkpoint: checkpoint()
             case nil:
                 checkpoint()
+                if shared.filters.withLock({ $0.needsFilter }) { shared.requestFilter() }
                 noting { () throws(StoreError) in try retention.runSlices(for: Self.interval) }
                 retentionIsDueAt = MonotonicClock.now() + Self.interval
             }

@@ -39,7 +39,7 @@ struct ClickFingerprints {
         return bytes
     }
 
-    private static func unpacked(_ bytes: [UInt8]) -> [KeyedHash] {
+    static func unpacked(_ bytes: [UInt8]) -> [KeyedHash] {
         func word(at start: Int) -> UInt64 {
             bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
@@ -68,6 +68,7 @@ extension WriteContext {
     func open(_ click: Int64, _ new: NewClick, _ scope: Scope) throws(SQLiteError) {
         let facts = new.facts
         for entry in new.distinctFingerprints {
+            filters.add(entry.key.index)
             guard !facts.isRobot else {
                 try insertClosed(click, scope, entry.key, facts.clickedAt, .robotClick, at: facts.clickedAt)
                 continue

@@ -31,7 +31,7 @@ struct RecentVisits {
     private var previous: [Visit: Entry] = [:]
     private var startOfCurrent = Timestamp(milliseconds: .min)
     /// The newest click on disk that was looked at.
-    private var newest: Int64 = 0
+    private(set) var newest: Int64 = 0
     /// What the open transaction has changed here, in order.
     private var changes: [Change] = []
     /// The newest click that was added.

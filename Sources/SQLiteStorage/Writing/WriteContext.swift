@@ -15,6 +15,7 @@ final class WriteContext {
     var apps = AppNumbers()
     var visits = RecentVisits()
     var counters = CounterBatch()
+    var filters: FilterKeeper
     /// Whether apps or keys were changed.
     var changesDirectory = false
     private var register = ValueRegister()
@@ -25,6 +26,7 @@ final class WriteContext {
         self.connection = connection
         ledger = shared.ledger
         random = shared.configuration.random
+        filters = FilterKeeper(shared)
         try visits.load(from: connection, at: shared.configuration.clock.now())
         try closedBefore.load(from: connection)
     }
@@ -34,9 +36,10 @@ final class WriteContext {
         try connection.begin(.immediate)
         do throws(SQLiteError) {
             // Asked anew each time: another process may have written.
-            let newest = try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
+            let newest = try connection.integer(FilterSQL.newestClick)
             lastClick = max(lastClick, newest)
             try visits.catchUp(to: newest, from: connection)
+            try filters.catchUp(to: newest, on: connection)
         } catch {
             try? connection.rollback()
             throw error
@@ -49,6 +52,7 @@ final class WriteContext {
         try closedBefore.write(to: connection)
         try connection.commit()
         visits.commit()
+        filters.commit(newest: visits.newest)
         closedBefore.commit()
         counters.removeAll()
     }

@@ -40,7 +40,7 @@ final class Writer {
     /// Leaves all that was written in the database's own file.
     private func close() {
         // Two cannot copy the log at once, and the second one is not made to wait (sqlite.org/c3ref/wal_checkpoint_v2.html).
-        shared.awaitHousekeeping()
+        shared.awaitBackgroundThreads()
         do throws(SQLiteError) {
             _ = try context?.connection.checkpoint(.truncate)
         } catch {

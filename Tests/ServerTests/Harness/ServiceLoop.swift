@@ -23,7 +23,7 @@ actor ServiceLoop {
         self.session = session
         handler = service.makeHandler(
             loop: 0,
-            stores: Stores(clicks: session, apps: session, statistics: session) { session.endSnapshot() }
+            stores: Stores(clicks: session, apps: session, statistics: session) { session.endTurn() }
         )
     }
 

@@ -1,0 +1,115 @@
+internal import Attribution
+internal import SQLite
+
+/// Reads all stored fingerprints into a filter, on a thread of its own: at the start, and when the last one is full
+/// or no longer true.
+struct FilterBuilder {
+    private let shared: SharedState
+    private let opening: DatabaseOpening
+
+    /// Room for as many fingerprints again as there are, and for the first ones of a new database.
+    private static let leastCapacity = 65_536
+    private static let sliceLength: Int64 = 10_000
+    /// How long after one was built the next may be, in nanoseconds: a second, and twenty times as long as it took.
+    private static let leastPause: UInt64 = 1_000_000_000
+    private static let pauseFactor: UInt64 = 20
+
+    init(shared: SharedState, opening: DatabaseOpening) {
+        self.shared = shared
+        self.opening = opening
+    }
+
+    /// Builds what is due until the store stops.
+    func run() {
+        defer { shared.endBackgroundThread() }
+        var troubles = TroubleLog(shared.configuration.log)
+        while true {
+            let isDue = shared.background.wait(until: nil) { state -> Bool? in
+                if state.isStopping { return false }
+                guard state.wantsFilter else { return nil }
+                state.wantsFilter = false
+                return true
+            }
+            guard isDue == true else { return }
+            let start = MonotonicClock.now()
+            do throws(StoreError) {
+                try build()
+                troubles.noteSuccess()
+            } catch {
+                // Checks ask the database until it works.
+                if error.code != .stopping { troubles.note(error, at: MonotonicClock.now()) }
+                shared.requestFilter()
+            }
+            let pause = max(Self.leastPause, Self.pauseFactor * (MonotonicClock.now() - start))
+            _ = shared.background.wait(until: MonotonicClock.now() + pause) { $0.isStopping ? true : nil }
+        }
+    }
+
+    /// Builds a filter and lets checks ask it.
+    func build() throws(StoreError) {
+        let connection = try opening.translated { () throws(SQLiteError) in try opening.openReader() }
+        let filter = FingerprintFilter(capacity: try capacity(on: connection))
+        do throws(StoreError) {
+            try shared.performAndWait { context throws(SQLiteError) in
+                context.filters.adopt(filter)
+                return .success(())
+            }
+            // What is closed while the open ones are read is found among the closed ones, which are read later.
+            try read(FilterSQL.open, into: filter, from: connection)
+            try read(FilterSQL.closed, into: filter, from: connection)
+            try shared.performAndWait { context throws(SQLiteError) in
+                context.filters.publish(filter)
+                return .success(())
+            }
+        } catch {
+            shared.filters.withLock { if $0.next === filter { $0.next = nil } }
+            throw error
+        }
+    }
+
+    private func capacity(on connection: Connection) throws(StoreError) -> Int {
+        try opening.translated { () throws(SQLiteError) in
+            let open = try connection.integer("SELECT count(*) FROM open_fingerprints")
+            let closed = try connection.integer("SELECT count(*) FROM closed_fingerprints")
+            return max(Self.leastCapacity, 2 * Int(clamping: open + closed))
+        }
+    }
+
+    /// Reads a table in slices of a snapshot each, so that the write-ahead log can begin anew between them, and leaves
+    /// half of the time to requests.
+    private func read(_ table: StaticString, into filter: FingerprintFilter, from connection: Connection)
+        throws(StoreError)
+    {
+        var last: (Int64, Int64, Int64, Int64) = (.min, .min, .min, .min)
+        var isMore = true
+        while isMore {
+            guard !shared.isStopping else { throw StoreError(.stopping, "the store is stopping") }
+            let start = MonotonicClock.now()
+            isMore = try opening.translated { () throws(SQLiteError) in
+                var count: Int64 = 0
+                let statement = try connection.statement(table)
+                try statement.forEach(last.0, last.1, last.2, last.3, Self.sliceLength) { row in
+                    count += 1
+                    last = (row.integer(0), row.integer(1), row.integer(2), row.integer(3))
+                    filter.add(UInt64(bitPattern: row.integer(1)))
+                }
+                return count == Self.sliceLength
+            }
+            let end = MonotonicClock.now()
+            _ = shared.background.wait(until: end + (end - start)) { $0.isStopping ? true : nil }
+        }
+    }
+}
+
+extension FilterSQL {
+    static let open: StaticString = """
+        SELECT scope, fingerprint, clicked_at, click FROM open_fingerprints
+        WHERE (scope, fingerprint, clicked_at, click) > (?1, ?2, ?3, ?4)
+        ORDER BY scope, fingerprint, clicked_at, click LIMIT ?5
+        """
+    static let closed: StaticString = """
+        SELECT scope, fingerprint, closed_at, click FROM closed_fingerprints
+        WHERE (scope, fingerprint, closed_at, click) > (?1, ?2, ?3, ?4)
+        ORDER BY scope, fingerprint, closed_at, click LIMIT ?5
+        """
+}

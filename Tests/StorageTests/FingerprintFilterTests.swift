@@ -1,0 +1,189 @@
+import Attribution
+import SQLite
+import SQLiteStorage
+import Support
+import Testing
+
+@Suite("Checks that are answered without the database")
+struct FingerprintFilterTests {
+    /// More looks than a loop's turn makes in the database anyway.
+    private static let manyLooks = 50
+
+    /// What became of checks of strangers, and of one more, in one turn of a loop, and how many were spared a look.
+    private func checkInOneTurn(_ test: TestStore, _ last: Check = .sample(fingerprint: 999_999)) async throws
+        -> (outcome: MatchOutcome, spared: Int)
+    {
+        try await onLoop { [store = test.store] in
+            let session = store.makeSession()
+            defer { session.endTurn() }
+            for number in 0..<Self.manyLooks {
+                let stranger = try await session.match(.sample(fingerprint: 500_000 + UInt64(number)))
+                #expect(stranger == .noMatch(.noClick))
+            }
+            return (try await session.match(last), session.sparedLookCount)
+        }
+    }
+
+    @Test("a turn of many checks of strangers reads the database for the first few alone")
+    func sparesLooks() async throws {
+        let test = try await TestStore()
+        #expect(try await checkInOneTurn(test).spared == 0, "there is none before it is built")
+        try test.store.buildFilter()
+        #expect(try await checkInOneTurn(test).spared > Self.manyLooks / 2)
+        for _ in 0..<3 {
+            let spared = try await onLoop { [store = test.store] in
+                let session = store.makeSession()
+                defer { session.endTurn() }
+                _ = try await session.match(.sample(fingerprint: 700_000))
+                return session.sparedLookCount
+            }
+            #expect(spared == 0, "a check on its own takes its usual time")
+        }
+    }
+
+    @Test(
+        "a full filter has forgotten nothing, and lets one stranger in fifty pass at most",
+        arguments: [1, 1000, 100_000]
+    )
+    func fillsUp(capacity: Int) {
+        var random = SeededGenerator(seed: 7)
+        let filter = FingerprintFilter(capacity: capacity)
+        let numbers = (0..<capacity).map { _ in UInt64.random(in: .min ... .max, using: &random) }
+        for number in numbers { filter.add(number) }
+        #expect(numbers.allSatisfy { filter.mayHold($0) })
+        let strangers = (0..<10_000).count { _ in
+            filter.mayHold(.random(in: .min ... .max, using: &random))
+        }
+        #expect(strangers < 200)
+    }
+
+    @Test(
+        "clicks from before the filter was built and from after are found, and told of when they are closed"
+    )
+    func finds() async throws {
+        let test = try await TestStore()
+        try await test.run { session in
+            for number in 0..<100 { _ = try await session.record(.sample(fingerprint: UInt64(number))) }
+            _ = try await session.match(.sample(fingerprint: 1))
+            _ = try await session.record(.sample(fingerprint: 2000) { $0.isRobot = true })
+        }
+        try test.store.buildFilter()
+        try await test.run { session in
+            for number in 100..<200 { _ = try await session.record(.sample(fingerprint: UInt64(number))) }
+        }
+        for number in [0, 99, 100, 199] as [UInt64] {
+            let (outcome, spared) = try await checkInOneTurn(test, .sample(fingerprint: number))
+            guard case .match = outcome else {
+                Issue.record("\(number): \(outcome)")
+                continue
+            }
+            #expect(spared > 0)
+        }
+        #expect(try await checkInOneTurn(test, .sample(fingerprint: 1)).outcome == .noMatch(.alreadyClaimed))
+        #expect(try await checkInOneTurn(test, .sample(fingerprint: 2000)).outcome == .noMatch(.robotClick))
+    }
+
+    @Test("a click that comes while a turn has checks to answer is found in the same turn")
+    func findsWithinTurn() async throws {
+        let test = try await TestStore()
+        try test.store.buildFilter()
+        try await onLoop { [store = test.store] in
+            let session = store.makeSession()
+            defer { session.endTurn() }
+            for number in 0..<Self.manyLooks {
+                #expect(try await session.match(.sample(fingerprint: 7)) == .noMatch(.noClick), "\(number)")
+            }
+            _ = try await session.record(.sample(fingerprint: 7))
+            guard case .match = try await session.match(.sample(fingerprint: 7)) else {
+                Issue.record("a click that was acknowledged is not found")
+                return
+            }
+        }
+    }
+
+    @Test("an installation gets its answer again, whatever fingerprint it brings")
+    func repeatsToInstallation() async throws {
+        let test = try await TestStore()
+        try test.store.buildFilter()
+        try await test.run { _ = try await $0.record(.sample(fingerprint: 1)) }
+        let first = try await checkInOneTurn(test, .sample(fingerprint: 1, install: 5)).outcome
+        let again = try await checkInOneTurn(test, .sample(fingerprint: 888_888, install: 5)).outcome
+        guard case .match(let claim) = first else {
+            Issue.record("\(first)")
+            return
+        }
+        #expect(again == .replay(claim))
+    }
+
+    @Test("clicks that another process records are found at once, and covered after the next write")
+    func followsOtherProcess() async throws {
+        let here = try await TestStore()
+        let other = try await TestStore(in: here.folder)
+        defer { other.stop() }
+        try here.store.buildFilter()
+        try await other.run { _ = try await $0.record(.sample(fingerprint: 1)) }
+        let (outcome, spared) = try await checkInOneTurn(here, .sample(fingerprint: 1))
+        guard case .match = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(spared == 0)
+
+        try await other.run { _ = try await $0.record(.sample(fingerprint: 2)) }
+        try await here.run { _ = try await $0.record(.sample(fingerprint: 3)) }
+        for number in [2, 3] as [UInt64] {
+            let (outcome, spared) = try await checkInOneTurn(here, .sample(fingerprint: number))
+            guard case .match = outcome else {
+                Issue.record("\(number): \(outcome)")
+                continue
+            }
+            #expect(spared > 0)
+        }
+    }
+
+    @Test("checks alone make the filter follow another process")
+    func catchesUpWithoutWrites() async throws {
+        let here = try await TestStore()
+        let other = try await TestStore(in: here.folder)
+        defer { other.stop() }
+        try here.store.buildFilter()
+        try await other.run { _ = try await $0.record(.sample(fingerprint: 1)) }
+        while try await checkInOneTurn(here).spared == 0 { await Task.yield() }
+        guard case .match = try await checkInOneTurn(here, .sample(fingerprint: 1)).outcome else {
+            Issue.record("a click of another process is not found")
+            return
+        }
+    }
+
+    @Test("a number that is taken again after its click was deleted hides no click")
+    func survivesReusedNumbers() async throws {
+        let here = try await TestStore { $0.retentionSeconds = 0 }
+        let other = try await TestStore(in: here.folder) { $0.retentionSeconds = 0 }
+        defer { other.stop() }
+        // Of a clock that was ahead; deleted by the other process, which then records by its own clock.
+        let ahead = TestStore.noon.advanced(byMilliseconds: 1_000_000)
+        try await here.run { _ = try await $0.record(.sample(fingerprint: 1, at: ahead)) }
+        try here.store.buildFilter()
+        try other.execute("DELETE FROM open_fingerprints; DELETE FROM clicks")
+        try await other.run { _ = try await $0.record(.sample(fingerprint: 2)) }
+        for _ in 0..<2 {
+            guard case .match = try await checkInOneTurn(here, .sample(fingerprint: 2)).outcome else {
+                Issue.record("a click of another process is not found")
+                return
+            }
+            try await here.run { _ = try await $0.record(.sample(fingerprint: 3)) }
+            try await other.run { _ = try await $0.record(.sample(fingerprint: 2)) }
+        }
+        try here.store.buildFilter()
+        #expect(try await checkInOneTurn(here).spared > 0)
+    }
+
+    @Test("a store that serves builds it by itself, and stops whether it is done or not")
+    func buildsByItself() async throws {
+        let test = try await TestStore { $0.hasBackgroundWork = true }
+        while try await checkInOneTurn(test).spared == 0 { await Task.yield() }
+        test.stop()
+        let again = try await TestStore(in: test.folder) { $0.hasBackgroundWork = true }
+        again.stop()
+    }
+}
