@@ -141,13 +141,14 @@ final class Writer {
     /// its start only when all of it has been copied.
     private func boundLog(_ connection: Connection) throws(SQLiteError) {
         let pages = connection.logPageCount
-        let isShort = shared.backlog(ofLogPages: pages) <= WriteAheadLog.pausedBacklogPages
+        let backlog = shared.backlog(ofLogPages: pages)
+        let isShort = backlog <= WriteAheadLog.pausedBacklogPages
         if pages >= WriteAheadLog.pausePages, isShort || !shared.configuration.hasBackgroundWork {
             // Most has been copied in the background; nobody can write more meanwhile.
             let checkpoint = try connection.checkpoint(.passive)
             // Readers that begin now read the database alone, so that the next write may go back to the start.
             if checkpoint.copiedPages == checkpoint.logPages { shared.renewSnapshots() }
-        } else if pages >= WriteAheadLog.copyingPages {
+        } else if backlog >= WriteAheadLog.copyingPages || pages >= WriteAheadLog.closingPages {
             shared.requestCheckpoint()
         }
     }
