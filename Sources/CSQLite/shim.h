@@ -36,6 +36,13 @@ static inline int afterlink_set_defensive(sqlite3 *connection) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 }
 
+// Keeps a statement's plan whatever is bound to it. SQLite else looks at the values to see whether a partial index
+// holds all that they ask for, and compiles the statement anew each time that one of them is bound
+// (sqlite.org/c3ref/c_dbconfig_defensive.html, SQLITE_DBCONFIG_ENABLE_QPSG).
+static inline int afterlink_keep_plans(sqlite3 *connection) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
+}
+
 // Keeps the number of pages in the write-ahead log after each commit, instead of checkpointing in the commit.
 static inline int afterlink_note_wal_pages(void *count, sqlite3 *connection, const char *schema, int pages) {
     (void)connection;

@@ -55,6 +55,8 @@ internal import CSQLite
         }
         // The connection is open.
         try check(unsafe afterlink_set_defensive(pointer), "making the connection defensive")
+        // The connection is open.
+        try check(unsafe afterlink_keep_plans(pointer), "keeping plans whatever is bound")
     }
 
     /// A database of this connection's own, in memory and beyond some pages in a file that nobody sees.

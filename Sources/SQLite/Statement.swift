@@ -113,6 +113,12 @@ extension Statement {
         try check(status)
     }
 
+    /// How often SQLite has compiled the statement again since it was prepared.
+    public var recompilationCount: Int32 {
+        // The statement is live; 0 leaves the count as it is.
+        unsafe sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
+    }
+
     /// Number of parameters.
     @usableFromInline
     var parameterCount: Int32 {

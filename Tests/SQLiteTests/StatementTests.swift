@@ -56,6 +56,14 @@ struct StatementTests {
         #expect(try connection.integer("SELECT count(*) FROM things") == 2, "the statement can be run again")
     }
 
+    @Test("a statement is compiled once, whatever is bound to it, beside a partial index")
+    func keepsPlan() throws {
+        try connection.execute("CREATE INDEX empty_things ON things (name) WHERE size = 0")
+        let select = try connection.statement("SELECT id FROM things WHERE name > ?1 AND size = ?2")
+        for size in [0.0, 1, 2] { _ = try select.all("a", size) { $0.integer(0) } }
+        #expect(select.recompilationCount == 0)
+    }
+
     @Test("wrong SQL is an error of its own")
     func reportsWrongSQL() {
         let error = #expect(throws: SQLiteError.self) {
