@@ -14,6 +14,10 @@ package enum HotQueries {
         Query(name: name, sql: sql, plan: plan)
     }
 
+    private static let counterPlan =
+        "SEARCH counters USING PRIMARY KEY "
+        + "(scope=? AND campaign=? AND dimension=? AND granularity=? AND period=? AND value=?)"
+
     package static let all = [
         query(
             "clicks of a fingerprint",
@@ -129,6 +133,8 @@ package enum HotQueries {
             RecentVisits.recent,
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid>?)"
         ),
+        query("counts of clicks", CounterIncrement.addClicks, Self.counterPlan),
+        query("counts of matches", CounterIncrement.addMatches, Self.counterPlan),
         query(
             "counts of a dimension",
             StatisticsSQL.groups,
