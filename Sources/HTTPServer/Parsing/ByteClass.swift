@@ -63,6 +63,17 @@ enum ByteClass {
 }
 
 extension ByteClass {
+    /// Where a run of bytes of one class ends that begins at an index: at the first other byte, or with the
+    /// bytes.
+    @inline(__always)
+    static func run(of isOfClass: (UInt8) -> Bool, in bytes: Span<UInt8>, from start: Int) -> Int {
+        precondition(start >= 0, "a run of bytes begins among them")
+        var index = start
+        // The index is not negative, and found to be below the count.
+        while index < bytes.count, isOfClass(unsafe bytes[unchecked: index]) { index += 1 }
+        return index
+    }
+
     /// Whether bytes are a lower-case text, in letters of either case.
     static func equals(_ bytes: Span<UInt8>, _ range: Range<Int>, lowercase text: StaticString) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }

@@ -85,8 +85,7 @@ struct FieldSectionParser {
     }
 
     private mutating func readName(_ bytes: Span<UInt8>) throws(Refusal) {
-        var index = position
-        while index < bytes.count, ByteClass.isToken(bytes[index]) { index += 1 }
+        let index = ByteClass.run(of: ByteClass.isToken, in: bytes, from: position)
         position = index
         guard index < bytes.count else { return }
         switch bytes[index] {
@@ -102,16 +101,14 @@ struct FieldSectionParser {
     }
 
     private mutating func skipBlanks(_ bytes: Span<UInt8>) {
-        var index = position
-        while index < bytes.count, ByteClass.isBlank(bytes[index]) { index += 1 }
+        let index = ByteClass.run(of: ByteClass.isBlank, in: bytes, from: position)
         position = index
         valueStart = index
         if index < bytes.count { state = .value }
     }
 
     private mutating func readValue(_ bytes: Span<UInt8>) throws(Refusal) {
-        var index = position
-        while index < bytes.count, ByteClass.isFieldValue(bytes[index]) { index += 1 }
+        let index = ByteClass.run(of: ByteClass.isFieldValue, in: bytes, from: position)
         position = index
         guard index < bytes.count else { return }
         switch bytes[index] {

@@ -90,8 +90,7 @@ struct HeadParser {
     }
 
     private mutating func readMethod(_ bytes: Span<UInt8>) throws(Refusal) {
-        var index = position
-        while index < bytes.count, ByteClass.isToken(bytes[index]) { index += 1 }
+        let index = ByteClass.run(of: ByteClass.isToken, in: bytes, from: position)
         position = index
         guard index - method.lowerBound <= Self.longestMethod else { throw .methodLength }
         guard index < bytes.count else { return }
@@ -104,8 +103,7 @@ struct HeadParser {
     }
 
     private mutating func readTarget(_ bytes: Span<UInt8>, longest: Int) throws(Refusal) {
-        var index = position
-        while index < bytes.count, ByteClass.isTarget(bytes[index]) { index += 1 }
+        let index = ByteClass.run(of: ByteClass.isTarget, in: bytes, from: position)
         position = index
         guard index - target.lowerBound <= longest else { throw .targetLength }
         guard index < bytes.count else { return }
