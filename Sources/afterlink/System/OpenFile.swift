@@ -58,8 +58,9 @@ struct OpenFile: ~Copyable, Sendable {
 
     /// Lets this descriptor lead to another file from now on, in one step for all threads.
     func become(_ other: borrowing OpenFile) {
-        // Without close-on-exec, which would take a second step; this program starts no other one.
         dup2(other.descriptor, descriptor)
+        // A step of its own, because what dup2 makes stays open on execution; this program starts no other one.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
     /// Whether anybody but the owner may read or change it.

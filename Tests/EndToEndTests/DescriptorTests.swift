@@ -1,0 +1,63 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("Descriptors", .blocking, .timeLimit(.minutes(10)))
+struct DescriptorTests {
+    @Test(
+        "none of them would pass to a program that were started: after a click, over TLS, and a rotated log"
+    )
+    func closeOnExecution() throws {
+        let installation = try Installation()
+        let log = installation.folder.appending(path: "requests.log")
+        let server = try AfterlinkProcess(
+            installation,
+            ["--log-file", log.path, "--metrics-listen", "127.0.0.1:0"]
+                + CertificateFiles(in: installation.folder).arguments
+        )
+        defer { server.kill() }
+        let connection = try server.connect(tls: TLSClientSettings())
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+        try FileManager.default.moveItem(atPath: log.path, toPath: log.path + ".1")
+        server.terminate(with: SIGHUP)
+        #expect(
+            try untilTrue(within: 10) {
+                _ = try connection.get("/healthz")
+                return FileManager.default.fileExists(atPath: log.path)
+            }
+        )
+        let open = try descriptors(of: server)
+        for kind in ["socket:", "eventpoll", "eventfd", "afterlink.db", "afterlink.db-wal", "requests.log"] {
+            #expect(open.contains { $0.leadsTo.contains(kind) }, "\(kind)")
+        }
+        for descriptor in open where descriptor.number > 2 {
+            #expect(descriptor.closesOnExecution, "\(descriptor.number) leads to \(descriptor.leadsTo)")
+        }
+    }
+
+    private struct Descriptor {
+        let number: Int
+        let leadsTo: String
+        let closesOnExecution: Bool
+    }
+
+    /// All but the socket by which Foundation learns of its child's end, the only one of its family.
+    private func descriptors(of server: AfterlinkProcess) throws -> [Descriptor] {
+        let process = "/proc/\(server.identifier)"
+        let unixSockets = try String(contentsOfFile: "\(process)/net/unix", encoding: .utf8)
+            .split(separator: "\n").compactMap { $0.split(separator: " ").dropFirst(6).first }
+        return try FileManager.default.contentsOfDirectory(atPath: process + "/fd").compactMap { name in
+            guard let number = Int(name),
+                let target = try? FileManager.default.destinationOfSymbolicLink(
+                    atPath: "\(process)/fd/\(name)"
+                ),
+                let text = try? String(contentsOfFile: "\(process)/fdinfo/\(name)", encoding: .utf8),
+                let line = text.split(separator: "\n").first(where: { $0.hasPrefix("flags:") }),
+                let flags = Int(line.dropFirst(6).filter(\.isNumber), radix: 8)
+            else { return nil }
+            guard !unixSockets.contains(where: { target == "socket:[\($0)]" }) else { return nil }
+            return Descriptor(number: number, leadsTo: target, closesOnExecution: flags & 0o2_000_000 != 0)
+        }
+    }
+}
