@@ -30,6 +30,26 @@ struct RefusedStartTests {
         #expect(foreign.status == 1 && foreign.errors.contains("This machine has no such address"))
     }
 
+    /// Ports below it need a right of their own; some containers have none such.
+    private static let firstFreePort =
+        (try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding: .utf8))
+        .flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) } ?? 0
+
+    @Test(
+        "says of a port that needs a right of its own which right, and shows no keys",
+        .enabled(if: Nobody.isPossible && firstFreePort > 1)
+    )
+    func privilegedPort() throws {
+        let nobody = try Nobody()
+        let server = try nobody.serve("127.0.0.1:1")
+        #expect(server.line(containing: "app_") == nil)
+        #expect(server.waitUntilExit() == 1)
+        let errors = try String(contentsOf: nobody.errorLog, encoding: .utf8)
+        #expect(errors.contains("Cannot listen on 127.0.0.1:1: Permission denied"))
+        #expect(errors.contains("Ports below 1024 need a right of their own"))
+        #expect(errors.contains("CAP_NET_BIND_SERVICE") && errors.contains("--listen"))
+    }
+
     @Test(
         "says that a database is a directory, and how to name a file in it",
         arguments: ["serve", "stats", "init"]

@@ -90,42 +90,22 @@ struct StartConditionsTests {
         #expect(Configuration().connectionLimit(descriptors: -5) == 1)
     }
 
-    private static let setpriv = "/usr/bin/setpriv"
-
     @Test(
         "needs no right of a particular user: as nobody, in a folder of nobody's, everything works",
-        .enabled(if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: setpriv))
+        .enabled(if: Nobody.isPossible)
     )
     func asNobody() throws {
-        let folder = try TemporaryFolder()
-        // The build's own folder may be closed to others.
-        let binary = folder.url.appending(path: "afterlink")
-        try FileManager.default.copyItem(at: Installation.binary, to: binary)
-        let data = folder.path("data")
-        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: false)
-        try FileManager.default.setAttributes(
-            [.ownerAccountID: 65_534, .groupOwnerAccountID: 65_534],
-            ofItemAtPath: data
-        )
-        for path in [folder.url.path, binary.path] {
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-        }
-        let server = try RunningProcess(
-            URL(fileURLWithPath: Self.setpriv),
-            [
-                "--reuid", "65534", "--regid", "65534", "--clear-groups", "--no-new-privs",
-                "--bounding-set=-all",
-                binary.path, "serve", "--listen", "127.0.0.1:0", "--data-directory", data,
-            ],
-            errorLog: folder.url.appending(path: "log")
-        )
+        let nobody = try Nobody()
+        let server = try nobody.serve("127.0.0.1:0")
         defer { server.kill() }
         let line = server.line(containing: "listening on")
         let port = try #require(line?.split(separator: ":").last.flatMap { UInt16($0) })
         #expect(try Connection(port: port).click(fingerprint(1)).status == 201)
+        let data = nobody.dataDirectory
         for file in try FileManager.default.contentsOfDirectory(atPath: data) {
             let found = try FileManager.default.attributesOfItem(atPath: "\(data)/\(file)")
-            #expect(found[.ownerAccountID] as? Int == 65_534 && found[.posixPermissions] as? Int == 0o600)
+            #expect(found[.ownerAccountID] as? Int == Nobody.identifier)
+            #expect(found[.posixPermissions] as? Int == 0o600)
         }
     }
 }
