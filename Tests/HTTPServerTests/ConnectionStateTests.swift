@@ -136,6 +136,19 @@ struct ConnectionStateTests {
         #expect(Machine.log(Array(request.utf8)) == ["GET / [hello]", "GET /"])
     }
 
+    @Test(
+        "takes no notice of a wish for another protocol",
+        arguments: [
+            "Upgrade: websocket\r\nConnection: Upgrade\r\n",
+            "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n",
+            "Upgrade: TLS/1.0\r\n",
+        ]
+    )
+    func upgrade(fields: String) {
+        let request = "GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\(get)"
+        #expect(Machine.log(Array(request.utf8)) == ["GET /", "GET /"])
+    }
+
     // MARK: Ends
 
     @Test(

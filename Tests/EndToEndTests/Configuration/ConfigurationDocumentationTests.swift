@@ -32,6 +32,23 @@ struct ConfigurationDocumentationTests {
         )
     }
 
+    @Test("the guide says which durability is the default, and names by setting what a power cut takes")
+    func durability() throws {
+        let standard = Configuration().durability.rawValue
+        let guide = try Repository.text("Sources/afterlink/Afterlink.docc/Operating.md")
+        #expect(standard == "full")
+        #expect(guide.contains("`--durability \(standard)`, the default"))
+        let rows = guide.split(separator: "\n").map {
+            $0.split(separator: "|").map { $0.trimmingPrefix(" ") }
+        }
+        let heading = rows.firstIndex {
+            $0.count == 3 && $0[1].hasPrefix("`full`") && $0[2].hasPrefix("`relaxed`")
+        }
+        let table = rows[try #require(heading)...].prefix { $0.count == 3 }
+        let powerCut = try #require(table.first { $0[0].hasPrefix("a power cut") })
+        #expect(powerCut[1].hasPrefix("nothing") && powerCut[2].contains("since the last sync"))
+    }
+
     @Test("the README's tour leads to files that there are")
     func tour() throws {
         let paths = try Repository.text("README.md").split(separator: "`").filter {

@@ -41,6 +41,19 @@ struct ConfigurationTests {
         #expect(!configuration.usesTestClock)
     }
 
+    @Test("has in force what the documentation calls the default, for every number")
+    func documentedDefaults() throws {
+        let numbers = Setting.all.filter {
+            $0.allowed.hasPrefix("a whole number") && Int64($0.defaultText) != nil
+        }
+        #expect(numbers.count >= 15)
+        let standard = String(reflecting: try read())
+        for setting in numbers {
+            let told = try read([try #require(setting.flag), setting.defaultText])
+            #expect(String(reflecting: told) == standard, "\(setting.name)")
+        }
+    }
+
     @Test("takes flags over the environment over the file over defaults")
     func precedence() throws {
         let file = #"{"replay_grace":1,"retention":2,"attribution_window":3600}"#
