@@ -52,6 +52,23 @@ struct MigrationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
+    @Test("one that a kill left with its log is refused, too, and both files are left as they are")
+    func refusesNewerWithLog() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try open(path, [first, second])
+        do {
+            let killed = try Connection(path: path, access: .readWrite, busyMilliseconds: 0)
+            try killed.setCheckpointOnClose(false)
+            try killed.execute("UPDATE second SET a = 7")
+        }
+        let files = [path, path + "-wal"]
+        let before = try files.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+        #expect(before[1].count > 4096)
+        #expect(throws: StoreError.self) { try open(path, [first]) }
+        #expect(try files.map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == before)
+    }
+
     @Test("a migration that was changed after it was applied is refused")
     func refusesChanged() throws {
         let folder = try TemporaryFolder()
