@@ -162,6 +162,25 @@ struct CrowdedEchoServerTests {
         for client in waiting { #expect(try client.answer().status == 200) }
         #expect(MonotonicTime.now() < limit)
     }
+
+    @Test("answers who waits to be accepted when it is told to stop")
+    func backlogAtStop() throws {
+        let network = try FailingAccept()
+        let process = try EchoProcess(environment: network.environment)
+        defer { process.kill() }
+        let first = try RawClient(port: process.port)
+        first.send(get)
+        #expect(try first.answer().status == 200)
+        try network.fail(with: EMFILE)
+        let waiting = try (0..<8).map { _ in try RawClient(port: process.port) }
+        for client in waiting { client.send(get) }
+        #expect(waiting.allSatisfy { $0.isSilent(milliseconds: 20) })
+        // The stop comes before accepting is tried again, or a moment later: all are answered either way.
+        try network.fail(with: 0)
+        process.send(SIGTERM)
+        for client in waiting { #expect(try client.answer().status == 200) }
+        #expect(process.exitStatus() == 0)
+    }
 }
 
 extension EchoProcess {

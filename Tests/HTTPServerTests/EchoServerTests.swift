@@ -80,6 +80,10 @@ struct EchoServerTests {
         var crowd = try (0..<100).map { _ in try RawClient(port: process.port) }
         for client in crowd { client.send(get) }
         #expect(try process.ticksOfServing(first) < 50, "half a core for a second is 50 ticks")
+        // The spare one lets somebody in who is told so; the others wait.
+        let told = crowd.filter { !$0.isSilent(milliseconds: 0) }.compactMap { try? $0.answer() }
+        let refusal = try #require(told.first { $0.status == 503 })
+        #expect(refusal.field("retry-after") != nil && refusal.field("date") != nil)
         crowd = []
         // Until the crowd's descriptors are free, one or the other newcomer is told 503.
         let limit = MonotonicTime.now().advanced(by: .seconds(6))
