@@ -19,6 +19,7 @@ struct DescriptorTests {
         let connection = try server.connect(tls: TLSClientSettings())
         #expect(try connection.click(fingerprint(1)).status == 201)
         #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+        try expectAllClosed(server)
         try FileManager.default.moveItem(atPath: log.path, toPath: log.path + ".1")
         server.terminate(with: SIGHUP)
         #expect(
@@ -27,6 +28,10 @@ struct DescriptorTests {
                 return FileManager.default.fileExists(atPath: log.path)
             }
         )
+        try expectAllClosed(server)
+    }
+
+    private func expectAllClosed(_ server: AfterlinkProcess) throws {
         let open = try descriptors(of: server)
         for kind in ["socket:", "eventpoll", "eventfd", "afterlink.db", "afterlink.db-wal", "requests.log"] {
             #expect(open.contains { $0.leadsTo.contains(kind) }, "\(kind)")
