@@ -41,6 +41,7 @@ struct KeyTests {
         let bytes = Array("abc".utf8)
         let ofSpan = KeyDigest(of: bytes.span)
         #expect(ofSpan == digest)
+        #expect(KeyDigest(of: "ABC") != digest)
         #expect(KeyDigest(bytes: Array(digest.bytes.dropLast())) == nil)
         #expect(KeyDigest(bytes: []) == nil)
         for index in digest.bytes.indices {
