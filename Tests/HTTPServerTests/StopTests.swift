@@ -80,6 +80,21 @@ struct StopTests {
         )
     }
 
+    @Test("lets go of connections whose requests do not end in time")
+    func cutsOffBegun() async throws {
+        try await TestServer.run { server in
+            let clients = try (0..<5).map { _ in try server.connect() }
+            for client in clients {
+                client.send("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
+            }
+            #expect(await TestServer.eventually { server.server.statistics.openConnections == clients.count })
+            #expect(await TestServer.eventually { server.server.statistics.receivedBytes == 5 * 50 })
+            await Background.run { server.server.stop(within: .milliseconds(50)) }
+            server.server.waitUntilStopped()
+            #expect(server.server.statistics.openConnections == 0)
+        }
+    }
+
     @Test("hurries when it is asked for again")
     func hurries() async throws {
         try await TestServer.run { server in

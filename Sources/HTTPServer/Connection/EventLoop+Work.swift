@@ -4,7 +4,7 @@ extension EventLoop {
     ///
     /// - Returns: whether there is anything to do.
     func callWorker() -> Bool {
-        guard nextDuty < duties.count else { return false }
+        guard hasDuties else { return false }
         if let worker = workers.take() {
             worker.call(.goOn)
         } else {
@@ -13,8 +13,10 @@ extension EventLoop {
         return true
     }
 
+    var hasDuties: Bool { nextDuty < duties.count }
+
     private func takeDuty() -> Worker.Duty? {
-        guard nextDuty < duties.count else { return nil }
+        guard hasDuties else { return nil }
         nextDuty += 1
         defer {
             if nextDuty == duties.count {

@@ -88,13 +88,18 @@ actor EventLoop {
         var batch: [UnownedJob] = []
         var goesOn = true
         while goesOn {
-            repeat { executor.runQueuedJobs(&batch) } while assumeIsolated { $0.callWorker() }
+            doWhatCameUp(&batch)
             goesOn = assumeIsolated { $0.turn() }
         }
-        assumeIsolated { $0.dismissWorkers() }
         // What was cut off still has to let go of its socket.
+        doWhatCameUp(&batch)
+        assumeIsolated { $0.dismissWorkers() }
         while !executor.isQueueEmpty { executor.runQueuedJobs(&batch) }
         assumeIsolated { $0.handler = nil }
+    }
+
+    private nonisolated func doWhatCameUp(_ batch: inout [UnownedJob]) {
+        repeat { executor.runQueuedJobs(&batch) } while assumeIsolated { $0.callWorker() }
     }
 
     func adopt(_ handler: any RequestHandler) {
@@ -112,7 +117,7 @@ extension EventLoop {
         for connection in unsent { sendGathered(connection) }
         unsent.removeAll(keepingCapacity: true)
         if executor.isQueueEmpty { handler?.turnEnded() }
-        let sleeps = executor.fallAsleep()
+        let sleeps = !hasDuties && executor.fallAsleep()
         let count = poller.wait(milliseconds: sleeps ? millisecondsToSleep : 0)
         if sleeps { executor.wokeUp() }
         for index in 0..<count { take(poller.event(index)) }
