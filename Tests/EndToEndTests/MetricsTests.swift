@@ -44,6 +44,9 @@ struct MetricsTests {
         #expect(text.value("afterlink_http_requests_total", click) == 1)
         #expect((text.value("afterlink_store_batch_size_count") ?? 0) >= 2)
         #expect((text.value("afterlink_store_commit_seconds_sum") ?? 0) > 0)
+        // Writes are counted in whole numbers; a commit is measured in parts of a second.
+        #expect(text.bounds("afterlink_store_batch_size").min() == 1)
+        #expect((text.bounds("afterlink_store_commit_seconds").min() ?? 1) < 0.001)
         #expect((text.value("afterlink_store_wal_bytes") ?? 0) > 0)
         #expect((text.value("afterlink_store_database_bytes") ?? 0) > 0)
         #expect(text.value("afterlink_store_queue_length") != nil)
@@ -85,5 +88,12 @@ struct MetricsTests {
         ] {
             #expect(!PrometheusText(broken).violations.isEmpty, "\(broken)")
         }
+    }
+}
+
+extension PrometheusText {
+    /// The upper bounds of a histogram's buckets.
+    fileprivate func bounds(_ name: String) -> [Double] {
+        samples.filter { $0.name == name + "_bucket" }.compactMap { $0.labels["le"].flatMap { Double($0) } }
     }
 }
