@@ -1,4 +1,5 @@
 import Foundation
+import SQLite
 import Support
 import Synchronization
 import Testing
@@ -184,6 +185,40 @@ struct BackupTests {
             #expect(try Data(contentsOf: URL(fileURLWithPath: installation.backup)) == last)
             #expect(!installation.exists("backup.db.afterlink-partial"))
         }
+    }
+
+    @Test(
+        "a database with a page that cannot be read back is not backed up, and the last backup is left alone"
+    )
+    func damagedSource() throws {
+        let installation = try Installation()
+        #expect(try installation.run(["backup", installation.backup]).status == 0)
+        let last = try Data(contentsOf: URL(fileURLWithPath: installation.backup))
+        try damage(table: "counters", of: installation.database)
+        let output = try installation.run(["backup", installation.backup, "--overwrite"])
+        #expect(output.status == 1)
+        #expect(output.errors.contains("damaged"), "\(output.errors)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: installation.backup)) == last)
+        let other = installation.folder.appending(path: "other.db").path
+        #expect(try installation.run(["backup", other]).status == 1)
+        #expect(!installation.exists("other.db") && !installation.exists("other.db.afterlink-partial"))
+    }
+
+    /// Overwrites the page that a table begins with, which nobody reads who copies the database.
+    private func damage(table: String, of database: URL) throws {
+        let connection = try SQLite.Connection(
+            path: database.path,
+            access: .readWrite,
+            busyMilliseconds: 5000
+        )
+        let statement = try connection.prepare(
+            "SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name = ?1"
+        )
+        let page = try #require(try statement.first(table) { $0.integer(0) })
+        let file = try FileHandle(forWritingTo: database)
+        try file.seek(toOffset: UInt64(page - 1) * 4096)
+        try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+        try file.close()
     }
 
     @Test("a backup is its owner's alone, like its key")
