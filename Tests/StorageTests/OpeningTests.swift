@@ -30,6 +30,24 @@ struct OpeningTests {
         #expect(!again.store.isNew)
     }
 
+    @Test("the start reads what it needs, and not the whole database")
+    func readsLittle() async throws {
+        let test = try await TestStore()
+        test.stop()
+        try test.execute("CREATE TABLE padding AS SELECT hex(zeroblob(4000000)) AS text")
+        // What this thread has read, from files and caches alike.
+        func readByteCount() throws -> Int {
+            let text = try String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8)
+            let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("rchar: ") })
+            return try #require(Int(line.dropFirst(7)))
+        }
+        let before = try readByteCount()
+        let store = try SQLiteStore.open(configuration(test.path))
+        let count = try readByteCount() - before
+        store.stop(within: 5000)
+        #expect(count > 4096 && count < 2_000_000)
+    }
+
     @Test("commits are synced, keys are enforced, the log is bounded, and reading cannot write")
     func setsPragmas() async throws {
         let test = try await TestStore()
