@@ -230,6 +230,49 @@ struct WriterTests {
         #expect(test.log.lines.count == 2, "one line for the trouble, one for its end: \(test.log.lines)")
     }
 
+    @Test("a claim that came to disk after its check was sent away is no reason for \"no match\"")
+    func doubtsLateClaim() async throws {
+        let (gate, lines) = (Gate(), TestLog())
+        let test = try await TestStore {
+            $0.timeLimitMilliseconds = 1500
+            // That all is well again is told after the commit, and before anybody is answered.
+            $0.log = StoreLog { _, line in
+                lines.append(line)
+                if lines.lines.count == 2 { gate.pass() }
+            }
+        }
+        let click = try await test.run { try await $0.record(.sample()).click }
+        let other = try Connection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
+        try other.begin(.immediate)
+        // The test goes on on whatever thread is free, one at a time.
+        other.handOver()
+        func matching() async -> StoreError.Code? {
+            await code { () async throws(StoreError) in
+                try await flattened { try await test.run { _ = try await $0.match(.sample()) } }
+            }
+        }
+        #expect(await matching() == .locked)
+        other.handOver()
+        try other.rollback()
+
+        #expect(await matching() == .timedOut)
+        await gate.wait()
+        #expect(try test.integer("SELECT count(*) FROM claims") == 1, "it is on disk")
+        let early = await code { () async throws(StoreError) in
+            try await flattened {
+                try await test.run { session in
+                    var check = Check.sample(caller: 2)
+                    check.deadline = 1
+                    _ = try await session.view(for: check)
+                }
+            }
+        }
+        #expect(early == .timedOut, "nobody knows yet whom the claim is for")
+        gate.open()
+        let match = try await test.run { try await $0.match(.sample(caller: 3)) }
+        #expect(match == .replay(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
+    }
+
     @Test("a full database refuses clicks and matches, and serves again by itself when there is room")
     func survivesFull() async throws {
         let test = try await TestStore { $0.pageLimit = 60 }
