@@ -1,0 +1,28 @@
+import Attribution
+import Server
+import Testing
+
+@Suite("The log")
+struct LogTests {
+    @Test(
+        "no message can write a line of its own, or tell a terminal what to do",
+        arguments: LogFormat.allCases
+    )
+    func staysOnOneLine(format: LogFormat) {
+        let logged = LoggedBytes()
+        let log = Log(format: format, clock: .fixed(Timestamp(milliseconds: 0))) { logged.append($0) }
+        let controls = (Array(0x00...0x1F) + Array(0x7F...0x9F) as [UInt32]).compactMap(Unicode.Scalar.init)
+        for control in controls { log.event(.warning, "before\(control)after") }
+        log.flush()
+        let lines = logged.text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == controls.count + 1, "each ends with the one line break that is the log's own")
+        #expect(lines.last?.isEmpty == true)
+        for line in lines.dropLast() {
+            let text = String(Substring(line))
+            #expect(text.contains("before") && text.contains("after"), "\(text.debugDescription)")
+            #expect(!line.contains { $0.value < 0x20 }, "\(text.debugDescription)")
+            // JSON need not escape them; whoever shows its text does.
+            #expect(format == .json || !line.contains { (0x7F...0x9F).contains($0.value) })
+        }
+    }
+}
