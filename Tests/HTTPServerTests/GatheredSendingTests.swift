@@ -1,0 +1,81 @@
+import HTTPServer
+import Support
+import Testing
+
+/// Answers leave at the end of a loop's turn; what the socket does not take then is sent as its peer reads.
+@Suite("Answers whose client does not read at once", .blocking)
+struct GatheredSendingTests {
+    /// More than the kernel takes off the server's hands.
+    private static let byteCount = 16_000_000
+
+    private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+    private func run(
+        byteCount: Int = Self.byteCount,
+        _ configure: (inout Configuration) -> Void = { _ in },
+        during test: (TestServer) async throws -> Void
+    ) async throws {
+        let body = [UInt8](repeating: 0x41, count: byteCount)
+        try await TestServer.run(configure, answer: { _ in Response(.ok, body: body) }, during: test)
+    }
+
+    /// A client that has asked, and whose answer is on its way and stuck.
+    private func stuckClient(of server: TestServer) async throws -> RawClient {
+        let before = server.server.statistics.sentBytes
+        let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
+        client.send(get)
+        #expect(await TestServer.eventually { server.server.statistics.sentBytes > before })
+        return client
+    }
+
+    @Test("are sent whole and in order, whenever the client reads, and whatever it asks meanwhile")
+    func asksBeforeReading() async throws {
+        try await run { server in
+            let client = try await stuckClient(of: server)
+            client.send(get + get)
+            for _ in 0..<3 { #expect(try client.answerByteCount() == Self.byteCount) }
+            client.send(get)
+            #expect(try client.answerByteCount() == Self.byteCount)
+        }
+    }
+
+    @Test("are not piled up: requests behind them wait until they were sent")
+    func waitsWithMore() async throws {
+        try await run(byteCount: 1_000_000) { server in
+            let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
+            client.send(String(repeating: get, count: 200))
+            // Others are answered beside it, long after all of it has come.
+            let other = try server.connect()
+            for _ in 0..<20 {
+                other.send(get)
+                #expect(try other.answerByteCount() == 1_000_000)
+            }
+            #expect(server.server.statistics.requests < 20 + 100, "what is not read is not made either")
+            for _ in 0..<200 { #expect(try client.answerByteCount() == 1_000_000) }
+        }
+    }
+
+    @Test("are sent to their end by a server that stops, and nothing is answered after them")
+    func stops() async throws {
+        try await run { server in
+            let client = try await stuckClient(of: server)
+            let stop = Background.start { server.server.stop(within: .seconds(60)) }
+            #expect(await TestServer.eventually { (try? RawClient(port: server.server.port)) == nil })
+            #expect(try client.answerByteCount() == Self.byteCount)
+            #expect(try client.rest() == "")
+            await stop.pass()
+            #expect(server.server.statistics.openConnections == 0)
+        }
+    }
+
+    @Test("do not keep a server from stopping when the grace is over")
+    func isCutOff() async throws {
+        try await run { server in
+            let client = try await stuckClient(of: server)
+            server.server.stop(within: .milliseconds(50))
+            server.server.waitUntilStopped()
+            #expect(server.server.statistics.openConnections == 0)
+            #expect(throws: (any Error).self) { try client.answerByteCount() }
+        }
+    }
+}
