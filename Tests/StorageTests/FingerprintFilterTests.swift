@@ -178,6 +178,35 @@ struct FingerprintFilterTests {
         #expect(try await checkInOneTurn(here).spared > 0)
     }
 
+    @Test(
+        "a turn that goes on while another one takes its place finds what comes then",
+        arguments: [false, true]
+    )
+    func isReplacedWithinTurn(isGivenUp: Bool) async throws {
+        let test = try await TestStore()
+        _ = try await test.run { try await $0.record(.sample(fingerprint: 1)) }
+        try test.store.buildFilter()
+        let outcome = try await onLoop {
+            let session = test.store.makeSession()
+            defer { session.endTurn() }
+            for number in 0..<Self.manyLooks {
+                _ = try await session.match(.sample(fingerprint: 500_000 + UInt64(number)))
+            }
+            #expect(session.sparedLookCount > 0)
+            if isGivenUp {
+                try test.execute("DELETE FROM open_fingerprints; DELETE FROM clicks")
+            } else {
+                try test.store.buildFilter()
+            }
+            _ = try await session.record(.sample(fingerprint: 7))
+            return try await session.match(.sample(fingerprint: 7))
+        }
+        guard case .match = outcome else {
+            Issue.record("a click that was acknowledged is not found: \(outcome)")
+            return
+        }
+    }
+
     @Test("a store that serves builds it by itself, and stops whether it is done or not")
     func buildsByItself() async throws {
         let test = try await TestStore { $0.hasBackgroundWork = true }

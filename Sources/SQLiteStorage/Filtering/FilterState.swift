@@ -73,14 +73,20 @@ struct FilterKeeper {
     mutating func publish(_ filter: FingerprintFilter) {
         filters = shared.filters.withLock { state in
             // Another one that was abandoned meanwhile missed something.
-            if state.next === filter { (state.current, state.next) = (filter, nil) }
+            if state.next === filter {
+                state.current?.retire()
+                (state.current, state.next) = (filter, nil)
+            }
             return state.filters
         }
     }
 
     private mutating func abandon() {
         filters = []
-        shared.filters.withLock { $0 = FilterState() }
+        shared.filters.withLock { state in
+            state.current?.retire()
+            state = FilterState()
+        }
         shared.requestFilter()
     }
 }

@@ -18,6 +18,7 @@ internal import Synchronization
     private let blockCount: UInt64
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
     private let additions = Atomic(0)
+    private let isRetired = Atomic(false)
 
     package init(capacity: Int) {
         self.capacity = capacity
@@ -48,8 +49,13 @@ internal import Synchronization
         }
     }
 
+    /// From now on nothing is added to it, and it says "perhaps" of everything: a loop may still ask it, because it
+    /// keeps the one that its turn began with.
+    func retire() { isRetired.store(true, ordering: .releasing) }
+
     /// False only for what was never added.
     package func mayHold(_ index: UInt64) -> Bool {
+        guard !isRetired.load(ordering: .acquiring) else { return true }
         let first = firstWord(of: index)
         for offset in 0..<Self.wordsOfBlock {
             let bits = Self.bits(of: index, in: offset)
