@@ -165,17 +165,115 @@ struct FingerprintFilterTests {
         try await here.run { _ = try await $0.record(.sample(fingerprint: 1, at: ahead)) }
         try here.store.buildFilter()
         try other.execute("DELETE FROM open_fingerprints; DELETE FROM clicks")
-        try await other.run { _ = try await $0.record(.sample(fingerprint: 2)) }
-        for _ in 0..<2 {
-            guard case .match = try await checkInOneTurn(here, .sample(fingerprint: 2)).outcome else {
-                Issue.record("a click of another process is not found")
+        try await other.run { session in
+            for number in [2, 4] as [UInt64] { _ = try await session.record(.sample(fingerprint: number)) }
+        }
+        // Before the next write and after it.
+        for number in [2, 4] as [UInt64] {
+            guard case .match = try await checkInOneTurn(here, .sample(fingerprint: number)).outcome else {
+                Issue.record("click \(number) of another process is not found")
                 return
             }
             try await here.run { _ = try await $0.record(.sample(fingerprint: 3)) }
-            try await other.run { _ = try await $0.record(.sample(fingerprint: 2)) }
         }
         try here.store.buildFilter()
         #expect(try await checkInOneTurn(here).spared > 0)
+    }
+
+    @Test("a click that another process records between two turns of a loop is found in the second")
+    func looksAnewEachTurn() async throws {
+        let here = try await TestStore()
+        let other = try await TestStore(in: here.folder)
+        defer { other.stop() }
+        try here.store.buildFilter()
+        let outcome = try await onLoop { [store = here.store] in
+            let session = store.makeSession()
+            defer { session.endTurn() }
+            for turn in 0..<2 {
+                for number in 0..<Self.manyLooks {
+                    _ = try await session.match(.sample(fingerprint: 500_000 + UInt64(number)))
+                }
+                guard turn == 0 else { continue }
+                #expect(session.sparedLookCount > 0)
+                session.endTurn()
+                try await other.run { _ = try await $0.record(.sample(fingerprint: 1)) }
+            }
+            return try await session.match(.sample(fingerprint: 1))
+        }
+        guard case .match = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+    }
+
+    @Test("where another process has recorded more than can be caught up with, none of it is missed")
+    func isOutrun() async throws {
+        let here = try await TestStore()
+        let other = try await TestStore(in: here.folder)
+        defer { other.stop() }
+        try await here.run { _ = try await $0.record(.sample(fingerprint: 1)) }
+        try here.store.buildFilter()
+        try other.execute(Self.copyNewestClick)
+        try await other.run { _ = try await $0.record(.sample(fingerprint: 2)) }
+        // Catches up, or gives up.
+        try await here.run { _ = try await $0.record(.sample(fingerprint: 3)) }
+        for number in [2, 3] as [UInt64] {
+            guard case .match = try await checkInOneTurn(here, .sample(fingerprint: number)).outcome else {
+                Issue.record("click \(number) is not found")
+                return
+            }
+        }
+        try here.store.buildFilter()
+        #expect(try await checkInOneTurn(here).spared > 0)
+    }
+
+    /// More clicks than the writer reads to catch up.
+    private static let copyNewestClick = """
+        WITH RECURSIVE number(step) AS (VALUES (1) UNION ALL SELECT step + 1 FROM number WHERE step < 10100)
+        INSERT INTO clicks (
+            id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, journey_id, source,
+            platform, is_robot, is_contradictory, visit, visit_rest, fingerprints
+        )
+        SELECT id + step, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, journey_id,
+            source, platform, is_robot, is_contradictory, visit + step, visit_rest, fingerprints
+        FROM clicks, number
+        """
+
+    @Test("clicks that come, or are matched, while it is built again are known afterwards")
+    func buildsUnderLoad() async throws {
+        let test = try await TestStore()
+        try await test.run { session in
+            for number in [1, 2] as [UInt64] { _ = try await session.record(.sample(fingerprint: number)) }
+            _ = try await session.match(.sample(fingerprint: 2))
+        }
+        // So that building takes its time.
+        for table in ["open_fingerprints", "closed_fingerprints"] { try test.execute(Self.fill(table)) }
+        try test.store.buildFilter()
+        for round in 1...6 as ClosedRange<UInt64> {
+            let numbers = round * 1000..<round * 1000 + 200
+            async let isDone = test.run { session in
+                for number in numbers {
+                    _ = try await session.record(.sample(fingerprint: number))
+                    // Goes from the one table to the other while they are read.
+                    if round > 1 { _ = try await session.match(.sample(fingerprint: number - 1000)) }
+                }
+                return true
+            }
+            try test.store.buildFilter()
+            #expect(try await isDone)
+            let missed = try await test.run { session in
+                var missed: [UInt64] = []
+                for number in numbers {
+                    let view = try await session.view(for: .sample(fingerprint: number))
+                    if view.candidates.isEmpty { missed.append(number) }
+                    guard round > 1 else { continue }
+                    let earlier = try await session.view(for: .sample(fingerprint: number - 1000))
+                    if earlier.reason != .alreadyClaimed { missed.append(number - 1000) }
+                }
+                return missed
+            }
+            #expect(missed == [])
+        }
     }
 
     @Test(
@@ -205,6 +303,37 @@ struct FingerprintFilterTests {
             Issue.record("a click that was acknowledged is not found: \(outcome)")
             return
         }
+    }
+
+    @Test("clicks are found however many are stored before them")
+    func readsAll() async throws {
+        let test = try await TestStore()
+        try await test.run { session in
+            for number in [1, 2] as [UInt64] { _ = try await session.record(.sample(fingerprint: number)) }
+            _ = try await session.match(.sample(fingerprint: 2))
+        }
+        // Before both in the order in which they are read, and more than are read at once.
+        for table in ["open_fingerprints", "closed_fingerprints"] { try test.execute(Self.fill(table)) }
+        try test.store.buildFilter()
+        let (found, spared) = try await checkInOneTurn(test, .sample(fingerprint: 1))
+        guard case .match = found else {
+            Issue.record("\(found)")
+            return
+        }
+        #expect(spared > 0)
+        #expect(try await checkInOneTurn(test, .sample(fingerprint: 2)).outcome == .noMatch(.alreadyClaimed))
+    }
+
+    private static func fill(_ table: String) -> String {
+        let rest =
+            table.hasPrefix("open")
+            ? "clicked_at, click, expires_at, visit, weight" : "closed_at, click, clicked_at, closed_as"
+        return """
+            WITH RECURSIVE number(step) AS (VALUES (1) UNION ALL SELECT step + 1 FROM number WHERE step < 10100)
+            INSERT INTO \(table) (scope, fingerprint, fingerprint_rest, \(rest))
+            SELECT scope, -9223372036854775807 + step, fingerprint_rest, \(rest)
+            FROM (SELECT * FROM \(table) LIMIT 1), number
+            """
     }
 
     @Test("a store that serves builds it by itself, and stops whether it is done or not")
