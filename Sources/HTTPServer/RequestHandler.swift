@@ -14,8 +14,8 @@ public protocol RequestHandler: AnyObject {
     /// the connection ends after it, whatever is set here.
     func respond(to rejection: Rejection) -> Response
 
-    /// Called before the loop sleeps, after everything that could be done was done: the place to write
-    /// out what the turn gathered, and to end what was held for the turn.
+    /// Called at the end of each turn of the loop, before it looks for what has come: the place to write out
+    /// what the turn gathered, and to end what was held for the turn.
     func turnEnded()
 }
 

@@ -116,7 +116,7 @@ extension EventLoop {
     private func turn() -> Bool {
         for connection in unsent { sendGathered(connection) }
         unsent.removeAll(keepingCapacity: true)
-        if executor.isQueueEmpty { handler?.turnEnded() }
+        handler?.turnEnded()
         let sleeps = !hasDuties && executor.fallAsleep()
         let count = poller.wait(milliseconds: sleeps ? millisecondsToSleep : 0)
         if sleeps { executor.wokeUp() }

@@ -1,0 +1,41 @@
+import HTTPServer
+import Support
+import Synchronization
+import Testing
+
+@Suite("A turn of a loop", .blocking)
+struct TurnTests {
+    @Test("ends, and its handler is told, however long a request has something to do at once")
+    func endsUnderLoad() async throws {
+        let counter = TurnCounter()
+        let configuration = Configuration(
+            listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
+            loopCount: 1
+        )
+        let server = try WebServer(configuration) { _ in
+            ClosureHandler(
+                answer: { _ in
+                    let first = counter.count
+                    // The loop has a job in each of its turns; a hundred of them end, or the test does.
+                    while counter.count < first + 100 { await Task.yield() }
+                    return Response(.ok, text: "done")
+                },
+                turn: { counter.note() }
+            )
+        }
+        try server.start()
+        defer { server.stop(within: .milliseconds(200)) }
+        let client = try RawClient(port: server.port)
+        client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(try client.answer().body == "done")
+    }
+}
+
+/// Counts the turns of a loop.
+private final class TurnCounter: Sendable {
+    private let turns = Atomic(0)
+
+    var count: Int { turns.load(ordering: .relaxed) }
+
+    func note() { turns.wrappingAdd(1, ordering: .relaxed) }
+}
