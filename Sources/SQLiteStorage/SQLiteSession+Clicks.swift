@@ -46,24 +46,24 @@ extension SQLiteSession: ClickStore {
             whenLate: { late in
                 // Its check has been told to try again: the answer goes to the next one.
                 if late.mustBeDelivered, let claim = late.outcome.claim {
-                    notes.noteFailedDelivery(of: claim, shared)
+                    notes.noteFailedDelivery(of: claim.click.id, shared)
                 }
             }
         )
         return written.outcome
     }
 
-    public func answering(_ claim: Claim) {
-        shared.ledger.answering(claim.click.id)
+    public func answering(_ click: ClickID) {
+        shared.ledger.answering(click)
     }
 
-    public func delivered(_ claim: Claim) {
-        shared.ledger.delivered(claim.click.id)
+    public func delivered(_ click: ClickID) {
+        shared.ledger.delivered(click)
     }
 
-    public func deliveryFailed(of claim: Claim) {
-        guard shared.ledger.isOwed(claim.click.id) else { return }
-        notes.noteFailedDelivery(of: claim, shared)
+    public func deliveryFailed(of click: ClickID) {
+        guard shared.ledger.isOwed(click) else { return }
+        notes.noteFailedDelivery(of: click, shared)
     }
 
     public func note(_ ending: CheckEnding, of check: Check) {
@@ -96,9 +96,9 @@ extension SQLiteSession: ClickStore {
 
 extension Notes {
     /// From now until the answer is marked on disk, every look waits for that.
-    fileprivate func noteFailedDelivery(of claim: Claim, _ shared: SharedState) {
+    fileprivate func noteFailedDelivery(of click: ClickID, _ shared: SharedState) {
         shared.noteDeliveryFailed()
-        update { $0.failedDeliveries.append(claim.click.id) }
+        update { $0.failedDeliveries.append(click) }
         shared.queueNotes()
     }
 }

@@ -55,6 +55,39 @@ struct GatheredSendingTests {
         }
     }
 
+    @Test("hold no more memory together than requests may: who waits beyond it is dropped")
+    func holdWithinLimit() async throws {
+        try await run(byteCount: 60_000) {
+            $0.requestMemoryByteCount = 1_000_000
+            $0.timeouts.write = .seconds(60)
+        } during: { server in
+            let clients = try (0..<40).map { _ in
+                try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
+            }
+            for client in clients { client.send(String(repeating: get, count: 200)) }
+            #expect(await TestServer.eventually { server.server.statistics.openConnections <= 16 })
+            let other = try server.connect()
+            for _ in 0..<20 {
+                other.send(get)
+                #expect(try other.answerByteCount() == 60_000)
+            }
+        }
+    }
+
+    @Test("end with their connection when nothing of them was taken for as long as is allowed, and not later")
+    func endInTime() async throws {
+        try await run {
+            $0.timeouts.write = .seconds(8)
+        } during: { server in
+            let client = try await stuckClient(of: server)
+            let start = MonotonicTime.now()
+            #expect(Patience.until(within: 60) { server.server.statistics.openConnections == 0 })
+            // It was twice as long, because bytes that were taken before the wait began counted as progress.
+            #expect(MonotonicTime.now().nanoseconds(since: start) < 15_500_000_000)
+            client.close()
+        }
+    }
+
     @Test("are sent to their end by a server that stops, and nothing is answered after them")
     func stops() async throws {
         try await run { server in

@@ -272,9 +272,9 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore {
     {
         throw Self.failure
     }
-    func answering(_ claim: Claim) {}
-    func delivered(_ claim: Claim) {}
-    func deliveryFailed(of claim: Claim) {}
+    func answering(_ click: ClickID) {}
+    func delivered(_ click: ClickID) {}
+    func deliveryFailed(of click: ClickID) {}
     func note(_ ending: CheckEnding, of check: Check) {}
     func statistics(_ query: StatisticsQuery, at now: Timestamp) throws(StoreError) -> StatisticsReport {
         throw Self.failure

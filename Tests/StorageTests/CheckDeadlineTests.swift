@@ -37,9 +37,9 @@ private final class LimitingStore: ClickStore, Sendable {
     }
 
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome { .recorded(self.click) }
-    func answering(_ claim: Claim) {}
-    func delivered(_ claim: Claim) {}
-    func deliveryFailed(of claim: Claim) {}
+    func answering(_ click: ClickID) {}
+    func delivered(_ click: ClickID) {}
+    func deliveryFailed(of click: ClickID) {}
     func note(_ ending: CheckEnding, of check: Check) {}
 }
 
@@ -89,7 +89,7 @@ struct CheckDeadlineTests {
         let code = await code { () async throws(StoreError) in
             try await flattened {
                 try await test.run { session in
-                    session.deliveryFailed(of: claim)
+                    session.deliveryFailed(of: claim.click.id)
                     var check = Check.sample(caller: 2)
                     check.deadline = 1
                     _ = try await session.view(for: check)

@@ -20,7 +20,7 @@ struct ReplayTests {
                 throw StoreError(.defect, "the first claim succeeds")
             }
             monotonic.advance(milliseconds: 10)
-            if isAnswered { session.answering(claim) }
+            if isAnswered { session.answering(claim.click.id) }
             return claim
         }
         return (test, claim)
@@ -153,7 +153,7 @@ struct ReplayTests {
     func redeliversOnce(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
         let outcomes = try await test.run { session in
-            session.deliveryFailed(of: claim)
+            session.deliveryFailed(of: claim.click.id)
             return [
                 try await session.match(.sample(caller: 2)),
                 try await session.match(.sample(caller: 3)),
@@ -165,7 +165,7 @@ struct ReplayTests {
     @Test("of many checks at once, one gets an answer that failed", arguments: Backend.available)
     func redeliversToOneOfMany(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
-        try await test.run { session in session.deliveryFailed(of: claim) }
+        try await test.run { session in session.deliveryFailed(of: claim.click.id) }
         let outcomes = try await test.runConcurrently(200) { session, number in
             try await session.match(.sample(caller: 10 + number, firstByteAt: 0))
         }
@@ -180,7 +180,7 @@ struct ReplayTests {
     func redeliversToInstall(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, install: 5)
         let outcomes = try await test.run { session in
-            session.deliveryFailed(of: claim)
+            session.deliveryFailed(of: claim.click.id)
             return [
                 try await session.match(.sample(install: 5)),
                 try await session.match(.sample(caller: 3)),
@@ -197,7 +197,7 @@ struct ReplayTests {
         let (test, claim) = try await matched(backend, grace: 0)
         let after = TestStore.noon.advanced(byMilliseconds: 86_400_001)
         let outcomes = try await test.run { session in
-            session.deliveryFailed(of: claim)
+            session.deliveryFailed(of: claim.click.id)
             return [
                 try await session.match(.sample(fingerprint: 2)), try await session.match(.sample(at: after)),
             ]
@@ -210,7 +210,7 @@ struct ReplayTests {
         let (test, claim) = try await matched(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 1000)
         let (outcome, click) = try await test.run { session in
-            session.deliveryFailed(of: claim)
+            session.deliveryFailed(of: claim.click.id)
             let click = try await session.record(.sample(at: later)).click
             return (try await session.match(.sample(at: later, grace: 60_000)), click)
         }

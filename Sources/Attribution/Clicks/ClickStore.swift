@@ -59,16 +59,16 @@ public protocol ClickStore {
 
     /// Says that the answer for a click that was just claimed, or redelivered by a claim, is about to be written: a
     /// check whose first byte is read from now on may ask for it again.
-    func answering(_ claim: Claim)
+    func answering(_ click: ClickID)
 
     /// Says that nothing spoke against the arrival of an answer: the click is somebody's now.
-    func delivered(_ claim: Claim)
+    func delivered(_ click: ClickID)
 
     /// Says that an answer was seen to fail on its way: the next check with the fingerprint gets it, once.
     ///
     /// Not if one arrived before. A repetition that fails is for the same caller to ask for again, and for nobody
     /// else.
-    func deliveryFailed(of claim: Claim)
+    func deliveryFailed(of click: ClickID)
 
     /// Notes how a check ended that consumed nothing. Batched: the last second may be lost with the process.
     func note(_ ending: CheckEnding, of check: Check)

@@ -29,11 +29,11 @@ public struct FirstLaunchMatching {
             }
             switch try await store.claim(newest, by: .fingerprint, for: check, orElse: Self.choose) {
             case .claimed(let claim):
-                store.answering(claim)
+                store.answering(claim.click.id)
                 return .match(claim)
             case .replayed(let claim):
                 // Whoever was to have the answer first may never have been told.
-                store.answering(claim)
+                store.answering(claim.click.id)
                 store.note(.replay(claim), of: check)
                 return .replay(claim)
             case .lost:

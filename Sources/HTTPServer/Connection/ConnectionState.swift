@@ -47,6 +47,8 @@ package struct ConnectionState {
 
     private var phase = Phase.idle
     private var input = InputBuffer()
+    /// Bytes held of what has come, whether it was looked at or not.
+    var inputByteCount: Int { input.heldByteCount }
     private var parser = HeadParser()
     private var body: [UInt8] = []
     private var firstByteAt: MonotonicTime

@@ -184,7 +184,7 @@ extension EventLoop {
     func flush(_ connection: Connection) async -> Bool {
         guard !connection.output.isEmpty else { return true }
         guard !connection.isBroken else { return false }
-        var acknowledged: UInt64 = 0
+        var acknowledged = connection.socket.progress.acknowledgedCount
         while connection.sentCount < connection.output.count {
             switch connection.socket.send(connection.output, from: connection.sentCount) {
             case .bytes(let count):
@@ -211,18 +211,24 @@ extension EventLoop {
         recycleOutput(of: connection)
     }
 
-    /// Waits until there is room in the socket, for as long as the peer takes bytes at all.
+    /// Waits until there is room in the socket, for as long as the peer takes bytes at all, and while there is memory
+    /// for those who do not.
     private func waitToSend(_ connection: Connection, since acknowledged: inout UInt64) async -> Bool {
+        let held = connection.output.capacity + connection.state.inputByteCount
+        defer { _ = memory.changeUnsent(from: held, to: 0) }
+        guard memory.changeUnsent(from: 0, to: held) else { return false }
+        var lastProgress = MonotonicTime.now()
         while true {
-            let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.write)
+            // Room is told only when a good part of the buffer is free; a slow peer is alive before. What it has taken
+            // is looked at four times, so that what it took at first does not count for the whole time.
+            let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.write / 4)
             switch await wait(connection, for: .writing, until: limit) {
             case .ready: return true
             case .cutOff: return false
             case .deadline:
-                // Room is told only when a good part of the buffer is free; a slow peer is alive before.
-                let progress = connection.socket.progress.acknowledgedCount
-                guard progress > acknowledged else { return false }
-                acknowledged = progress
+                let (now, count) = (MonotonicTime.now(), connection.socket.progress.acknowledgedCount)
+                if count > acknowledged { (acknowledged, lastProgress) = (count, now) }
+                guard now.nanoseconds(since: lastProgress) < timeouts.write else { return false }
             }
         }
     }

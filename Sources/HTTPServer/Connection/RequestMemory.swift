@@ -1,7 +1,7 @@
 /// What the requests of one loop hold in memory together, and how much that may be.
 ///
-/// Two accounts, each with the same limit, so that neither can use up the other's: requests that have begun
-/// and not come whole, and requests that a handler has. One that comes whole in a single read is never on the
+/// Three accounts, each with the same limit, so that none can use up another's: requests that have begun and
+/// not come whole, requests that a handler has, and answers that their peers do not take. One that comes whole in a single read is never on the
 /// first account: while it is full of requests that trickle in, those that do not are served as always.
 ///
 /// Not `Sendable`: touched on its loop's thread only.
@@ -11,6 +11,8 @@ package final class RequestMemory {
     package private(set) var waitingByteCount = 0
     /// Bytes of requests that handlers have.
     package private(set) var answeringByteCount = 0
+    /// Bytes of answers that wait for room in their sockets, and of the requests behind them.
+    package private(set) var unsentByteCount = 0
     /// Bytes that TLS sessions have, about: they are limited by the number of connections, not here.
     private var sessionByteCount = 0
     /// The most that was held since memory was last returned to the system.
@@ -19,7 +21,7 @@ package final class RequestMemory {
     /// What must have been let go before it is worth the allocator's time to return it to the system.
     private static let worthReturning = 8 * 1024 * 1024
 
-    /// - Parameter limit: bytes of either account.
+    /// - Parameter limit: bytes of each account.
     package init(limit: Int) {
         self.limit = limit
     }
@@ -42,6 +44,15 @@ package final class RequestMemory {
         return new <= old || answeringByteCount <= limit
     }
 
+    /// Changes what one connection holds while it waits for room in its socket.
+    ///
+    /// - Returns: whether that is still within the limit, which an answer on its own may exceed.
+    package func changeUnsent(from old: Int, to new: Int) -> Bool {
+        unsentByteCount += new - old
+        peak = max(peak, heldByteCount)
+        return new <= old || unsentByteCount <= limit || unsentByteCount == new
+    }
+
     /// Changes the number of TLS sessions.
     package func changeSessions(by count: Int) {
         sessionByteCount += count * Self.sessionBytes
@@ -49,7 +60,7 @@ package final class RequestMemory {
     }
 
     private var heldByteCount: Int {
-        waitingByteCount + answeringByteCount + sessionByteCount
+        waitingByteCount + answeringByteCount + unsentByteCount + sessionByteCount
     }
 
     /// What a session takes in the midst of its handshake, as measured.

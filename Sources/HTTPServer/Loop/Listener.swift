@@ -52,6 +52,9 @@ struct Listener: ~Copyable, Sendable {
         }
     }
 
+    /// What the kernel holds of answers under way; it doubles it for what it needs besides.
+    private static let sendBufferByteCount: Int32 = 128 * 1024
+
     private static func bound(_ address: PeerAddress, isShared: Bool) throws(StartError) -> Descriptor {
         let isIPv4 = address.ipv4 != nil
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -60,6 +63,8 @@ struct Listener: ~Copyable, Sendable {
         }
         _ = linux_set_option(descriptor.number, SOL_SOCKET, SO_REUSEADDR, 1)
         if isShared { _ = linux_set_option(descriptor.number, SOL_SOCKET, SO_REUSEPORT, 1) }
+        // Inherited by its connections: without it the kernel takes megabytes of answers that nobody reads.
+        _ = linux_set_option(descriptor.number, SOL_SOCKET, SO_SNDBUF, sendBufferByteCount)
         let target = linux_address(high: address.high, low: address.low, port: address.port)
         guard linux_bind(descriptor.number, isIPv4 ? 1 : 0, target) == 0 else { throw .listening(address) }
         return descriptor

@@ -87,10 +87,12 @@ enum FindDeferredDeepLink {
     /// An answer that is seen to fail on its way goes to the next check.
     private static func delivered(_ claim: Claim, by clicks: any ClickStore) -> Response {
         var response = Response(.ok, json: MatchAnswer.match(claim))
+        // No more than this: who does not read has many answers under way.
+        let click = claim.click.id
         response.onDelivery = { delivery in
             switch delivery {
-            case .delivered: clicks.delivered(claim)
-            case .failed: clicks.deliveryFailed(of: claim)
+            case .delivered: clicks.delivered(click)
+            case .failed: clicks.deliveryFailed(of: click)
             }
         }
         return response

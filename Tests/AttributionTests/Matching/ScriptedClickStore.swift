@@ -40,8 +40,8 @@ final class ScriptedClickStore: ClickStore, Sendable {
         try next(.claim(click.id), \.claims).get()
     }
 
-    func answering(_ claim: Claim) {
-        state.withLock { $0.calls.append(.answering(claim.click.id)) }
+    func answering(_ click: ClickID) {
+        state.withLock { $0.calls.append(.answering(click)) }
     }
 
     func note(_ ending: CheckEnding, of check: Check) {
@@ -52,9 +52,9 @@ final class ScriptedClickStore: ClickStore, Sendable {
         throw StoreError(.defect, "a check records nothing")
     }
 
-    func delivered(_ claim: Claim) {}
+    func delivered(_ click: ClickID) {}
 
-    func deliveryFailed(of claim: Claim) {}
+    func deliveryFailed(of click: ClickID) {}
 
     private func next<Answer>(
         _ call: Call,
