@@ -3,6 +3,8 @@ import HTTPServer
 import Server
 import Testing
 
+private let hex = String(repeating: "ab", count: 32)
+
 @Suite("Routing")
 struct RoutingTests {
     @Test(
@@ -53,10 +55,12 @@ struct RoutingTests {
         let service = try await TestService()
         let echoed = await service.send(.get, "/healthz", fields: ["X-Request-ID": "trace-1/a=b"])
         #expect(echoed.field("X-Request-ID") == "trace-1/a=b")
-        for unfit in ["", "a b", "\"><script>", String(repeating: "x", count: 129), "ü"] {
+        let secrets = [service.keyText(.app), "trace/" + service.keyText(.admin), hex]
+        for unfit in ["", "a b", "\"><script>", String(repeating: "x", count: 129), "ü"] + secrets {
             let made = await service.send(.get, "/healthz", fields: ["X-Request-ID": unfit])
             #expect(made.field("X-Request-ID")?.hasPrefix("req_") == true)
         }
+        for secret in secrets { #expect(!service.logLines().joined().contains(secret)) }
         let first = await service.send(.get, "/healthz").field("X-Request-ID")
         let second = await service.send(.get, "/healthz").field("X-Request-ID")
         #expect(first != second)

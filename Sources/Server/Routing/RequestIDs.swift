@@ -27,7 +27,9 @@ struct RequestIDs {
     }
 
     private static func isFit(_ text: String) -> Bool {
-        (1...maximumLength).contains(text.utf8.count)
+        // It goes into the log, where neither keys nor fingerprints belong.
+        (1...maximumLength).contains(text.utf8.count) && !KeyText.occurs(in: text)
+            && Fingerprint(hex: text) == nil
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
