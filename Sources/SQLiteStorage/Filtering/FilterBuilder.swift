@@ -47,7 +47,12 @@ struct FilterBuilder {
 
     /// Builds a filter and lets checks ask it.
     func build() throws(StoreError) {
-        let connection = try opening.translated { () throws(SQLiteError) in try opening.openReader() }
+        let connection = try opening.translated { () throws(SQLiteError) in
+            let connection = try opening.openReader()
+            // Each page is read once.
+            try connection.execute("PRAGMA cache_size = -256")
+            return connection
+        }
         let filter = FingerprintFilter(capacity: try capacity(on: connection))
         do throws(StoreError) {
             try shared.performAndWait { context throws(SQLiteError) in

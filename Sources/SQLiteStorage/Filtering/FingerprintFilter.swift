@@ -10,8 +10,9 @@ internal import Synchronization
     private static let wordsOfBlock = 4
     /// Twelve bits for each fingerprint let one in some two hundred strangers pass.
     private static let bitsOfFingerprint = 12
-    /// Beyond it more strangers pass, and memory stays what it is: 32 MiB.
-    private static let mostBlocks = 1 << 20
+    /// Beyond it more strangers pass, and memory stays what it is: 8 MiB, where one in some fifteen passes when ten
+    /// million fingerprints are stored.
+    private static let mostBlocks = 1 << 18
 
     /// Fingerprints that it is made for.
     let capacity: Int

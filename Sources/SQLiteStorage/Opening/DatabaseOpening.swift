@@ -119,7 +119,7 @@ struct DatabaseOpening: Sendable {
         try connection.execute("PRAGMA secure_delete = FAST")
         // Not more: a commit after a page was split looks at every page in the cache, because SQLite numbers pages
         // anew by way of the one at 1 GiB (sqlite.org/fileformat2.html, 1.3.8). The system keeps the rest.
-        try connection.execute("PRAGMA cache_size = -8192")
+        try connection.execute("PRAGMA cache_size = -4096")
         try connection.execute("PRAGMA temp_store = MEMORY")
         if let pages = configuration.pageLimit { try connection.execute("PRAGMA max_page_count = \(pages)") }
     }

@@ -26,7 +26,7 @@ final class PlainLoop {
         try database.execute(
             """
             PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-            PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = FAST; PRAGMA cache_size = -8192;
+            PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = FAST; PRAGMA cache_size = -4096;
             PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8192;
             """
         )
