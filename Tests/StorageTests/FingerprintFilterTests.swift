@@ -24,6 +24,10 @@ struct FingerprintFilterTests {
         }
     }
 
+    private func isMatch(_ outcome: MatchOutcome) -> Bool {
+        if case .match = outcome { true } else { false }
+    }
+
     @Test("a turn of many checks of strangers reads the database for the first few alone")
     func sparesLooks() async throws {
         let test = try await TestStore()
@@ -73,10 +77,7 @@ struct FingerprintFilterTests {
         }
         for number in [0, 99, 100, 199] as [UInt64] {
             let (outcome, spared) = try await checkInOneTurn(test, .sample(fingerprint: number))
-            guard case .match = outcome else {
-                Issue.record("\(number): \(outcome)")
-                continue
-            }
+            #expect(isMatch(outcome), "\(number): \(outcome)")
             #expect(spared > 0)
         }
         #expect(try await checkInOneTurn(test, .sample(fingerprint: 1)).outcome == .noMatch(.alreadyClaimed))
@@ -94,10 +95,10 @@ struct FingerprintFilterTests {
                 #expect(try await session.match(.sample(fingerprint: 7)) == .noMatch(.noClick), "\(number)")
             }
             _ = try await session.record(.sample(fingerprint: 7))
-            guard case .match = try await session.match(.sample(fingerprint: 7)) else {
-                Issue.record("a click that was acknowledged is not found")
-                return
-            }
+            #expect(
+                isMatch(try await session.match(.sample(fingerprint: 7))),
+                "a click that was acknowledged is not found"
+            )
         }
     }
 
@@ -123,20 +124,14 @@ struct FingerprintFilterTests {
         try here.store.buildFilter()
         try await other.run { _ = try await $0.record(.sample(fingerprint: 1)) }
         let (outcome, spared) = try await checkInOneTurn(here, .sample(fingerprint: 1))
-        guard case .match = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
+        #expect(isMatch(outcome), "\(outcome)")
         #expect(spared == 0)
 
         try await other.run { _ = try await $0.record(.sample(fingerprint: 2)) }
         try await here.run { _ = try await $0.record(.sample(fingerprint: 3)) }
         for number in [2, 3] as [UInt64] {
             let (outcome, spared) = try await checkInOneTurn(here, .sample(fingerprint: number))
-            guard case .match = outcome else {
-                Issue.record("\(number): \(outcome)")
-                continue
-            }
+            #expect(isMatch(outcome), "\(number): \(outcome)")
             #expect(spared > 0)
         }
     }
@@ -149,10 +144,10 @@ struct FingerprintFilterTests {
         try here.store.buildFilter()
         try await other.run { _ = try await $0.record(.sample(fingerprint: 1)) }
         while try await checkInOneTurn(here).spared == 0 { await Task.yield() }
-        guard case .match = try await checkInOneTurn(here, .sample(fingerprint: 1)).outcome else {
-            Issue.record("a click of another process is not found")
-            return
-        }
+        #expect(
+            isMatch(try await checkInOneTurn(here, .sample(fingerprint: 1)).outcome),
+            "a click of another process is not found"
+        )
     }
 
     @Test("a number that is taken again after its click was deleted hides no click")
@@ -170,10 +165,10 @@ struct FingerprintFilterTests {
         }
         // Before the next write and after it.
         for number in [2, 4] as [UInt64] {
-            guard case .match = try await checkInOneTurn(here, .sample(fingerprint: number)).outcome else {
-                Issue.record("click \(number) of another process is not found")
-                return
-            }
+            #expect(
+                isMatch(try await checkInOneTurn(here, .sample(fingerprint: number)).outcome),
+                "click \(number) of another process is not found"
+            )
             try await here.run { _ = try await $0.record(.sample(fingerprint: 3)) }
         }
         try here.store.buildFilter()
@@ -200,10 +195,7 @@ struct FingerprintFilterTests {
             }
             return try await session.match(.sample(fingerprint: 1))
         }
-        guard case .match = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
+        #expect(isMatch(outcome), "\(outcome)")
     }
 
     @Test("where another process has recorded more than can be caught up with, none of it is missed")
@@ -218,10 +210,10 @@ struct FingerprintFilterTests {
         // Catches up, or gives up.
         try await here.run { _ = try await $0.record(.sample(fingerprint: 3)) }
         for number in [2, 3] as [UInt64] {
-            guard case .match = try await checkInOneTurn(here, .sample(fingerprint: number)).outcome else {
-                Issue.record("click \(number) is not found")
-                return
-            }
+            #expect(
+                isMatch(try await checkInOneTurn(here, .sample(fingerprint: number)).outcome),
+                "click \(number) is not found"
+            )
         }
         try here.store.buildFilter()
         #expect(try await checkInOneTurn(here).spared > 0)
@@ -299,10 +291,7 @@ struct FingerprintFilterTests {
             _ = try await session.record(.sample(fingerprint: 7))
             return try await session.match(.sample(fingerprint: 7))
         }
-        guard case .match = outcome else {
-            Issue.record("a click that was acknowledged is not found: \(outcome)")
-            return
-        }
+        #expect(isMatch(outcome), "a click that was acknowledged is not found: \(outcome)")
     }
 
     @Test("clicks are found however many are stored before them")
@@ -316,10 +305,7 @@ struct FingerprintFilterTests {
         for table in ["open_fingerprints", "closed_fingerprints"] { try test.execute(Self.fill(table)) }
         try test.store.buildFilter()
         let (found, spared) = try await checkInOneTurn(test, .sample(fingerprint: 1))
-        guard case .match = found else {
-            Issue.record("\(found)")
-            return
-        }
+        #expect(isMatch(found), "\(found)")
         #expect(spared > 0)
         #expect(try await checkInOneTurn(test, .sample(fingerprint: 2)).outcome == .noMatch(.alreadyClaimed))
     }

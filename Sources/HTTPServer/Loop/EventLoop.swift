@@ -49,7 +49,8 @@ actor EventLoop {
     let tls: TLSEngine?
     /// What every read of the loop is read into; its connections copy from it.
     var readBuffer = [UInt8](repeating: 0, count: readLength)
-    /// Connections with answers written while a handler has their next request; looked at once a turn.
+    /// Connections with answers that leave when the turn ends: of those that wait for their peer, and of those whose
+    /// next request a handler has.
     var unsent: [Connection] = []
     /// What there is to do, from `nextDuty` on, in the order in which it came up.
     var duties: [Worker.Duty] = []
