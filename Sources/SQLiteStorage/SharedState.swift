@@ -34,15 +34,13 @@ final class SharedState: Sendable {
     let isCatchUpQueued = Atomic(false)
     private let health = Monitor(StoreHealth())
     private let notes = Monitor<[Notes]>([])
-    /// Pages in the write-ahead log after the last commit.
-    private let logPages = Atomic(0)
-    /// Those of them that the housekeeper saw in the database as well.
-    private let copiedLogPages = Atomic(0)
+    let logCopying: Monitor<LogCopying>
 
     init(_ configuration: SQLiteConfiguration) {
         self.configuration = configuration
         queue = WriteQueue(limit: configuration.queueLimit)
         ledger = AnswerLedger(now: configuration.monotonicNow)
+        logCopying = Monitor(LogCopying(hasBackground: configuration.hasBackgroundWork))
         // Nobody comes to do them.
         if configuration.isReadOnly {
             queue.close(StoreError(.readOnly, "the database was opened to be read"))
@@ -51,7 +49,6 @@ final class SharedState: Sendable {
 
     var commitCount: UInt64 { commits.load(ordering: .acquiring) }
     var directoryChangeCount: UInt64 { directoryChanges.load(ordering: .acquiring) }
-    var logPageCount: Int { logPages.load(ordering: .relaxed) }
     var isStopping: Bool { isStoppingFlag.load(ordering: .relaxed) }
 
     func noteStopping() {
@@ -60,23 +57,12 @@ final class SharedState: Sendable {
 
     func noteCommit(batchSize: Int, seconds: Double, logPages pages: Int) {
         commits.wrappingAdd(1, ordering: .releasing)
-        logPages.store(pages, ordering: .relaxed)
+        logCopying.withLock { $0.noteCommit(logPages: pages) }
         health.withLock { health in
             health.lastFailure = nil
             health.batchSizes.observe(Double(batchSize))
             health.commitSeconds.observe(seconds)
         }
-    }
-
-    func noteCopied(logPages: Int) {
-        copiedLogPages.store(logPages, ordering: .relaxed)
-    }
-
-    /// Pages that a checkpoint would still have to copy out of a log of so many.
-    func backlog(ofLogPages pages: Int) -> Int {
-        let copied = copiedLogPages.load(ordering: .relaxed)
-        // More than there are: the log has begun anew since.
-        return copied <= pages ? pages - copied : pages
     }
 
     /// Asks the background thread to copy the log into the database.

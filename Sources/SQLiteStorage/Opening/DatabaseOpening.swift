@@ -114,7 +114,7 @@ struct DatabaseOpening: Sendable {
         }
         try connection.execute("PRAGMA foreign_keys = ON")
         // Checkpoints are for the background thread: never in somebody's commit.
-        try connection.execute("PRAGMA journal_size_limit = \(WriteAheadLog.limitBytes)")
+        try connection.execute("PRAGMA journal_size_limit = \(LogCopying.limitBytes)")
         // Deleted content is overwritten wherever that costs no additional write.
         try connection.execute("PRAGMA secure_delete = FAST")
         // Not more: a commit after a page was split looks at every page in the cache, because SQLite numbers pages

@@ -54,7 +54,9 @@ final class Housekeeper {
             let connection = try openConnection()
             do throws(SQLiteError) {
                 let checkpoint = try connection.checkpoint(.passive)
-                if !checkpoint.isBlocked { shared.noteCopied(logPages: checkpoint.copiedPages) }
+                if !checkpoint.isBlocked {
+                    shared.logCopying.withLock { $0.noteCopied(logPages: checkpoint.copiedPages) }
+                }
             } catch {
                 if error.endsConnection { self.connection = nil }
                 throw StoreError(error)

@@ -140,16 +140,13 @@ final class Writer {
     /// Writes that follow each other without a pause would make it grow for ever, because SQLite goes back to
     /// its start only when all of it has been copied.
     private func boundLog(_ connection: Connection) throws(SQLiteError) {
-        let pages = connection.logPageCount
-        let backlog = shared.backlog(ofLogPages: pages)
-        let isShort = backlog <= WriteAheadLog.pausedBacklogPages
-        if pages >= WriteAheadLog.pausePages, isShort || !shared.configuration.hasBackgroundWork {
-            // Most has been copied in the background; nobody can write more meanwhile.
+        switch shared.logCopying.withLock({ $0.copier }) {
+        case .writer:
             let checkpoint = try connection.checkpoint(.passive)
             // Readers that begin now read the database alone, so that the next write may go back to the start.
             if checkpoint.copiedPages == checkpoint.logPages { shared.renewSnapshots() }
-        } else if backlog >= WriteAheadLog.copyingPages || pages >= WriteAheadLog.closingPages {
-            shared.requestCheckpoint()
+        case .background: shared.requestCheckpoint()
+        case nil: break
         }
     }
 
