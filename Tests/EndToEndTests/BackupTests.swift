@@ -157,8 +157,7 @@ struct BackupTests {
             environment: disk.environment,
             errorLog: installation.folder.appending(path: "backup.log")
         )
-        let end = ContinuousClock.now + .seconds(30)
-        while !installation.exists("backup.db.afterlink-partial"), ContinuousClock.now < end {}
+        #expect(Patience.until { installation.exists("backup.db.afterlink-partial") })
         process.kill()
         #expect(installation.exists("backup.db.afterlink-partial"))
         #expect(!installation.exists("backup.db"))

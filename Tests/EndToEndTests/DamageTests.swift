@@ -79,7 +79,7 @@ struct DamageTests {
         #expect(try connection.get("/readyz").status == 503)
         #expect(try connection.get("/healthz").status == 200)
         #expect(
-            try untilTrue(within: 10) {
+            try Patience.until {
                 let status = try connection.get("/healthz").status
                 return status == 200 && installation.log.contains("the database is damaged")
             }

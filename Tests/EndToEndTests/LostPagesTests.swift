@@ -55,14 +55,14 @@ struct LostPagesTests {
             )
             let server = try cut.start()
             var count = 0
-            let isCopying = try untilTrue(within: 60) {
+            let isCopying = try Patience.until {
                 count += 1
                 try click(count...count, try server.connect())
                 return try cut.faults.callCount(ofFault: 1) > 0
             }
             try click(count + 1...count + 5, try server.connect())
             // Of two syncs the first has failed.
-            let isCopied = try untilTrue(within: 60) {
+            let isCopied = try Patience.until {
                 _ = try server.connect().get("/healthz")
                 return try cut.faults.callCount() > 1
             }

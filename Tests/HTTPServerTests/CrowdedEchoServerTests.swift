@@ -158,9 +158,7 @@ struct CrowdedEchoServerTests {
         for client in waiting { client.send(get) }
         #expect(try process.ticksOfServing(first) < 50, "half a core for a second is 50 ticks")
         try network.fail(with: 0)
-        let limit = MonotonicTime.now().advanced(by: .seconds(6))
         for client in waiting { #expect(try client.answer().status == 200) }
-        #expect(MonotonicTime.now() < limit)
     }
 
     @Test("answers who waits to be accepted when it is told to stop")

@@ -24,7 +24,7 @@ struct GatheredSendingTests {
         let before = server.server.statistics.sentBytes
         let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
         client.send(get)
-        #expect(await TestServer.eventually { server.server.statistics.sentBytes > before })
+        #expect(await Patience.eventually { server.server.statistics.sentBytes > before })
         return client
     }
 
@@ -65,7 +65,7 @@ struct GatheredSendingTests {
                 try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
             }
             for client in clients { client.send(String(repeating: get, count: 200)) }
-            #expect(await TestServer.eventually { server.server.statistics.openConnections <= 16 })
+            #expect(await Patience.eventually { server.server.statistics.openConnections <= 16 })
             let other = try server.connect()
             for _ in 0..<20 {
                 other.send(get)
@@ -81,7 +81,7 @@ struct GatheredSendingTests {
         } during: { server in
             let client = try await stuckClient(of: server)
             let start = MonotonicTime.now()
-            #expect(Patience.until(within: 60) { server.server.statistics.openConnections == 0 })
+            #expect(Patience.until { server.server.statistics.openConnections == 0 })
             // It was twice as long, because bytes that were taken before the wait began counted as progress.
             #expect(MonotonicTime.now().nanoseconds(since: start) < 15_500_000_000)
             client.close()
@@ -93,7 +93,7 @@ struct GatheredSendingTests {
         try await run { server in
             let client = try await stuckClient(of: server)
             let stop = Background.start { server.server.stop(within: .seconds(60)) }
-            #expect(await TestServer.eventually { (try? RawClient(port: server.server.port)) == nil })
+            #expect(await Patience.eventually { (try? RawClient(port: server.server.port)) == nil })
             #expect(try client.answerByteCount() == Self.byteCount)
             #expect(try client.rest() == "")
             await stop.pass()

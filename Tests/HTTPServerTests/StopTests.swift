@@ -17,9 +17,9 @@ struct StopTests {
             during: { server in
                 let client = try server.connect()
                 client.send(get)
-                #expect(await TestServer.eventually { gate.waitingCount == 1 })
+                #expect(await Patience.eventually { gate.waitingCount == 1 })
                 let stop = Background.start { server.server.stop(within: .seconds(10)) }
-                #expect(await TestServer.eventually { (try? RawClient(port: server.server.port)) == nil })
+                #expect(await Patience.eventually { (try? RawClient(port: server.server.port)) == nil })
                 gate.open()
                 let answer = try client.answer()
                 #expect(answer.body == "late")
@@ -36,9 +36,9 @@ struct StopTests {
         try await TestServer.run { server in
             let client = try server.connect()
             client.send("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
-            #expect(await TestServer.eventually { server.server.statistics.receivedBytes > 0 })
+            #expect(await Patience.eventually { server.server.statistics.receivedBytes > 0 })
             let stop = Background.start { server.server.stop(within: .seconds(10)) }
-            #expect(await TestServer.eventually { (try? RawClient(port: server.server.port)) == nil })
+            #expect(await Patience.eventually { (try? RawClient(port: server.server.port)) == nil })
             client.send("cd")
             #expect(try client.answer().body == "POST /b [abcd]")
             #expect(try client.rest() == "")
@@ -54,7 +54,7 @@ struct StopTests {
                 client.send(get)
                 _ = try client.answer()
             }
-            #expect(await TestServer.eventually { server.server.statistics.openConnections == 10 })
+            #expect(await Patience.eventually { server.server.statistics.openConnections == 10 })
             let start = MonotonicTime.now()
             server.server.stop(within: .seconds(30))
             #expect(MonotonicTime.now().nanoseconds(since: start) < 10_000_000_000)
@@ -73,7 +73,7 @@ struct StopTests {
             during: { server in
                 let client = try server.connect()
                 client.send(get)
-                #expect(await TestServer.eventually { gate.waitingCount == 1 })
+                #expect(await Patience.eventually { gate.waitingCount == 1 })
                 server.server.stop(within: .milliseconds(50))
                 server.server.waitUntilStopped()
             }
@@ -87,8 +87,8 @@ struct StopTests {
             for client in clients {
                 client.send("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
             }
-            #expect(await TestServer.eventually { server.server.statistics.openConnections == clients.count })
-            #expect(await TestServer.eventually { server.server.statistics.receivedBytes == 5 * 50 })
+            #expect(await Patience.eventually { server.server.statistics.openConnections == clients.count })
+            #expect(await Patience.eventually { server.server.statistics.receivedBytes == 5 * 50 })
             await Background.run { server.server.stop(within: .milliseconds(50)) }
             server.server.waitUntilStopped()
             #expect(server.server.statistics.openConnections == 0)
@@ -100,10 +100,10 @@ struct StopTests {
         try await TestServer.run { server in
             let client = try server.connect()
             client.send("GET / HT")
-            #expect(await TestServer.eventually { server.server.statistics.receivedBytes > 0 })
+            #expect(await Patience.eventually { server.server.statistics.receivedBytes > 0 })
             let start = MonotonicTime.now()
             let stop = Background.start { server.server.stop(within: .seconds(60)) }
-            #expect(await TestServer.eventually { (try? RawClient(port: server.server.port)) == nil })
+            #expect(await Patience.eventually { (try? RawClient(port: server.server.port)) == nil })
             server.server.stop(within: .zero)
             await stop.pass()
             #expect(MonotonicTime.now().nanoseconds(since: start) < 20_000_000_000)

@@ -47,16 +47,6 @@ struct TestServer {
     func connect() throws -> RawClient {
         try RawClient(port: server.port)
     }
-
-    /// Waits until a condition holds that another thread makes true; whether it did within ten seconds.
-    static func eventually(_ condition: () -> Bool) async -> Bool {
-        let limit = MonotonicTime.now().advanced(by: .seconds(10))
-        while !condition() {
-            guard MonotonicTime.now() < limit else { return false }
-            await Task.yield()
-        }
-        return true
-    }
 }
 
 /// Work on threads of their own: the pool's may all be blocked by tests that wait for it.

@@ -35,7 +35,7 @@ public final class RawClient {
     private(set) var tls: TLSClientSession?
 
     /// Connects to a port of the loopback address.
-    public init(port: UInt16, receiveBufferByteCount: Int32? = nil, patienceMilliseconds: Int32 = 10_000)
+    public init(port: UInt16, receiveBufferByteCount: Int32? = nil, patienceMilliseconds: Int32 = 60_000)
         throws
     {
         self.patienceMilliseconds = patienceMilliseconds

@@ -149,14 +149,14 @@ struct AppsAndKeysTests {
         #expect(key["label"] as? String == "phone" && key["expires_at"] is String)
 
         let connection = try server.connect()
-        let known = try untilTrue(within: 5) { try connection.check(fingerprint(1), key: text).status == 200 }
+        let known = try Patience.until { try connection.check(fingerprint(1), key: text).status == 200 }
         #expect(known, "a serving process learns of a key that another one made")
 
         let list = try installation.run(["keys", "list"])
         #expect(list.text.contains(id) && !list.text.contains(text) && list.text.contains("phone"))
         let revoked = try installation.run(["keys", "revoke", id])
         #expect(revoked.status == 0 && revoked.text == "Revoked \(id).\n")
-        #expect(try untilTrue(within: 5) { try connection.check(fingerprint(1), key: text).status == 401 })
+        #expect(try Patience.until { try connection.check(fingerprint(1), key: text).status == 401 })
         #expect(try installation.run(["keys", "revoke", id]).text.contains("was revoked before"))
     }
 
@@ -170,7 +170,7 @@ struct AppsAndKeysTests {
         for round in 1...3 {
             let made = try json(installation.run(["keys", "create", "--kind", "app", "--json"]))
             let new = try #require((made["key"] as? [String: Any])?["text"] as? String)
-            let known = try untilTrue(within: 5) { try status(new, server) == 200 }
+            let known = try Patience.until { try status(new, server) == 200 }
             #expect(known, "round \(round)")
             #expect(try status(old, server) == 200, "both are good at once")
             let valid = try keys(installation).filter { $0["state"] as? String == "valid" }

@@ -100,7 +100,7 @@ struct ServeTests {
         #expect(try connection.get("/metrics").status == 401)
         // The line is in the log before the address is printed only if the log was flushed: ask until it is.
         var metricsPort: UInt16?
-        let end = ContinuousClock.now + .seconds(10)
+        let end = Patience.end
         while metricsPort == nil, ContinuousClock.now < end {
             let text = try log(folder).components(separatedBy: "metrics on 127.0.0.1:").dropFirst().first
             metricsPort = text.flatMap { UInt16($0.prefix { $0.isNumber }) }

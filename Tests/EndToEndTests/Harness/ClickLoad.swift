@@ -106,7 +106,7 @@ struct ClickLoad {
     }
 
     private func decided(_ number: Int, _ connection: Connection) throws -> Connection.Reply {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = Patience.end
         var reply = try connection.check(fingerprint(number), key: key)
         while reply.status == 503, ContinuousClock.now < end {
             reply = try connection.check(fingerprint(number), key: key)

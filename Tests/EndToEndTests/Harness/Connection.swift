@@ -8,7 +8,7 @@ final class Connection {
     static let prefix = "/v1/deferred-deeplink"
 
     init(port: UInt16) throws {
-        client = try RawClient(port: port, patienceMilliseconds: 30_000)
+        client = try RawClient(port: port, patienceMilliseconds: 60_000)
     }
 
     init(port: UInt16, tls settings: TLSClientSettings) throws {

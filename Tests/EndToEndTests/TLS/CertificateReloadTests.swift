@@ -7,7 +7,7 @@ import Testing
 struct CertificateReloadTests {
     /// Waits until a log says something so many times, asking the server meanwhile.
     private func awaitLog(_ log: URL, _ words: String, count: Int = 1, _ server: AfterlinkProcess) throws {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = Patience.end
         while (try? String(contentsOf: log, encoding: .utf8))?.components(separatedBy: words).count ?? 1
             <= count
         {

@@ -82,7 +82,7 @@ struct TLSServeTests {
             client.send(Array(hello.prefix(hello.count * number / 1_000)))
             if number.isMultiple(of: 2) { client.reset() } else { client.close() }
         }
-        let end = ContinuousClock.now + .seconds(20)
+        let end = Patience.end
         while try descriptorCount(server) > before, ContinuousClock.now < end {
             _ = try watching.get("/healthz")
         }
@@ -117,7 +117,7 @@ struct TLSServeTests {
             // There is one loop: when it answers this, it has read the check before.
             #expect(try connection.get("/healthz").status == 200)
             unlucky.reset()
-            #expect(try untilTrue(within: 10) { try connection.check(print, key: key).isMatch })
+            #expect(try Patience.until { try connection.check(print, key: key).isMatch })
             try disk.set()
             #expect(try connection.check(print, key: key).isNoMatch)
             let totals = try connection.totals(installation.keys.admin)

@@ -55,8 +55,8 @@ struct TLSFaultTests {
                 steady.send(TLSServer.get)
                 #expect(try steady.answer().status == 200)
             }
-            #expect(await TestServer.eventually { server.statistics.failedHandshakes == attempts.count })
-            #expect(await TestServer.eventually { server.statistics.openConnections == 1 })
+            #expect(await Patience.eventually { server.statistics.failedHandshakes == attempts.count })
+            #expect(await Patience.eventually { server.statistics.openConnections == 1 })
             #expect(server.statistics.requests == attempts.count + 1)
         }
     }
@@ -77,7 +77,7 @@ struct TLSFaultTests {
                 steady.send(TLSServer.get)
                 #expect(try steady.answer().status == 200)
             }
-            #expect(await TestServer.eventually { server.statistics.openConnections == 1 })
+            #expect(await Patience.eventually { server.statistics.openConnections == 1 })
         }
     }
 
@@ -121,7 +121,7 @@ struct TLSFaultTests {
             let half = try server.connectWithoutTLS()
             half.send(hello)
             #expect(!half.isSilent(milliseconds: 10_000), "its own part of the handshake is sent")
-            #expect(await TestServer.eventually { server.statistics.openConnections == 2 })
+            #expect(await Patience.eventually { server.statistics.openConnections == 2 })
             let start = MonotonicTime.now()
             server.webServer.stop(within: .seconds(60))
             #expect(MonotonicTime.now().nanoseconds(since: start) < 30_000_000_000)
@@ -134,9 +134,9 @@ struct TLSFaultTests {
     func keysWithoutEnd() async throws {
         try await TLSServer.run(nil, { $0.timeouts.idle = .milliseconds(200) }) { server in
             let client = try server.visit(TLSClientSettings(.tls13))
-            let limit = MonotonicTime.now().advanced(by: .seconds(20))
-            while client.sendKeys() { try #require(MonotonicTime.now() < limit) }
-            #expect(await TestServer.eventually { server.statistics.openConnections == 0 })
+            let limit = Patience.end
+            while client.sendKeys() { try #require(ContinuousClock.now < limit) }
+            #expect(await Patience.eventually { server.statistics.openConnections == 0 })
         }
     }
 
@@ -150,8 +150,8 @@ struct TLSFaultTests {
                 client.send(Array(hello.prefix(Int.random(in: 0...hello.count, using: &generator))))
                 if Bool.random(using: &generator) { client.reset() } else { client.close() }
             }
-            #expect(await TestServer.eventually { server.statistics.acceptedConnections == 1_000 })
-            #expect(await TestServer.eventually { server.statistics.openConnections == 0 })
+            #expect(await Patience.eventually { server.statistics.acceptedConnections == 1_000 })
+            #expect(await Patience.eventually { server.statistics.openConnections == 0 })
             let visitor = try server.visit()
             #expect(visitor.tlsVersion == .tls13)
         }
@@ -168,7 +168,7 @@ struct TLSFaultTests {
                 client.endSending()
                 _ = try client.rest()
             }
-            #expect(await TestServer.eventually { server.statistics.openConnections == 0 })
+            #expect(await Patience.eventually { server.statistics.openConnections == 0 })
             let visitor = try server.visit()
             #expect(visitor.tlsVersion == .tls13)
         }

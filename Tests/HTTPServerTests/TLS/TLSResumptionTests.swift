@@ -84,7 +84,7 @@ struct TLSResumptionTests {
     func replacedBefore() async throws {
         try await TLSServer.run(TestCertificate("old")) { server in
             let silent = try server.connectWithoutTLS()
-            #expect(await TestServer.eventually { server.statistics.openConnections == 1 })
+            #expect(await Patience.eventually { server.statistics.openConnections == 1 })
             _ = try server.show(try TestCertificate("new"))
             try silent.beginTLS()
             #expect(silent.serverName == "new")
