@@ -75,7 +75,7 @@ final class TestStore: Sendable {
         configuration.monotonicNow = { monotonic.now }
         configuration.hasBackgroundWork = false
         // Tests that are about time set a limit of their own; all others must not fail on a busy machine.
-        configuration.timeLimitMilliseconds = 60_000
+        configuration.timeLimitMilliseconds = 600_000
         set(&configuration)
         store = try SQLiteStore.open(configuration)
         if store.isNew {
@@ -90,7 +90,7 @@ final class TestStore: Sendable {
 
     /// Stops the store, with everything on disk.
     func stop() {
-        store.stop(within: 5000)
+        store.stop(within: 60_000)
     }
 
     /// What a connection of another process would read.

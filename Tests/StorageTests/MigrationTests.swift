@@ -22,7 +22,7 @@ struct MigrationTests {
     }
 
     private func open(_ path: String, _ files: [File]) throws(StoreError) {
-        try SQLiteStore.open(configuration(path), migrations: files).stop(within: 5000)
+        try SQLiteStore.open(configuration(path), migrations: files).stop(within: 60_000)
     }
 
     private func integer(_ path: String, _ sql: StaticString) throws -> Int64 {
@@ -131,7 +131,7 @@ struct MigrationTests {
     func appliesEmbedded() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
-        try SQLiteStore.open(configuration(path)).stop(within: 5000)
+        try SQLiteStore.open(configuration(path)).stop(within: 60_000)
         let plan = try SQLiteStore.migrationPlan(configuration(path))
         #expect(plan.pending.isEmpty)
         #expect(plan.applied.count == SQLiteStore.embeddedMigrations.count)

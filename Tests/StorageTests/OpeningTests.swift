@@ -44,7 +44,7 @@ struct OpeningTests {
         let before = try readByteCount()
         let store = try SQLiteStore.open(configuration(test.path))
         let count = try readByteCount() - before
-        store.stop(within: 5000)
+        store.stop(within: 60_000)
         #expect(count > 4096 && count < 2_000_000)
     }
 
@@ -131,7 +131,7 @@ struct OpeningTests {
         #expect(throws: StoreError.self) { try SQLiteStore.open(configuration(link)) }
         let viaFolder = folder.file("folder")
         try FileManager.default.createSymbolicLink(atPath: viaFolder, withDestinationPath: test.folder.path)
-        try SQLiteStore.open(configuration(viaFolder + "/afterlink.db")).stop(within: 5000)
+        try SQLiteStore.open(configuration(viaFolder + "/afterlink.db")).stop(within: 60_000)
     }
 
     @Test("a database that somebody holds is not opened")
@@ -142,7 +142,7 @@ struct OpeningTests {
         try other.begin(.immediate)
         #expect(try refusal(test.path).code == .locked)
         try other.rollback()
-        try SQLiteStore.open(configuration(test.path)).stop(within: 5000)
+        try SQLiteStore.open(configuration(test.path)).stop(within: 60_000)
     }
 
     @Test("what was acknowledged is there after the process is gone without a word")

@@ -8,7 +8,7 @@ struct QueryPlanTests {
     @Test("every hot statement uses its index and scans nothing")
     func usesIndexes() async throws {
         let test = try await TestStore()
-        test.store.stop(within: 5000)
+        test.store.stop(within: 60_000)
         let connection = try Connection(path: test.path, access: .readOnly, busyMilliseconds: 0)
         for query in HotQueries.all {
             let plan = try connection.queryPlan(of: query.sql)

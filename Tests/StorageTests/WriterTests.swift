@@ -209,7 +209,7 @@ struct WriterTests {
 
     @Test("while another process holds the database, nothing is consumed, and all goes on afterwards")
     func survivesLock() async throws {
-        let test = try await TestStore { $0.timeLimitMilliseconds = 1500 }
+        let test = try await TestStore { $0.timeLimitMilliseconds = 4000 }
         let click = try await test.run { try await $0.record(.sample()).click }
         let other = try Connection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
@@ -234,7 +234,7 @@ struct WriterTests {
     func doubtsLateClaim() async throws {
         let (gate, lines) = (Gate(), TestLog())
         let test = try await TestStore {
-            $0.timeLimitMilliseconds = 1500
+            $0.timeLimitMilliseconds = 4000
             // That all is well again is told after the commit, and before anybody is answered.
             $0.log = StoreLog { _, line in
                 lines.append(line)

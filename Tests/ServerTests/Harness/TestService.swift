@@ -37,7 +37,7 @@ final class TestService: Sendable {
         )
         configuration.hasBackgroundWork = false
         // A disk that is busy for a second with somebody else's work fails no test here.
-        configuration.timeLimitMilliseconds = 60_000
+        configuration.timeLimitMilliseconds = 600_000
         if let queueLimit { configuration.queueLimit = queueLimit }
         store = try SQLiteStore.open(configuration)
         var own = ServiceSettings(version: "test")
@@ -69,7 +69,7 @@ final class TestService: Sendable {
 
     deinit {
         loop.executor.stop()
-        store.stop(within: 5000)
+        store.stop(within: 60_000)
         try? FileManager.default.removeItem(at: folder)
     }
 
