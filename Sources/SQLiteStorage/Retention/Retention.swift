@@ -20,6 +20,11 @@ public struct RetentionProgress: Equatable, Sendable {
 /// milliseconds each.
 struct Retention: Sendable {
     let shared: SharedState
+    private var pace = RetentionPace()
+
+    init(shared: SharedState) {
+        self.shared = shared
+    }
 
     /// Clicks of one slice, at most.
     static let sliceLength = 200
@@ -30,17 +35,19 @@ struct Retention: Sendable {
     /// Checks judge by the clock itself, not by this.
     static let closingDelay: Int64 = 60_000
 
-    /// Works for about as long, a third of the time.
-    func runSlices(for nanoseconds: UInt64) throws(StoreError) {
+    /// Works for about as long, with pauses, each until a moment of the monotonic clock; none is made once one is
+    /// cut short, because the store stops.
+    mutating func runSlices(for nanoseconds: UInt64, pausing: (UInt64) -> Bool) throws(StoreError) {
         let end = MonotonicClock.now() + nanoseconds
-        var isMore = true
-        while isMore, MonotonicClock.now() < end, !shared.isStopping {
+        var slice = RetentionSlice()
+        repeat {
             let start = MonotonicClock.now()
-            isMore = try runSlice().isMore
-            let pause = 2 * (MonotonicClock.now() - start)
-            // Stops waiting at once when the store stops.
-            _ = shared.background.wait(until: start + pause) { $0.isStopping ? true : nil }
-        }
+            slice = try runSlice()
+            guard slice.isMore else { break }
+            let worked = MonotonicClock.now()
+            guard pausing(worked + pace.pause(after: worked - start)) else { break }
+        } while MonotonicClock.now() < end
+        pace.noteLag(slice.lag)
     }
 
     func runToEnd() throws(StoreError) -> RetentionProgress {
@@ -69,7 +76,7 @@ struct Retention: Sendable {
                 )
             )
         }
-        shared.noteRetentionLag(slice.lagSeconds)
+        shared.noteRetentionLag(slice.isDeleting ? slice.lag / 1000 : 0)
         return slice
     }
 }
@@ -78,7 +85,10 @@ struct RetentionSlice: Sendable {
     var closed: Int64 = 0
     var deleted: Int64 = 0
     var isMore = false
-    var lagSeconds: Int64 = 0
+    /// Whether there is more to delete, which comes before all else.
+    var isDeleting = false
+    /// How long the next click has been due, in milliseconds.
+    var lag: Int64 = 0
 }
 
 extension WriteContext {
@@ -97,12 +107,14 @@ extension WriteContext {
             slice.deleted += 1
         }
         if let oldest = due.first, due.count == limit || slice.deleted < due.count {
-            slice.lagSeconds = deletingBefore.milliseconds(since: oldest.expiresAt) / 1000
+            slice.lag = deletingBefore.milliseconds(since: oldest.expiresAt)
+            slice.isDeleting = true
             slice.isMore = true
             return slice
         }
         slice.closed = try closeClicks(expiredBefore: closingBefore, limit: limit, until: deadline)
         slice.isMore = closedBefore.moment < closingBefore
+        slice.lag = slice.isMore ? closingBefore.milliseconds(since: closedBefore.moment) : 0
         let scopes = try allScopes()
         for scope in scopes
         where try LiveClicks.purge(scope, at: now, atMost: limit, on: connection) { slice.isMore = true }

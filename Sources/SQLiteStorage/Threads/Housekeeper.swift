@@ -7,7 +7,7 @@ final class Housekeeper {
 
     private let shared: SharedState
     private let opening: DatabaseOpening
-    private let retention: Retention
+    private var retention: Retention
     private var connection: Connection?
     private var troubles: TroubleLog
 
@@ -23,22 +23,28 @@ final class Housekeeper {
             connection = nil
             shared.endBackgroundThread()
         }
-        var retentionIsDueAt = MonotonicClock.now() + Self.interval
+        while serveCheckpoints(until: MonotonicClock.now() + Self.interval) {
+            checkpoint()
+            if shared.filters.withLock({ $0.needsFilter }) { shared.requestFilter() }
+            noting { () throws(StoreError) in
+                try retention.runSlices(for: Self.interval) { serveCheckpoints(until: $0) }
+            }
+        }
+    }
+
+    /// Copies the log whenever it is asked to, until a moment; false when the store stops.
+    private func serveCheckpoints(until moment: UInt64) -> Bool {
         while true {
-            let wake = shared.background.wait(until: retentionIsDueAt) { state -> Wake? in
+            let wake = shared.background.wait(until: moment) { state -> Wake? in
                 if state.isStopping { return .stop }
                 guard state.wantsCheckpoint else { return nil }
                 state.wantsCheckpoint = false
                 return .checkpoint
             }
             switch wake {
-            case .stop: return
+            case .stop: return false
             case .checkpoint: checkpoint()
-            case nil:
-                checkpoint()
-                if shared.filters.withLock({ $0.needsFilter }) { shared.requestFilter() }
-                noting { () throws(StoreError) in try retention.runSlices(for: Self.interval) }
-                retentionIsDueAt = MonotonicClock.now() + Self.interval
+            case nil: return true
             }
         }
     }
