@@ -58,31 +58,3 @@ extension SQLiteError {
         }
     }
 }
-
-/// Says each kind of trouble once, then at most every ten seconds for as long as it lasts.
-struct TroubleLog {
-    private let log: StoreLog
-    private var saidAt: [StoreError.Code: UInt64] = [:]
-    /// Whether trouble was told of, and its end not yet.
-    private var isTold = false
-
-    init(_ log: StoreLog) {
-        self.log = log
-    }
-
-    mutating func note(_ error: StoreError, at now: UInt64) {
-        if let last = saidAt[error.code], now < last + 10_000_000_000 { return }
-        saidAt[error.code] = now
-        isTold = true
-        // A defect is told as one.
-        let answer = error.code == .defect ? "500" : "503"
-        log.write(.error, "database: \(error.explanation) Requests are answered \(answer) meanwhile.")
-    }
-
-    /// Says that what was noted before is over.
-    mutating func noteSuccess() {
-        guard isTold else { return }
-        isTold = false
-        log.write(.information, "database: it works again.")
-    }
-}

@@ -22,7 +22,6 @@ public final class SQLiteSession {
     private var directorySnapshot: DirectoryCache.Snapshot
     private var seenDirectoryChanges: UInt64
     private var directoryIsDueAt: UInt64 = 0
-    private var troubles: TroubleLog
 
     /// What is known of the loop's present turn.
     private struct Turn {
@@ -45,7 +44,6 @@ public final class SQLiteSession {
         self.opening = opening
         cache = directory
         notes = shared.makeNotes()
-        troubles = TroubleLog(shared.configuration.log)
         seenDirectoryChanges = shared.directoryChangeCount
         directorySnapshot = directory.snapshot
     }
@@ -81,13 +79,13 @@ public final class SQLiteSession {
                 snapshotCommit = commit
             }
             let result = try body(connection)
-            troubles.noteSuccess()
+            shared.troubles.noteSuccess(of: .reading, at: MonotonicClock.now())
             return result
         } catch {
             endSnapshot()
             if error.endsConnection { connection = nil }
             let failure = StoreError(error)
-            troubles.note(failure, at: MonotonicClock.now())
+            shared.troubles.note(failure, of: .reading, at: MonotonicClock.now())
             throw failure
         }
     }

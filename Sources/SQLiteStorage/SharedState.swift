@@ -6,6 +6,7 @@ final class SharedState: Sendable {
     let configuration: SQLiteConfiguration
     let queue: WriteQueue
     let ledger: AnswerLedger
+    let troubles: TroubleLog
 
     /// What the background threads wait for, and what is waited for of them.
     struct Background: Sendable {
@@ -38,6 +39,7 @@ final class SharedState: Sendable {
 
     init(_ configuration: SQLiteConfiguration) {
         self.configuration = configuration
+        troubles = TroubleLog(configuration.log)
         queue = WriteQueue(limit: configuration.queueLimit)
         ledger = AnswerLedger(now: configuration.monotonicNow)
         logCopying = Monitor(LogCopying(hasBackground: configuration.hasBackgroundWork))

@@ -33,6 +33,7 @@ struct FaultTests {
         #expect(try connection.get("/readyz").status == 503)
         #expect(try connection.get("/healthz").status == 200)
         #expect(try Patience.until { try hasLogged("\"level\":\"error\"", installation, connection) })
+        #expect(!installation.log.contains(Self.isOver))
 
         try disk.set()
         // Nobody sends a server traffic that says it is not ready: it has to notice by itself.
@@ -41,7 +42,11 @@ struct FaultTests {
         for number in 1...20 {
             #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
         }
+        #expect(try Patience.until { try hasLogged(Self.isOver, installation, connection) })
+        #expect(installation.log.components(separatedBy: Self.isOver).count == 2, "said once by all threads")
     }
+
+    private static let isOver = "database: it works again."
 
     /// Whether a text stands in the log, after a request that gives the log its turn.
     private func hasLogged(

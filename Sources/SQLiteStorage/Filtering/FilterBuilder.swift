@@ -22,7 +22,6 @@ struct FilterBuilder {
     /// Builds what is due until the store stops.
     func run() {
         defer { shared.endBackgroundThread() }
-        var troubles = TroubleLog(shared.configuration.log)
         while true {
             let isDue = shared.background.wait(until: nil) { state -> Bool? in
                 if state.isStopping { return false }
@@ -34,10 +33,12 @@ struct FilterBuilder {
             let start = MonotonicClock.now()
             do throws(StoreError) {
                 try build()
-                troubles.noteSuccess()
+                shared.troubles.noteSuccess(of: .filter, at: MonotonicClock.now())
             } catch {
                 // Checks ask the database until it works.
-                if error.code != .stopping { troubles.note(error, at: MonotonicClock.now()) }
+                if error.code != .stopping {
+                    shared.troubles.note(error, of: .filter, at: MonotonicClock.now())
+                }
                 shared.requestFilter()
             }
             let pause = max(Self.leastPause, Self.pauseFactor * (MonotonicClock.now() - start))

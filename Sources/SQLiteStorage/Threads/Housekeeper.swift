@@ -9,13 +9,11 @@ final class Housekeeper {
     private let opening: DatabaseOpening
     private var retention: Retention
     private var connection: Connection?
-    private var troubles: TroubleLog
 
     init(shared: SharedState, opening: DatabaseOpening) {
         self.shared = shared
         self.opening = opening
         retention = Retention(shared: shared)
-        troubles = TroubleLog(shared.configuration.log)
     }
 
     func run() {
@@ -26,7 +24,7 @@ final class Housekeeper {
         while serveCheckpoints(until: MonotonicClock.now() + Self.interval) {
             checkpoint()
             if shared.filters.withLock({ $0.needsFilter }) { shared.requestFilter() }
-            noting { () throws(StoreError) in
+            noting(.retention) { () throws(StoreError) in
                 try retention.runSlices(for: Self.interval) { serveCheckpoints(until: $0) }
             }
         }
@@ -56,7 +54,7 @@ final class Housekeeper {
 
     /// Copies what it can, without waiting for anybody.
     private func checkpoint() {
-        noting { () throws(StoreError) in
+        noting(.checkpoint) { () throws(StoreError) in
             let connection = try openConnection()
             do throws(SQLiteError) {
                 let checkpoint = try connection.checkpoint(.passive)
@@ -77,13 +75,13 @@ final class Housekeeper {
         return opened
     }
 
-    private func noting(_ body: () throws(StoreError) -> Void) {
+    private func noting(_ work: TroubleLog.Work, _ body: () throws(StoreError) -> Void) {
         do throws(StoreError) {
             try body()
-            troubles.noteSuccess()
+            shared.troubles.noteSuccess(of: work, at: MonotonicClock.now())
         } catch {
             guard error.code != .stopping else { return }
-            troubles.note(error, at: MonotonicClock.now())
+            shared.troubles.note(error, of: work, at: MonotonicClock.now())
         }
     }
 }

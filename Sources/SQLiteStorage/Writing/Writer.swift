@@ -16,7 +16,6 @@ final class Writer {
     /// Given up after a failure, and open until there is another: the last one to close would leave the log to be
     /// read anew from the disk.
     private var failed: WriteContext?
-    private var troubles: TroubleLog
     private var retryAt: UInt64 = 0
 
     /// `open` opens the connection again after it had to be given up.
@@ -28,7 +27,6 @@ final class Writer {
         self.context = context
         self.shared = shared
         self.open = open
-        troubles = TroubleLog(shared.configuration.log)
     }
 
     /// Writes until the queue is stopped and empty.
@@ -44,7 +42,7 @@ final class Writer {
         do throws(SQLiteError) {
             _ = try context?.connection.checkpoint(.truncate)
         } catch {
-            troubles.note(StoreError(error), at: MonotonicClock.now())
+            shared.troubles.note(StoreError(error), of: .writing, at: MonotonicClock.now())
         }
         context = nil
     }
@@ -71,7 +69,7 @@ final class Writer {
                 logPages: context.connection.logPageCount
             )
             if changesDirectory { shared.noteDirectoryChange() }
-            troubles.noteSuccess()
+            shared.troubles.noteSuccess(of: .writing, at: MonotonicClock.now())
             answer(batch)
             try boundLog(context.connection)
         } catch {
@@ -129,7 +127,7 @@ final class Writer {
                 let failure = StoreError(error)
                 write.refuse(failure)
                 shared.noteRefusals(1, failure)
-                troubles.note(failure, at: MonotonicClock.now())
+                shared.troubles.note(failure, of: .writing, at: MonotonicClock.now())
                 try context.connection.rollbackToSavepoint()
             }
         }
@@ -171,7 +169,7 @@ final class Writer {
             }
         }
         shared.noteRefusals(refused, error)
-        troubles.note(error, at: MonotonicClock.now())
+        shared.troubles.note(error, of: .writing, at: MonotonicClock.now())
     }
 
     /// Opens another connection at once, before anybody is told that nothing was done.
@@ -230,7 +228,7 @@ final class Writer {
             retryAt = now + Self.retryNanoseconds
             let refused = shared.queue.refuseAll(error)
             shared.noteRefusals(refused, error)
-            troubles.note(error, at: now)
+            shared.troubles.note(error, of: .writing, at: now)
         }
         return context
     }
