@@ -52,6 +52,21 @@ struct MigrationTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
+    @Test("a migration that is listed and not known is refused, whatever version the database says it has")
+    func refusesUnknown() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try open(path, [first, second])
+        let connection = try Connection(path: path, access: .readWrite, busyMilliseconds: 0)
+        try connection.execute("PRAGMA user_version = 1")
+        let error = #expect(throws: StoreError.self) { try open(path, [first]) }
+        #expect(error?.code == .incompatible)
+        #expect(error?.explanation.contains("migration 9001") == true)
+        #expect(throws: StoreError.self) {
+            try SQLiteStore.migrationPlan(configuration(path), migrations: [first])
+        }
+    }
+
     @Test("one that a kill left with its log is refused, too, and both files are left as they are")
     func refusesNewerWithLog() throws {
         let folder = try TemporaryFolder()

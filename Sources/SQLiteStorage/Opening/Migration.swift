@@ -62,6 +62,14 @@ struct SchemaState {
                 "\(path) has schema \(version), this program knows \(known): start a newer program"
             )
         }
+        // Whatever the version says: the tables may be others than this program's statements are for.
+        if let unknown = digests.keys.filter({ number in !migrations.contains { $0.number == number } }).max()
+        {
+            throw StoreError(
+                .incompatible,
+                "\(path) has migration \(unknown), which this program does not know: start the program that applied it"
+            )
+        }
         applied = migrations.filter { $0.number <= version }
         pending = migrations.filter { $0.number > version }
         for migration in applied where digests[migration.number] == nil {
