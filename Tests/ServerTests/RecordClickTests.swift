@@ -170,6 +170,38 @@ struct RecordClickTests {
     }
 
     @Test(
+        "takes no compressed body, and says so; identity is no compression",
+        arguments: [
+            ("gzip", 415), ("GZIP", 415), ("br, identity", 415), ("identity, zstd", 415), ("identity", 201),
+            ("Identity, identity", 201), ("", 201),
+        ]
+    )
+    func contentCodings(coding: String, status: Int) async throws {
+        let service = try await TestService()
+        await service.play(
+            Step(
+                name: coding,
+                method: .post,
+                path: path,
+                fields: ["Content-Type": "application/json", "Content-Encoding": coding],
+                body: click(link),
+                status: status,
+                holds: status == 415
+                    ? ["Accept-Encoding: identity", "UNSUPPORTED_MEDIA_TYPE", "without Content-Encoding"]
+                    : [],
+                lacks: status == 415 ? [] : ["Accept-Encoding"]
+            )
+        )
+    }
+
+    @Test("refuses a second line of codings as well as the first")
+    func severalCodings() async throws {
+        let service = try await TestService()
+        let fields = ["Content-Encoding": "identity", "content-encoding": "gzip"]
+        #expect(await service.click(click(link), fields: fields).status == 415)
+    }
+
+    @Test(
         "refuses what is no JSON object",
         arguments: [
             "", "[]", "null", "{", #"{"a":1,"a":2}"#, "{\"a\":\u{1}}", #"{"a":1,}"#, #"{"a":"\ud800"}"#,

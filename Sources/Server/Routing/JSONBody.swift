@@ -8,8 +8,18 @@ struct JSONBody {
     /// Where the object stands in the body: `signals.` for example.
     private let path: String
 
-    /// - Throws: 415 for another media type, 400 for what is no JSON object.
+    /// - Throws: 415 for another media type and for a content coding, 400 for what is no JSON object.
     init(_ request: Request, accepting mediaTypes: [String]) throws(APIError) {
+        guard Self.isUncoded(request) else {
+            throw APIError(
+                status: .unsupportedMediaType,
+                code: .unsupportedMediaType,
+                message: "Send the body uncompressed, without Content-Encoding",
+                field: "Content-Encoding",
+                // Says that no coding is supported (RFC 9110 §12.5.3, RFC 7694).
+                fieldLines: [FieldLine(name: "Accept-Encoding", value: "identity")]
+            )
+        }
         let isAccepted = request.withFieldBytes("content-type") { type in
             mediaTypes.contains { Self.isMediaType($0, type) }
         }
@@ -107,6 +117,14 @@ struct JSONBody {
         case nil, .some(.null): return nil
         case .object(let object): return JSONBody(object: object, bytes: bytes, path: "\(path)\(name).")
         default: throw .invalidField(path + name, "must be an object")
+        }
+    }
+
+    /// Whether the body is as it was written: without a content coding (RFC 9110 §8.4), or with `identity` alone.
+    private static func isUncoded(_ request: Request) -> Bool {
+        guard request.hasField("content-encoding") else { return true }
+        return request.fields("content-encoding").allSatisfy { line in
+            line.split(whereSeparator: { ", \t".contains($0) }).allSatisfy { $0.lowercased() == "identity" }
         }
     }
 
