@@ -148,6 +148,8 @@ final class ServiceHandler: RequestHandler {
             address: ClientAddress.of(request, trusting: context.service.settings.trustedProxies),
             directory: directory
         )
+        // Apps send no origin and read no such fields: a check, which is nearly always theirs, goes without.
+        let hasOrigin = route.isCrossOrigin && request.hasField("origin")
         var response: Response
         do throws(APIError) {
             guard !KeyInURL.isFound(in: request) else { throw .keyInURL }
@@ -162,12 +164,12 @@ final class ServiceHandler: RequestHandler {
                 exchange.app = key.app
                 context.stores.apps.noteUse(of: key.id, at: exchange.now)
             }
+            if hasOrigin { _ = try request.onlyField("Origin") }
             response = try await route.endpoint(&exchange, context)
         } catch {
             response = self.response(to: error, request.firstByteAt)
         }
-        // Apps send no origin and read no such fields: a check, which is nearly always theirs, goes without.
-        if route.isCrossOrigin, !route.consumes || request.hasField("origin") {
+        if route.isCrossOrigin, !route.consumes || hasOrigin {
             CrossOrigin.allow(
                 request.field("origin"),
                 app: exchange.app.flatMap(directory.app),

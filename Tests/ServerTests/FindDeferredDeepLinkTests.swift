@@ -82,6 +82,18 @@ struct FindDeferredDeepLinkTests {
                 holds: ["X-Install-ID"]
             )
         )
+        // Names of either case are one field: these are two lines of it.
+        for fields in [
+            ["X-Install-ID": "phone-1", "x-install-id": "phone-2"],
+            ["X-Install-ID": "phone-1", "x-install-id": "phone-1"],
+            ["Origin": "https://shop.example", "origin": "https://evil.example"],
+        ] {
+            let repeated = await service.check(hex, fields: fields)
+            #expect(repeated.status == 400)
+            #expect(repeated.member("error_code") == "INVALID_FIELD")
+            #expect(fields.keys.contains(repeated.member("field") ?? ""))
+            #expect(repeated.member("message")?.contains("send one line of it") == true)
+        }
         #expect(await service.check(hex).member("status") == "match")
     }
 

@@ -141,6 +141,9 @@ struct CrossOriginTests {
             #expect(reply.field("Vary") == "Origin")
         }
         #expect(await service.click(body).status == 403)
+        let both = ["Origin": "https://shop.example", "origin": "https://evil.example"]
+        let repeated = await service.click(body, fields: both)
+        #expect(repeated.status == 400 && repeated.member("field") == "Origin")
         let other = body.replacing("aaaa", with: "bbbb")
         #expect(await service.click(other, fields: service.bearer(.server)).status == 201)
         let preflight = await service.send(

@@ -52,7 +52,7 @@ enum FindDeferredDeepLink {
     }
 
     private static func installID(_ request: Request) throws(APIError) -> InstallID? {
-        guard let text = request.field("x-install-id") else { return nil }
+        guard let text = try request.onlyField("X-Install-ID") else { return nil }
         guard let installID = InstallID(text) else {
             throw .invalidField("X-Install-ID", "must be 1 to 64 of the characters A-Z a-z 0-9 _ -")
         }

@@ -1,0 +1,17 @@
+internal import HTTPServer
+
+extension Request {
+    /// The value of a field that comes in one line at most; nil where it was not sent.
+    ///
+    /// Source: RFC 9110 §5.3, which lets nobody send several lines of a field that is no list.
+    ///
+    /// - Throws: 400 for several lines: none is better than another, and which one a proxy before us read is not
+    ///   known.
+    func onlyField(_ name: String) throws(APIError) -> String? {
+        guard let value = field(name) else { return nil }
+        guard withOnlyFieldBytes(name, { _ in true }) == true else {
+            throw .invalidField(name, "was sent more than once; send one line of it")
+        }
+        return value
+    }
+}
