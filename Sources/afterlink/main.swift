@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
+Console.holdStandardStreams()
 let words = Array(CommandLine.arguments.dropFirst())
 let environment = Environment.settings()
 let code = MainThreadExecutor.run { [words, environment] in
@@ -9,7 +10,8 @@ let code = MainThreadExecutor.run { [words, environment] in
 if code == .done, Console.hasLostOutput.load(ordering: .relaxed) {
     let failure = CommandFailure(
         "The output could not be written, but what was asked for was done.",
-        advice: "If keys were made, nobody has seen them: look with `afterlink keys list` and revoke them."
+        advice:
+            "Standard output is closed, full, or read by nobody: look with the list commands at what there is now."
     )
     Console.printError(failure.text)
     exit(failure.exitCode.rawValue)

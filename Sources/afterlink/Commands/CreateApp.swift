@@ -55,12 +55,17 @@ enum CreateApp {
         try await AppName.translatingConflict(settings.name) { () throws(StoreError) in
             try await database.apps.create(app)
         }
-        if arguments.has("json") {
-            Console.print(AppListing.json(app))
-        } else {
-            Console.print("Made the app \"\(settings.name)\", \(app.id.text).")
-            Console.print("Its first key: afterlink keys create --app \(app.id.text) --kind app")
-        }
+        let made = """
+            Made the app "\(settings.name)", \(app.id.text).
+            Its first key: afterlink keys create --app \(app.id.text) --kind app
+            """
+        try Console.show(
+            arguments.has("json") ? AppListing.json(app) : made,
+            orElse: CommandFailure(
+                "The app \"\(settings.name)\", \(app.id.text), was made, but that could not be printed.",
+                advice: "`afterlink apps list` shows it; do not make it again."
+            )
+        )
         return .done
     }
 }

@@ -57,7 +57,7 @@ enum CreateKey {
             expiresAt: expiresAt
         )
         try await database.create(key)
-        show(key, text, of: app, asJSON: arguments.has("json"))
+        try show(key, text, of: app, asJSON: arguments.has("json"))
         return .done
     }
 
@@ -95,12 +95,18 @@ enum CreateKey {
         return label
     }
 
-    private static func show(_ key: APIKey, _ text: KeyText, of app: App?, asJSON: Bool) {
-        guard !asJSON else {
-            Console.print(KeyListing.json(key, text: text))
-            return
-        }
-        Console.print(text.text)
+    private static func show(_ key: APIKey, _ text: KeyText, of app: App?, asJSON: Bool)
+        throws(CommandFailure)
+    {
+        try Console.show(
+            asJSON ? KeyListing.json(key, text: text) : text.text,
+            orElse: CommandFailure(
+                "The key \(key.id.text) was made, but it could not be printed, and nobody has seen it.",
+                advice:
+                    "Run `afterlink keys revoke \(key.id.text)`, and make another one where standard output is read."
+            )
+        )
+        guard !asJSON else { return }
         let owner = app.map { "of the app \"\($0.settings.name)\"" } ?? "for everything under /admin"
         Console.printError("\(key.id.text), \(key.kind.rawValue) key \(owner). It is shown only now.\n")
     }

@@ -33,15 +33,12 @@ enum Initialise {
         guard let firstApp else {
             throw CommandFailure(
                 "The database \(configuration.databasePath) has an app already.",
-                advice: "`afterlink apps list` shows it; `afterlink keys create` makes further keys."
+                advice:
+                    "`afterlink apps list` shows it; `afterlink apps set` changes it, and `afterlink keys create`"
+                    + " makes further keys."
             )
         }
-        guard !invocation.arguments.has("json") else {
-            Console.print(firstApp.json)
-            return .done
-        }
-        Console.print(
-            """
+        let text = """
             Made \(configuration.databasePath) with the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text).
 
             Its keys, which are shown only now:
@@ -50,7 +47,28 @@ enum Initialise {
 
             `afterlink serve` starts the service.
             """
+        try Console.show(
+            invocation.arguments.has("json") ? firstApp.json : text,
+            orElse: notShown(firstApp, configuration)
         )
         return .done
+    }
+
+    private static func notShown(_ firstApp: FirstApp, _ configuration: Configuration) -> CommandFailure {
+        let (database, key) = (configuration.databasePath, configuration.serverKeyPath)
+        let (made, lost) = (
+            "\(database) was made with the app \"\(firstApp.app.settings.name)\"", firstApp.madeKeys
+        )
+        guard !lost.isEmpty else {
+            return CommandFailure(
+                "\(made), but that could not be printed.",
+                advice: "`afterlink apps list` shows the app; the keys are those that you brought."
+            )
+        }
+        return CommandFailure(
+            "\(made), but its keys could not be printed, and nobody has seen them.",
+            advice:
+                "Nothing is in it yet: delete \(database) and \(key), and make it again where standard output is read."
+        )
     }
 }

@@ -58,10 +58,18 @@ enum Serve {
         }
     }
 
+    private static func notShown(_ firstApp: FirstApp) -> CommandFailure {
+        CommandFailure(
+            "The keys of the app \"\(firstApp.app.settings.name)\" were made, but they could not be printed, and nobody"
+                + " has seen them.",
+            advice:
+                "Make others with `afterlink keys create`, and revoke these: `afterlink keys list` shows them."
+        )
+    }
+
     private static func greet(_ service: RunningService) {
         if let firstApp = service.firstApp, !firstApp.madeKeys.isEmpty {
-            Console.print(
-                """
+            let text = """
                 Made the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text), and its keys. They are shown only now:
 
                 \(firstApp.keysText)
@@ -71,8 +79,13 @@ enum Serve {
                 \(firstApp.example(baseURL: service.baseURL) ?? "")
 
                 """
-            )
+            do throws(CommandFailure) {
+                try Console.show(text, orElse: notShown(firstApp))
+            } catch {
+                service.log.event(.error, "\(error.explanation) \(error.advice)")
+            }
         }
-        Console.print("listening on \(service.baseURL)")
+        // For scripts that wait for it; the log says it, too.
+        Console.tell("listening on \(service.baseURL)")
     }
 }

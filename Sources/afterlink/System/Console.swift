@@ -12,6 +12,32 @@ package enum Console {
         }
     }
 
+    /// For what may as well be read by nobody.
+    static func tell(_ text: String) {
+        write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO)
+    }
+
+    /// For what nobody can ask for again, such as a key.
+    ///
+    /// - Throws: the failure where it did not reach standard output, because that is closed, full, or read by nobody.
+    static func show(_ text: String, orElse failure: CommandFailure) throws(CommandFailure) {
+        // A reader that has gone would end the process before it could say what was lost.
+        signal(SIGPIPE, SIG_IGN)
+        guard write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) else { throw failure }
+    }
+
+    /// Keeps the numbers of the standard streams taken where the caller closed them.
+    ///
+    /// The next file that is opened would get the number, and what is printed would be written into it: keys into the
+    /// log file, say.
+    static func holdStandardStreams() {
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+            // The lowest free number is this one; the path lives for the call. Nothing can be written to it, so that
+            // what is printed is known to be lost.
+            _ = unsafe open("/dev/null", O_RDONLY)
+        }
+    }
+
     /// For what went wrong, and for hints beside the result.
     static func printError(_ text: String) {
         _ = write(Array(printable(text).utf8), to: STDERR_FILENO)

@@ -1,0 +1,92 @@
+import Foundation
+import Support
+import Testing
+
+/// What a command does whose standard output reaches nobody.
+@Suite("Output that nobody gets", .blocking, .timeLimit(.minutes(10)))
+struct LostOutputTests {
+    private static let kinds = ["closed", "full", "unread"]
+
+    /// Runs a command, and gives its exit status and what it wrote to standard error.
+    private func run(_ words: [String], output kind: String) throws -> (status: Int32, errors: String) {
+        let redirections = ["closed": ">&-", "full": ">/dev/full"]
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        // The signal that ends who writes to nobody, whatever the tests' own process does with it.
+        process.arguments =
+            ["--default-signal=PIPE", "/bin/sh", "-c", "exec \"$0\" \"$@\" \(redirections[kind] ?? "")"]
+            + [Installation.binary.path] + words
+        let (unread, errors) = (Pipe(), Pipe())
+        try unread.fileHandleForReading.close()
+        process.standardOutput = unread
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationReason == .exit ? process.terminationStatus : -1, text)
+    }
+
+    @Test("a key that was made is named, with the command that ends it", arguments: kinds)
+    func key(kind: String) throws {
+        let installation = try Installation()
+        let database = ["--database", installation.database.path]
+        let output = try run(["keys", "create", "--kind", "app"] + database, output: kind)
+        #expect(output.status == 1)
+        #expect(output.errors.contains("was made, but it could not be printed, and nobody has seen it."))
+        let advice = try #require(output.errors.components(separatedBy: "`afterlink ").dropFirst().first)
+        let words = advice.prefix { $0 != "`" }.split(separator: " ").map(String.init)
+        #expect(words.starts(with: ["keys", "revoke"]))
+        let revoked = try installation.run(words)
+        #expect(revoked.status == 0 && revoked.text.hasPrefix("Revoked key_"))
+    }
+
+    @Test("an app that was made is named, and is there", arguments: kinds)
+    func app(kind: String) throws {
+        let installation = try Installation()
+        let database = ["--database", installation.database.path]
+        let output = try run(["apps", "create", "Shop"] + database, output: kind)
+        #expect(output.status == 1)
+        #expect(output.errors.contains("The app \"Shop\", app_") && output.errors.contains("was made, but"))
+        #expect(output.errors.contains("`afterlink apps list`"))
+        #expect(try installation.run(["apps", "list"]).text.contains("Shop"))
+    }
+
+    @Test("a new database whose keys were lost is named, and so is what to delete", arguments: kinds)
+    func database(kind: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("new.db")
+        let output = try run(["init", "--database", path], output: kind)
+        #expect(output.status == 1)
+        #expect(output.errors.contains("its keys could not be printed, and nobody has seen them."))
+        #expect(output.errors.contains("delete \(path) and \(path).key"))
+        #expect(try Installation.run(["verify", "--database", path]).status == 0)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
+            try FileManager.default.removeItem(atPath: folder.path(name))
+        }
+        #expect(try Installation.run(["init", "--database", path]).status == 0)
+    }
+
+    @Test("a service goes on, writes its keys into no file that it opens, and says that nobody has them")
+    func service() throws {
+        let folder = try TemporaryFolder()
+        let log = folder.path("afterlink.log")
+        let server = try RunningProcess(
+            URL(fileURLWithPath: "/bin/sh"),
+            [
+                "-c", "exec \"$0\" \"$@\" >&-", Installation.binary.path, "serve", "--listen", "127.0.0.1:0",
+                "--data-directory", folder.url.path, "--log-file", log,
+            ],
+            errorLog: folder.url.appending(path: "errors")
+        )
+        defer { server.kill() }
+        func logged() -> String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
+        #expect(Patience.until { logged().contains("nobody has seen them") })
+        #expect(logged().contains("`afterlink keys create`"))
+        server.send(SIGTERM)
+        #expect(server.waitUntilExit() == 0)
+        #expect(!logged().contains("They are shown only now") && !logged().contains("Bearer"))
+        let database = ["--database", folder.path("afterlink.db")]
+        #expect(try Installation.run(["verify"] + database).status == 0)
+    }
+}
