@@ -10,6 +10,8 @@ enum CreateApp {
             "Makes an app: its clicks, first launches, keys and statistics are kept apart from those of all others.",
             "It has no keys yet; `afterlink keys create` makes them. A serving process knows the app within half a"
                 + " second.",
+            "From the second app on, a click without a key has to say whose it is: with the app's id as \"app\", or by"
+                + " an origin that one app alone allows. Otherwise it is answered 400.",
         ],
         operands: [
             CommandDescription.Operand(
@@ -66,6 +68,27 @@ enum CreateApp {
                 advice: "`afterlink apps list` shows it; do not make it again."
             )
         )
+        if let hint = keylessHint(app, among: try database.directory().apps) { Console.printError(hint) }
         return .done
+    }
+
+    /// What changes for clicks without a key when there is more than one app to which they could belong.
+    private static func keylessHint(_ app: App, among apps: [App]) -> String? {
+        guard apps.count > 1 else { return nil }
+        // With the second app it is the first one's pages that have to change.
+        let concerned = apps.count == 2 ? apps : [app]
+        let members = concerned.map { "  \"app\":\"\($0.id.text)\"  for \($0.settings.name)" }
+        let now = apps.count == 2 ? "There are two apps now: from now on" : "There are \(apps.count) apps:"
+        return """
+
+            \(now) a click without a key has to say whose it is, or
+            it is answered 400. Pages send the app's id with it:
+
+            \(members.joined(separator: "\n"))
+
+            or are known by their origin: afterlink apps set --app ID --allowed-origin https://…
+            Clicks with a key, and checks, go on as before.
+
+            """
     }
 }

@@ -118,6 +118,31 @@ struct AppsAndKeysTests {
         #expect((list["apps"] as? [[String: Any]])?.map { $0["name"] as? String } == ["app", "Store"])
     }
 
+    @Test("tells with the second app that clicks without a key have to say whose they are, and how")
+    func secondApp() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let connection = try server.connect()
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        let second = try installation.run(["apps", "create", "Shop"])
+        #expect(second.status == 0 && second.text.hasPrefix("Made the app \"Shop\""))
+        #expect(
+            second.errors.contains("There are two apps now: from now on a click without a key has to say")
+        )
+        let id = try #require(second.text.components(separatedBy: ", ").last?.prefix { $0 != "." })
+        #expect(second.errors.contains("\"app\":\"\(id)\"") && second.errors.contains("--allowed-origin"))
+        #expect(second.errors.contains("\"app\":\"\(installation.appID)\"  for app"))
+        // It is as it says.
+        #expect(try Patience.until { try connection.click(fingerprint(2)).status == 400 })
+        #expect(try connection.click(fingerprint(2), ["app": String(id)]).status == 201)
+        let third = try installation.run(["apps", "create", "Blog", "--json"])
+        #expect(third.errors.contains("There are 3 apps: a click without a key"))
+        #expect(try JSONSerialization.jsonObject(with: third.standardOutput) is [String: Any])
+        let first = try Installation.run(["init", "--database", installation.database.path + "2"])
+        #expect(!first.errors.contains("without a key"))
+    }
+
     @Test("with several apps a command asks which one is meant")
     func whichApp() throws {
         let installation = try Installation()
