@@ -26,30 +26,22 @@ final class RunningService: Sendable {
         var configuration = chosen
         let descriptors = DescriptorLimit.raise()
         configuration.maximumConnections = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
+        let (lateStore, lateService) = (Late<OpenStore>(), Late<Service>())
+        // First the addresses: where one is taken, nothing is made, and no keys that would never be shown.
+        let servers = try Servers(configuration, lateStore, lateService, tls?.termination)
         try CommandDatabase.prepareDirectory(configuration)
         let modes = FileModes.tighten(database: configuration.databasePath)
         let output = try LogOutput(path: configuration.logFile)
         let log = makeLog(configuration, output)
-        let lateService = Late<Service>()
         // Before this process has it open, too.
         let others = Wiring.sharingWarnings(configuration)
         let store = try openStore(configuration, lateService, log)
+        lateStore.value = store
         do throws(CommandFailure) {
-            // First the address: keys of a service that then cannot start would never be shown to anybody.
-            let servers = try Servers(configuration, store, lateService, tls?.termination)
             let apps = store.makeStores().apps
             let (serverKey, firstApp) =
                 try await FirstApp.prepare(apps, configuration, others: .unlessBrought)
-            let service = Service(
-                settings: configuration.serviceSettings,
-                clock: .system,
-                random: .system,
-                serverKey: serverKey,
-                log: log,
-                storeHealth: store.health,
-                connections: { servers.main.statistics },
-                process: { ProcessFacts.samples() + [output.failureSample] }
-            )
+            let service = makeService(configuration, serverKey, log, output, store, servers)
             lateService.value = service
             try servers.start()
             let running = RunningService(log, output, firstApp, store, servers, service, tls, configuration)
@@ -60,6 +52,26 @@ final class RunningService: Sendable {
             store.stop(Self.storeGrace)
             throw error
         }
+    }
+
+    private static func makeService(
+        _ configuration: Configuration,
+        _ serverKey: ServerKey,
+        _ log: Log,
+        _ output: LogOutput,
+        _ store: OpenStore,
+        _ servers: Servers
+    ) -> Service {
+        Service(
+            settings: configuration.serviceSettings,
+            clock: .system,
+            random: .system,
+            serverKey: serverKey,
+            log: log,
+            storeHealth: store.health,
+            connections: { servers.main.statistics },
+            process: { ProcessFacts.samples() + [output.failureSample] }
+        )
     }
 
     private static func makeLog(_ configuration: Configuration, _ output: LogOutput) -> Log {

@@ -6,20 +6,20 @@ struct Servers: Sendable {
     let main: WebServer
     let metrics: WebServer?
 
-    /// Binds the addresses; nothing is accepted before ``start()``, which needs the service.
+    /// Binds the addresses; nothing is accepted before ``start()``, which needs the store and the service.
     init(
         _ configuration: Configuration,
-        _ store: OpenStore,
+        _ lateStore: Late<OpenStore>,
         _ lateService: Late<Service>,
         _ tls: TLSTermination?
     ) throws(CommandFailure) {
         do throws(StartError) {
             main = try WebServer(configuration.serverConfiguration(tls)) { loop in
-                try lateService.made().makeHandler(loop: loop, stores: store.makeStores())
+                try lateService.made().makeHandler(loop: loop, stores: lateStore.made().makeStores())
             }
             metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
                 try WebServer(settings) { _ in
-                    try lateService.made().makeMetricsHandler(stores: store.makeStores())
+                    try lateService.made().makeMetricsHandler(stores: lateStore.made().makeStores())
                 }
             }
         } catch {

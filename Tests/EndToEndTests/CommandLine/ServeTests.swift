@@ -166,6 +166,7 @@ struct ServeTests {
     func secondSignal() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--shutdown-grace", "3600"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
         // A request whose body does not come keeps its connection busy: 100 Continue says that it was read.
         let client = try RawClient(port: server.port)
         client.send(
