@@ -33,9 +33,9 @@ enum Serve {
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let configuration = try ConfigurationReader.read(invocation)
+        let (configuration, origins) = try ConfigurationReader.examine(invocation)
         let signals = StopSignals()
-        let service = try await RunningService.start(configuration)
+        let service = try await RunningService.start(configuration, origins)
         for hint in Setting.unknownVariables(in: invocation.environment) {
             service.log.event(.warning, hint)
         }

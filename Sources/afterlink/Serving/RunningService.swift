@@ -21,7 +21,16 @@ final class RunningService: Sendable {
     private static let storeGrace: UInt64 = 1500
 
     /// Opens everything, makes the first app on a new database, and begins to answer.
-    static func start(_ chosen: Configuration) async throws(CommandFailure) -> RunningService {
+    ///
+    /// - Parameters:
+    ///   - chosen: the settings.
+    ///   - origins: where those come from that are not their defaults.
+    /// - Returns: the service, which answers.
+    /// - Throws: what keeps it from that; then nothing of it runs.
+    static func start(
+        _ chosen: Configuration,
+        _ origins: [ConfigurationReader.Origin] = []
+    ) async throws(CommandFailure) -> RunningService {
         let tls = try ServedTLS(chosen)
         var configuration = chosen
         let descriptors = DescriptorLimit.raise()
@@ -46,7 +55,9 @@ final class RunningService: Sendable {
             try servers.start()
             let running = RunningService(log, output, firstApp, store, servers, service, tls, configuration)
             let warnings = modes + others + connectionWarnings(chosen, descriptors: descriptors)
-            running.announce(configuration, warnings: warnings + ((try? apps.directory().warnings) ?? []))
+            let isNew = firstApp != nil
+            let known = (try? apps.directory()).map { remarks(on: $0, isNew ? [] : origins, configuration) }
+            running.announce(configuration, warnings: warnings + (known ?? []))
             return running
         } catch {
             store.stop(Self.storeGrace)
@@ -72,6 +83,16 @@ final class RunningService: Sendable {
             connections: { servers.main.statistics },
             process: { ProcessFacts.samples() + [output.failureSample] }
         )
+    }
+
+    /// What is to be said of the apps and keys that there are.
+    private static func remarks(
+        on directory: Directory,
+        _ origins: [ConfigurationReader.Origin],
+        _ configuration: Configuration
+    ) -> [String] {
+        let without = FirstStartSettings.withoutEffect(origins, configuration, directory)
+        return without.map { "\($0.text); \($0.advice)" } + directory.warnings
     }
 
     private static func makeLog(_ configuration: Configuration, _ output: LogOutput) -> Log {

@@ -77,6 +77,43 @@ struct ServeTests {
         #expect(try !log(folder).contains("allows any destination"))
     }
 
+    @Test("says of a setting for new databases that it has no effect on this one, and what to call instead")
+    func settingsOfTheFirstStart() throws {
+        let folder = try TemporaryFolder()
+        let (app, other) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
+        func restart(_ arguments: [String], key: String) throws -> String {
+            let server = try start(in: folder, arguments, environment: ["AFTERLINK_INITIAL_APP_KEY": key])
+            defer { server.kill() }
+            _ = server.line(containing: "listening on")
+            server.send(SIGTERM)
+            #expect(server.waitUntilExit() == 0)
+            defer { try? FileManager.default.removeItem(atPath: folder.path("log")) }
+            return try log(folder)
+        }
+        let same = [
+            "--destination", "myapp://", "--destination", "https://shop.example/a", "--app-name", "Shop",
+        ]
+        #expect(try !restart(same, key: app).contains("has no effect"), "they make the database")
+        #expect(try !restart(same, key: app).contains("has no effect"), "they are as it has them")
+        #expect(try !restart([], key: app).contains("has no effect"))
+        let changed = try restart(["--destination", "yours://", "--app-name", "A shop"], key: other)
+        #expect(changed.components(separatedBy: "has no effect").count == 4)
+        #expect(
+            changed.contains("--destination has no effect")
+                && changed.contains("AFTERLINK_INITIAL_APP_KEY has")
+        )
+        #expect(changed.contains("--destination yours://`") && changed.contains("--name 'A shop'`"))
+        #expect(changed.contains("`afterlink keys create --kind app`"))
+        #expect(!changed.contains(app) && !changed.contains(other))
+        let doctor = try Installation.run(
+            [
+                "doctor", "--data-directory", folder.url.path, "--listen", "127.0.0.1:0", "--destination",
+                "yours://",
+            ]
+        )
+        #expect(doctor.text.contains("warning  settings: --destination has no effect"))
+    }
+
     @Test("health tells whether a service is there, without any other program")
     func health() throws {
         let installation = try Installation()
@@ -126,6 +163,7 @@ struct ServeTests {
         let folder = try TemporaryFolder()
         let inVain = ["serve", "--listen", "127.0.0.1:\(server.port)", "--data-directory", folder.url.path]
         #expect(try Installation.run(inVain).status == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
         #expect(try Installation.run(["init", "--data-directory", folder.url.path]).status == 0)
         server.kill()
 
@@ -166,7 +204,6 @@ struct ServeTests {
     func secondSignal() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--shutdown-grace", "3600"])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
         // A request whose body does not come keeps its connection busy: 100 Continue says that it was read.
         let client = try RawClient(port: server.port)
         client.send(

@@ -65,7 +65,7 @@ enum Doctor {
         if let files = TLSFiles(configuration) {
             diagnoses.append(CertificateExamination.diagnosis(of: files, at: now))
         }
-        diagnoses += databaseDiagnoses(configuration, at: now)
+        diagnoses += databaseDiagnoses(configuration, origins, at: now)
         diagnoses += FileExamination(configuration).diagnoses()
         Console.print(
             arguments.has("json") ? Diagnosis.json(diagnoses) : diagnoses.map(\.line).joined(separator: "\n")
@@ -85,7 +85,11 @@ enum Doctor {
         }
     }
 
-    private static func databaseDiagnoses(_ configuration: Configuration, at now: Timestamp) -> [Diagnosis] {
+    private static func databaseDiagnoses(
+        _ configuration: Configuration,
+        _ origins: [ConfigurationReader.Origin],
+        at now: Timestamp
+    ) -> [Diagnosis] {
         guard TextFile.exists(configuration.databasePath) else {
             return [
                 .warning(
@@ -111,5 +115,8 @@ enum Doctor {
                 newestFileAt: FileExamination(configuration).newestChange
             ).diagnoses()
             + ServiceExamination(configuration, holder: report.holder).diagnoses()
+            + FirstStartSettings.withoutEffect(origins, configuration, report.directory).map {
+                .warning("settings", $0.text, $0.advice)
+            }
     }
 }
