@@ -56,6 +56,21 @@ struct DoctorTests {
         #expect(lines(output, "modes").contains { $0.hasSuffix("chmod 700 \(installation.folder.path)") })
     }
 
+    @Test("names files by their full paths, from whichever folder it is called")
+    func fullPaths() throws {
+        let installation = try Installation()
+        try setMode(0o755, of: installation.folder.path)
+        let output = try Installation.run(
+            ["-c", "cd \"$0\" && exec \"$@\"", installation.folder.path, Installation.binary.path]
+                + ["doctor", "--listen", "127.0.0.1:0"],
+            of: URL(fileURLWithPath: "/bin/sh")
+        )
+        let folder = installation.folder.resolvingSymlinksInPath().path
+        #expect(lines(output, "modes").contains { $0.hasSuffix("chmod 700 \(folder)") }, "\(output.text)")
+        #expect(lines(output, "database").contains { $0.contains("\(folder)/afterlink.db: schema") })
+        #expect(lines(output, "server_key").contains { $0.contains("\(folder)/afterlink.db.key is") })
+    }
+
     @Test("a server key that is open, missing or another one is a problem")
     func serverKey() throws {
         let installation = try Installation()

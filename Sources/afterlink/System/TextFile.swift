@@ -56,6 +56,17 @@ package enum TextFile {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
+    /// The path from the root on, without looking at what is there.
+    static func fullPath(_ path: String) -> String {
+        // The result is allocated by the call and freed below; nil asks for that.
+        guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
+        defer { unsafe free(folder) }
+        // getcwd gives a text that ends in a zero.
+        let here = unsafe String(cString: folder)
+        let inside = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
+        return inside.isEmpty || inside == "." ? here : (here == "/" ? "/" : here + "/") + inside
+    }
+
     /// Renames in one step; returns when the new name is on disk.
     static func rename(_ path: String, to name: String) throws(SystemError) {
         // Both paths live for the call.

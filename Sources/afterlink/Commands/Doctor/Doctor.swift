@@ -52,7 +52,8 @@ enum Doctor {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
         let request = try RequestExamination(arguments)
-        let (configuration, origins) = try ConfigurationReader.examine(invocation)
+        let (given, origins) = try ConfigurationReader.examine(invocation)
+        let configuration = withFullPaths(given)
         var diagnoses = SettingsExamination.diagnoses(origins, invocation.environment)
         if let request {
             diagnoses += request.diagnoses(trusting: configuration.trustedProxies)
@@ -71,6 +72,16 @@ enum Doctor {
             arguments.has("json") ? Diagnosis.json(diagnoses) : diagnoses.map(\.line).joined(separator: "\n")
         )
         return diagnoses.contains { $0.status == .problem } ? .failed : .done
+    }
+
+    /// What is said of a file is to be understood in any folder.
+    private static func withFullPaths(_ given: Configuration) -> Configuration {
+        var configuration = given
+        configuration.dataDirectory = TextFile.fullPath(given.dataDirectory)
+        configuration.serverKeyFile = given.serverKeyFile.map(TextFile.fullPath)
+        configuration.tlsCertificate = given.tlsCertificate.map(TextFile.fullPath)
+        configuration.tlsKey = given.tlsKey.map(TextFile.fullPath)
+        return configuration
     }
 
     private static func durability(_ configuration: Configuration) -> Diagnosis {
