@@ -9,6 +9,8 @@ enum ShowStatistics {
         discussion: [
             "Prints what GET /admin/stats answers: totals, then by app, campaign, source, platform and period. Counts"
                 + " are kept with each click and check, so that the command costs the same however many there were.",
+            "The match rate is matches per check, replays left out; the conversion rate is matches per click. A campaign"
+                + " and a source are known of a check only when it matched.",
             "A serving process writes checks that matched nothing with up to a second's delay.",
         ],
         options: [
@@ -41,6 +43,9 @@ enum ShowStatistics {
         }
         let now = WallClock.system.now()
         let report = try await database.statistics(query, at: now)
+        if report.totals.isEmpty, let campaign = query.campaign {
+            Console.printError(try await absence(of: campaign, query, in: database, at: now))
+        }
         guard !arguments.has("json") else {
             var body = StatisticsBody(report: report, query: query, directory: directory, now: now)
             body.version = ProgramVersion.text
@@ -51,6 +56,29 @@ enum ShowStatistics {
         Console.print(StatisticsTables(report: report, query: query, directory: directory).text)
         for warning in directory.warnings { Console.printError("\nWarning: \(warning).\n") }
         return .done
+    }
+
+    /// Why there is nothing to show of a campaign: nothing in this time, or nothing at all.
+    private static func absence(
+        of campaign: CampaignKey,
+        _ query: StatisticsQuery,
+        in database: CommandDatabase,
+        at now: Timestamp
+    ) async throws(CommandFailure) -> String {
+        var whole = StatisticsQuery(isTest: query.isTest)
+        whole.app = query.app
+        let names = try await database.statistics(whole, at: now).byCampaign.map(\.name)
+        whole.campaign = campaign
+        let kind = query.isTest ? "test click" : "click"
+        guard try await database.statistics(whole, at: now).totals.isEmpty else {
+            return "No \(kind) or match of the campaign \"\(campaign.text)\" was counted in this time.\n\n"
+        }
+        let absence = "No \(kind) is counted for a campaign \"\(campaign.text)\""
+        guard !names.isEmpty else { return "\(absence); there is no campaign yet.\n\n" }
+        let known = names.prefix(5).map { "\"\($0)\"" }.joined(separator: ", ")
+        let more = names.count > 5 ? " and \(names.count - 5) more" : ""
+        return
+            "\(absence); there \(names.count == 1 ? "is" : "are") \(known)\(more). Capital and small letters differ.\n\n"
     }
 
     private static func query(_ arguments: Arguments) throws(CommandFailure) -> StatisticsQuery {

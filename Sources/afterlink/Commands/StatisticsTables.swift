@@ -32,7 +32,8 @@ struct StatisticsTables {
             let name = "no match: " + reason.rawValue.map { $0 == "_" ? " " : String($0) }.joined()
             table.add([name, count(Metric(reason), in: report.totals)])
         }
-        table.add(["match rate", rate(report.totals)])
+        table.add(["match rate", percent(StatisticsBody.matchRate(report.totals))])
+        table.add(["conversion rate", percent(StatisticsBody.conversionRate(report.totals))])
         table.add(["time to install, median", delay(0.5)])
         table.add(["time to install, 90 %", delay(0.9)])
         table.add(["live clicks", String(report.liveClicks)])
@@ -43,7 +44,7 @@ struct StatisticsTables {
     private func counts(_ heading: String, _ groups: [(name: String, counts: Counts)]) -> String {
         var table = Table([
             (heading, .left), ("CLICKS", .right), ("CHECKS", .right), ("MATCHES", .right),
-            ("MATCH RATE", .right),
+            ("MATCH RATE", .right), ("CONVERSION RATE", .right),
         ])
         for group in groups {
             table.add([
@@ -51,7 +52,8 @@ struct StatisticsTables {
                 count(.clicks, in: group.counts),
                 count(.checks, in: group.counts),
                 count(.matches, in: group.counts),
-                rate(group.counts),
+                percent(StatisticsBody.matchRate(group.counts)),
+                percent(StatisticsBody.conversionRate(group.counts)),
             ])
         }
         return table.text
@@ -72,8 +74,8 @@ struct StatisticsTables {
         String(counts[metric] ?? 0)
     }
 
-    private func rate(_ counts: Counts) -> String {
-        guard let rate = StatisticsBody.matchRate(counts) else { return "–" }
+    private func percent(_ rate: Double?) -> String {
+        guard let rate else { return "–" }
         let tenths = Int((rate * 1000).rounded())
         return "\(tenths / 10).\(tenths % 10) %"
     }

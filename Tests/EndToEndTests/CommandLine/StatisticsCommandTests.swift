@@ -1,0 +1,80 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("afterlink stats", .blocking, .timeLimit(.minutes(10)))
+struct StatisticsCommandTests {
+    @Test("says of a campaign without clicks whether there were none in this time, or none ever")
+    func absentCampaign() throws {
+        let installation = try Installation()
+        let none = try installation.run(["stats", "--campaign", "SUMMER25"])
+        #expect(none.status == 0)
+        #expect(
+            none.errors.contains(
+                "No click is counted for a campaign \"SUMMER25\"; there is no campaign yet."
+            )
+        )
+        let server = try AfterlinkProcess(installation)
+        #expect(try server.connect().click(fingerprint(1), ["campaign_key": "SUMMER25"]).status == 201)
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+
+        #expect(try !installation.run(["stats", "--campaign", "SUMMER25"]).errors.contains("No click"))
+        let mistyped = try installation.run(["stats", "--campaign", "summer25"])
+        #expect(mistyped.errors.contains("for a campaign \"summer25\"; there is \"SUMMER25\"."))
+        #expect(mistyped.errors.contains("Capital and small letters"))
+        let before = try installation.run(["stats", "--campaign", "SUMMER25", "--to", "2020-01-01", "--json"])
+        #expect(
+            before.errors.contains("No click or match of the campaign \"SUMMER25\" was counted in this time.")
+        )
+        #expect(try JSONSerialization.jsonObject(with: before.standardOutput) is [String: Any])
+        #expect(
+            try installation.run(["stats", "--test", "--campaign", "SUMMER25"]).errors.contains(
+                "No test click"
+            )
+        )
+    }
+
+    @Test("shows matches per check and per click, in the totals and for each campaign")
+    func rates() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        let connection = try server.connect()
+        for number in 1...4 {
+            #expect(try connection.click(fingerprint(number), ["campaign_key": "SUMMER25"]).status == 201)
+        }
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try connection.check(fingerprint(9), key: installation.keys.app).isNoMatch)
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        let text = try installation.run(["stats"]).text
+        func cells(_ name: String) -> [String] {
+            let line = text.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
+            return line.dropFirst(name.count).split(separator: " ").map(String.init)
+        }
+        #expect(cells("match rate") == ["50.0", "%"])
+        #expect(cells("conversion rate") == ["25.0", "%"])
+        #expect(cells("CAMPAIGN") == ["CLICKS", "CHECKS", "MATCHES", "MATCH", "RATE", "CONVERSION", "RATE"])
+        #expect(cells("SUMMER25").suffix(2) == ["25.0", "%"])
+    }
+
+    @Test("warns once of all apps that allow any destination")
+    func destinations() throws {
+        let installation = try Installation()
+        func warnings() throws -> [String] {
+            let errors = try installation.run(["stats"]).errors
+            return errors.split(separator: "\n").filter { $0.contains("any destination") }.map(String.init)
+        }
+        #expect(try warnings().count == 1)
+        #expect(try warnings().first?.contains("the app \"app\" allows any destination") == true)
+        for name in ["Shop", "Blog"] { #expect(try installation.run(["apps", "create", name]).status == 0) }
+        #expect(try warnings().count == 1)
+        let all =
+            "3 apps allow any destination: a stranger can plant a link in somebody's first launch: \"app\", \"Shop\", \"Blog\""
+        #expect(try warnings().first?.contains(all) == true)
+        #expect(
+            try installation.run(["apps", "set", "--app", "Blog", "--destination", "blog://"]).status == 0
+        )
+        #expect(try warnings().first?.contains("2 apps") == true)
+    }
+}
