@@ -32,6 +32,8 @@ struct FaultTests {
         #expect(try disk.callCount() > 0)
         #expect(try connection.get("/readyz").status == 503)
         #expect(try connection.get("/healthz").status == 200)
+        let health = try Installation.run(["health", "--listen", "127.0.0.1:\(server.port)"])
+        #expect(health.status == 1 && health.errors.contains("is not ready: the store refuses writes."))
         #expect(try Patience.until { try hasLogged("\"level\":\"error\"", installation, connection) })
         #expect(!installation.log.contains(Self.isOver))
 

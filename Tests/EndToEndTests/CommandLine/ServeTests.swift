@@ -120,6 +120,9 @@ struct ServeTests {
         let server = try AfterlinkProcess(installation)
         let address = ["--listen", "127.0.0.1:\(server.port)"]
         #expect(try Installation.run(["health"] + address).status == 0)
+        let files = try CertificateFiles(in: installation.folder)
+        let overTLS = try Installation.run(["health"] + address + files.arguments)
+        #expect(overTLS.status == 1 && overTLS.errors.contains("speaks plain HTTP, and was asked over TLS"))
         server.terminate()
         #expect(server.waitUntilExit() == 0)
         let output = try Installation.run(["health"] + address)

@@ -50,14 +50,16 @@ struct TLSServeTests {
         defer { server.kill() }
         let address = ["--listen", "127.0.0.1:\(server.port)"]
         #expect(try Installation.run(["health"] + address + files.arguments).status == 0)
-        #expect(try Installation.run(["health"] + address).status == 1)
+        let plain = try Installation.run(["health"] + address)
+        #expect(plain.status == 1 && plain.errors.contains("speaks HTTPS, and was asked in plain HTTP"))
+        #expect(plain.errors.contains("--tls-certificate"))
 
         let session = try server.connect(tls: TLSClientSettings(.tls12)).client.tlsSession
         let resumed = try server.connect(tls: TLSClientSettings(.tls12, resuming: session))
         #expect(resumed.client.isResumed)
         let metrics = try resumed.get("/metrics", key: installation.keys.admin).text
         #expect(metrics.contains("\nafterlink_tls_resumed_handshakes_total 1\n"))
-        #expect(metrics.contains("\nafterlink_tls_handshakes_total 3\n"))
+        #expect(metrics.contains("\nafterlink_tls_handshakes_total 4\n"))
         let line = metrics.split(separator: "\n").first {
             $0.hasPrefix("afterlink_tls_certificate_expiry_seconds ")
         }
