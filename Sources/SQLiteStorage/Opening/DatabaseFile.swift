@@ -65,6 +65,18 @@ struct DatabaseFile: Sendable {
         "\(path).backup-\(version)-\(now.milliseconds)"
     }
 
+    /// Refuses a file that nobody can write to, before SQLite reports whatever it meets first.
+    ///
+    /// Also for reading: a database with a write-ahead log is not read without a file beside it.
+    func checkFileSystemIsWritable() throws(StoreError) {
+        // The path outlives the call.
+        guard unsafe access(path, W_OK) != 0, errno == EROFS else { return }
+        throw StoreError(
+            .readOnly,
+            "\(path) lies on a file system that is mounted read-only; mount it for writing, or copy the database elsewhere"
+        )
+    }
+
     /// Bytes of a file; 0 when there is none.
     static func byteCount(_ path: String) -> Int64 {
         var status = stat()

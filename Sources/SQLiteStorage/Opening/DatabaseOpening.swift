@@ -42,6 +42,7 @@ struct DatabaseOpening: Sendable {
 
     private func openAlone() throws(StoreError) -> (connection: Connection, isNew: Bool) {
         try file.createIfMissing()
+        try file.checkFileSystemIsWritable()
         let connection = try connect(.readWrite, busyMilliseconds: 5000)
         // Until it is accepted, the file stays as it is, byte for byte, even when this connection closes.
         try translated { () throws(SQLiteError) in try connection.setCheckpointOnClose(false) }
@@ -72,6 +73,7 @@ struct DatabaseOpening: Sendable {
     ///
     /// It was accepted before.
     func reopen() throws(StoreError) -> Connection {
+        try file.checkFileSystemIsWritable()
         let connection = try connect(.readWrite, busyMilliseconds: Self.writerBusyMilliseconds)
         try checkIsWritable(connection)
         try translated { () throws(SQLiteError) in try setUp(connection) }
@@ -80,6 +82,7 @@ struct DatabaseOpening: Sendable {
 
     /// Opens a database that is this program's and up to date, for reading: waits for nobody who writes.
     func openAccepted() throws(StoreError) -> Connection {
+        try file.checkFileSystemIsWritable()
         let connection = try connect(.readOnly, busyMilliseconds: 2000)
         guard try inspect(connection).pending.isEmpty else {
             throw StoreError(.incompatible, "\(file.path) is of an older version; start the service once")

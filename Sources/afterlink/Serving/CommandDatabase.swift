@@ -74,6 +74,12 @@ struct CommandDatabase {
                     advice: "Run `mkdir -p \(ShellWord.quoted(parent))`, or correct --data-directory."
                 )
             }
+            guard error.number != EROFS else {
+                throw CommandFailure(
+                    "The data directory cannot be made: \(error.text).",
+                    advice: "Name one with --data-directory on a file system that can be written to."
+                )
+            }
             throw CommandFailure(
                 "The data directory is out of reach: \(error.text).",
                 advice: "Make it, owned by the user that Afterlink runs as, or name another one."

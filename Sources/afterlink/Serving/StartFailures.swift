@@ -9,7 +9,9 @@ extension CommandFailure {
             switch error.code {
             case .overloaded, .timedOut, .locked: "Try again in a moment."
             case .full: "Make room on the disk and try again."
-            case .readOnly: "The file and its directory must belong to the user that Afterlink runs as."
+            case .readOnly:
+                "The file and its folder must belong to the user that Afterlink runs as, on a file system that can be"
+                    + " written to."
             case .inputOutput: "Look at the disk; the system's log may say more."
             case .corrupted:
                 "Put the database back from a backup, or name another one with --database; nothing was changed."
