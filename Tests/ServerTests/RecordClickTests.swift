@@ -170,6 +170,19 @@ struct RecordClickTests {
     }
 
     @Test(
+        "says of a web link that leads to a front page what it lacks, whether it ends in a slash or not",
+        arguments: ["https://shop.example", "https://shop.example/", "https://shop.example/?x=1"]
+    )
+    func frontPage(url: String) async throws {
+        let service = try await TestService()
+        let reply = await service.click(click(#""deeplink_url":"\#(url)""#))
+        #expect(reply.status == 400)
+        #expect(
+            reply.member("message")?.contains("has no path, or / alone, and apps lose such links") == true
+        )
+    }
+
+    @Test(
         "takes no compressed body, and says so; identity is no compression",
         arguments: [
             ("gzip", 415), ("GZIP", 415), ("br, identity", 415), ("identity, zstd", 415), ("identity", 201),

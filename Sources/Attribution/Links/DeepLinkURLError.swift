@@ -38,7 +38,10 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
         case .noHost:
             "The link has no host, and apps lose such links; write myapp://host/path, not myapp:///path."
         case .noPath:
-            "The web link has no path, and apps lose such links; add one, as in https://shop.example/start."
+            """
+            The web link has no path, or / alone, and apps lose such links; name a page, as in \
+            https://shop.example/start.
+            """
         case .credentials:
             "The link contains a user name or password before @; remove it."
         case .nonASCIIHost:

@@ -9,8 +9,12 @@ public enum DestinationError: Error, Equatable, Sendable {
 
     public var message: String {
         switch self {
+        case .noHost, .malformed(.noHost):
+            """
+            A destination names its host, as in https://shop.example or myapp://promo; a scheme of the app's own may \
+            stand alone, as in myapp://.
+            """
         case .malformed(let error): error.message
-        case .noHost: "A web destination names its host, as in https://shop.example."
         case .queryOrFragment:
             "A destination has no ? and no #; write the scheme, the host and at most a path."
         case .dotSegment: "A destination's path has no . or .. segments; write it in full."

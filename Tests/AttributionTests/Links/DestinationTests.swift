@@ -78,6 +78,16 @@ struct DestinationTests {
     }
 
     @Test(
+        "without a host tell how a scheme is allowed as a whole",
+        arguments: ["myapp:", "myapp:///x", "https://"]
+    )
+    func schemeAlone(text: String) {
+        let error = #expect(throws: DestinationError.self) { try Destination(parsing: text) }
+        #expect(error?.message.contains("may stand alone, as in myapp://") == true)
+        #expect(error?.message.contains("link") == false)
+    }
+
+    @Test(
         "are refused with a reason when they name none",
         arguments: [
             ("", .malformed(.noScheme)), ("shop.example", .malformed(.noScheme)),
