@@ -97,6 +97,24 @@ struct FindDeferredDeepLinkTests {
         #expect(await service.check(hex).member("status") == "match")
     }
 
+    @Test(
+        "an install id that had its match gets it again, whatever fingerprint it brings, and consumes nothing more"
+    )
+    func installIDWithAnotherFingerprint() async throws {
+        let service = try await TestService()
+        let other = String(repeating: "cd", count: 32)
+        for (fingerprint, link) in [(hex, "first"), (other, "second")] {
+            let body = #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://promo/\#(link)"}"#
+            #expect(await service.click(body).status == 201)
+        }
+        let install = ["X-Install-ID": "phone-1"]
+        let first = await service.check(hex, fields: install)
+        #expect(first.member("url")?.hasPrefix("myapp://promo/first") == true)
+        #expect(await service.check(other, fields: install).text == first.text)
+        let second = await service.check(other, fields: ["X-Install-ID": "phone-2"])
+        #expect(second.member("url")?.hasPrefix("myapp://promo/second") == true)
+    }
+
     @Test("HEAD never stands for a call that consumes")
     func head() async throws {
         let service = try await TestService()
