@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import afterlink
 
 /// There is no Docker engine where the tests run: what can be compared is compared.
 @Suite("Docker image and systemd unit")
@@ -60,6 +61,31 @@ struct DockerTests {
         #expect(compose.contains("read_only: true"))
         #expect(compose.contains("- data:/var/lib/afterlink"))
         #expect(compose.contains("stop_grace_period: 20s"))
+    }
+
+    @Test(
+        "what the article gives the unit for port 443 is what the unit takes away, and the refusal names it"
+    )
+    func privilegedPort() throws {
+        let unit = try Repository.text("docker/afterlink.service")
+        let article = try Repository.text("Sources/afterlink/Afterlink.docc/Operating.md")
+        let dropIn = try #require(
+            article.components(separatedBy: "```ini\n").first { $0.contains("/https.conf\n") }
+        )
+        let refusal = try Repository.text("Sources/afterlink/Serving/StartFailures.swift")
+        for (taken, given) in [
+            ("CapabilityBoundingSet=", "CapabilityBoundingSet=CAP_NET_BIND_SERVICE"),
+            ("AmbientCapabilities=", "AmbientCapabilities=CAP_NET_BIND_SERVICE"),
+            ("PrivateUsers=yes", "PrivateUsers=no"),
+        ] {
+            #expect(unit.contains("\n\(taken)\n") && dropIn.contains("\n\(given)\n"))
+            #expect(refusal.contains(taken == "PrivateUsers=yes" ? given : taken))
+        }
+        let variables = dropIn.components(separatedBy: "\nEnvironment=").dropFirst().map {
+            $0.prefix { $0 != "=" }
+        }
+        #expect(variables.count == 3)
+        for variable in variables { #expect(Setting.all.contains { $0.environmentVariable == variable }) }
     }
 
     @Test("the build copies every top-level folder that the package needs")

@@ -57,7 +57,8 @@ extension CommandFailure {
                 + " --listen or --metrics-listen."
         case EACCES, EPERM:
             "Ports below 1024 need a right of their own: take a higher one with --listen, or give the service"
-                + " CAP_NET_BIND_SERVICE (in a systemd unit: AmbientCapabilities=CAP_NET_BIND_SERVICE)."
+                + " CAP_NET_BIND_SERVICE (in a systemd unit: AmbientCapabilities= and CapabilityBoundingSet= with it, and"
+                + " PrivateUsers=no)."
         case EADDRNOTAVAIL:
             "This machine has no such address: `ip address` shows those it has; 0.0.0.0 and [::] stand for all"
                 + " of them."
