@@ -83,6 +83,8 @@ struct TLSServeTests {
             let client = try RawClient(port: server.port)
             client.send(Array(hello.prefix(hello.count * number / 1_000)))
             if number.isMultiple(of: 2) { client.reset() } else { client.close() }
+            // A connection that is idle for long is closed.
+            if number.isMultiple(of: 50) { _ = try watching.get("/healthz") }
         }
         let end = Patience.end
         while try descriptorCount(server) > before, ContinuousClock.now < end {
