@@ -39,7 +39,7 @@ final class SharedState: Sendable {
 
     init(_ configuration: SQLiteConfiguration) {
         self.configuration = configuration
-        troubles = TroubleLog(configuration.log)
+        troubles = TroubleLog(configuration.log, quiet: configuration.quietNanoseconds)
         queue = WriteQueue(limit: configuration.queueLimit)
         ledger = AnswerLedger(now: configuration.monotonicNow)
         logCopying = Monitor(LogCopying(hasBackground: configuration.hasBackgroundWork))

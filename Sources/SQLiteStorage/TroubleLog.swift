@@ -27,15 +27,20 @@ package final class TroubleLog: Sendable {
     /// In nanoseconds.
     private static let repetition: UInt64 = 10_000_000_000
     /// As above.
-    private static let quiet: UInt64 = 1_000_000_000
+    package static let usualQuiet: UInt64 = 1_000_000_000
 
     private let log: StoreLog
+    private let quiet: UInt64
     private let state = Monitor(State())
     /// The state's `isTold`, for work that succeeds millions of times and asks each time.
     private let isTold = Atomic(false)
 
-    package init(_ log: StoreLog) {
+    /// - Parameters:
+    ///   - log: where it is told.
+    ///   - quiet: how long nothing may have failed before trouble is over, in nanoseconds.
+    package init(_ log: StoreLog, quiet: UInt64 = usualQuiet) {
         self.log = log
+        self.quiet = quiet
     }
 
     /// - Parameters:
@@ -64,7 +69,7 @@ package final class TroubleLog: Sendable {
         let now = now()
         let isOver = state.withLock { state in
             state.failing.remove(work)
-            guard state.isTold, state.failing.isEmpty, now >= state.failedAt + Self.quiet else {
+            guard state.isTold, state.failing.isEmpty, now >= state.failedAt + quiet else {
                 return false
             }
             // The next trouble is news again.

@@ -76,6 +76,7 @@ final class TestStore: Sendable {
         configuration.hasBackgroundWork = false
         // Tests that are about time set a limit of their own; all others must not fail on a busy machine.
         configuration.timeLimitMilliseconds = 600_000
+        configuration.quietNanoseconds = 0
         set(&configuration)
         store = try SQLiteStore.open(configuration)
         if store.isNew {
