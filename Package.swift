@@ -32,7 +32,7 @@ let package = Package(
             providers: [.apt(["libssl-dev"])]
         ),
 
-        // Build time only: SQL becomes string literals, so that the binary runs from anywhere.
+        // Build time only: SQL and tables become string literals, so that the binary runs from anywhere.
         .executableTarget(name: "EmbedTool", swiftSettings: house),
         .plugin(
             name: "EmbedPlugin",
@@ -42,7 +42,13 @@ let package = Package(
         ),
 
         .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: house),
-        .target(name: "Attribution", dependencies: ["Crypto"], swiftSettings: house),
+        .target(
+            name: "Attribution",
+            dependencies: ["Crypto"],
+            exclude: ["Data"],
+            swiftSettings: house,
+            plugins: ["EmbedPlugin"]
+        ),
         .target(name: "HTTPServer", dependencies: ["CLinux", "COpenSSL"], swiftSettings: house),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: house),
         .target(

@@ -1,0 +1,90 @@
+/// A row of a data file: its kind and the columns after it.
+///
+/// `Data/README.md` beside the embedded files says how they are written.
+public struct DataRow: Equatable, Sendable {
+    /// What the row says something about, as `ios-release`: the first column.
+    public let kind: String
+    /// The columns after the first; none is empty.
+    public let columns: [String]
+    /// The file's name, for error messages.
+    public let file: String
+    /// Counted from 1.
+    public let line: Int
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - bytes: the whole file, UTF-8.
+    ///   - file: its name, for error messages.
+    ///   - kinds: those that the file may hold, for error messages and against misspelt ones.
+    /// - Returns: its rows in their order, without comments.
+    /// - Throws: for a row of another kind, an empty column, and blanks or control characters where none
+    ///   belong.
+    public static func rows(
+        of bytes: [UInt8],
+        file: String,
+        kinds: [String]
+    ) throws(DataFileError) -> [DataRow] {
+        var rows: [DataRow] = []
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            guard let first = text.first, first != UInt8(ascii: "#") else { continue }
+            rows.append(try row(of: text, file: file, line: index + 1, kinds: kinds))
+        }
+        return rows
+    }
+
+    private static func row(
+        of text: ArraySlice<UInt8>,
+        file: String,
+        line: Int,
+        kinds: [String]
+    ) throws(DataFileError) -> DataRow {
+        var columns: [String] = []
+        for bytes in text.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false) {
+            let column = columns.count + 1
+            guard let value = String(validating: bytes, as: UTF8.self) else {
+                throw DataFileError(file, line, column, "is not UTF-8", "Save the file as UTF-8 text")
+            }
+            let isClean = !bytes.contains { $0 < 0x20 || $0 == 0x7f } && bytes.trimmed.count == bytes.count
+            guard !bytes.isEmpty, isClean else {
+                throw DataFileError(
+                    file,
+                    line,
+                    column,
+                    "is empty, begins or ends with a blank, or holds a control character",
+                    "Separate columns by exactly one tab, and leave none empty"
+                )
+            }
+            columns.append(value)
+        }
+        guard let kind = columns.first, kinds.contains(kind) else {
+            throw DataFileError(
+                file,
+                line,
+                1,
+                "names no kind of row that belongs here",
+                "Begin the line with \(kinds.joined(separator: ", ")), or with # to make it a comment"
+            )
+        }
+        return DataRow(kind: kind, columns: Array(columns.dropFirst()), file: file, line: line)
+    }
+
+    /// An error about the column at `index` of ``columns``, for what reads their meaning.
+    ///
+    /// `problem` goes on after "column 2", `remedy` is a sentence without its full stop.
+    public func error(at index: Int, _ problem: String, _ remedy: String) -> DataFileError {
+        DataFileError(file, line, index + 2, problem, remedy)
+    }
+
+    /// - Throws: unless there are as many ``columns`` as `allowed` says.
+    public func require(columns allowed: ClosedRange<Int>, named names: String) throws(DataFileError) {
+        guard !allowed.contains(columns.count) else { return }
+        throw error(
+            at: min(columns.count, allowed.upperBound),
+            columns.count < allowed.lowerBound ? "is missing" : "is one too many",
+            "Write \(kind), then \(names), separated by tabs"
+        )
+    }
+}
