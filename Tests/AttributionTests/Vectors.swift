@@ -14,6 +14,9 @@ enum Vectors {
             let osVersion: String?
             let widthPoints: Double?
             let heightPoints: Double?
+            let scale: Double?
+            let widthPixels: Double?
+            let heightPixels: Double?
             let timezone: String
             let language: String
             let forms: [String: Form]
@@ -42,6 +45,13 @@ enum Vectors {
             let touchPoints: Int
             let expect: Expectation
         }
+        struct Width: Decodable, Sendable {
+            let cssWidth: Double
+            let cssHeight: Double
+            let pixelRatio: Double
+            let widthPixels: Int
+        }
+        let androidWidth: [Width]
         let timezone: [Pair]
         let language: [Pair]
         let osVersion: [Pair]

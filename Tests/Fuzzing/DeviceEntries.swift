@@ -47,11 +47,23 @@ extension FuzzEntry {
             canonical == CanonicalSignals(device, userAgent: text),
             "signals read differently each time"
         )
-        if let language = LanguageCode.canonical(text) {
-            try promise(LanguageCode.canonical(language) == language, "a canonical language is none")
+        let data = DeviceData.embedded
+        if let language = data.languages.canonical(text) {
+            try promise(data.languages.canonical(language) == language, "a canonical language is none")
         }
-        let zone = TimeZoneName.canonical(text)
-        try promise(TimeZoneName.canonical(zone) == zone, "a canonical time zone is none")
+        if let zone = data.timeZones.canonical(text) {
+            try promise(data.timeZones.canonical(zone) == zone, "a canonical time zone is none")
+        }
+        try promise(
+            canonical.fingerprints().count <= CanonicalSignals.maximumFingerprints,
+            "a click has too many fingerprints"
+        )
+        for input in canonical.inputs() {
+            try promise(
+                input.values.allSatisfy { !$0.isEmpty && !$0.utf8.contains(UInt8(ascii: "|")) },
+                "a component is empty or holds the mark between components"
+            )
+        }
         if let version = OSVersion(text) {
             try promise(
                 OSVersion(version.text(for: .ios)) == version || version.text(for: .ios).isEmpty,

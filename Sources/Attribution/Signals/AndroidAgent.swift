@@ -1,7 +1,9 @@
 /// A user agent of an Android device.
 struct AndroidAgent {
     let model: String?
-    let osVersion: OSVersion?
+    let system: OSVersionReading
+    var pixels: ScreenSize?
+    var languageTag: String?
 
     /// Nil when the agent is of no such device.
     init?(_ text: AgentText) {
@@ -9,82 +11,85 @@ struct AndroidAgent {
             self = device
             return
         }
-        guard let start = text.end(of: "Android") else { return nil }
-        let segments = Self.list(in: text, from: start)
-        let appModel = text.value(after: "FBDV/") { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "]") }
-        model =
-            appModel.flatMap { AndroidModel.clean($0) }
-            ?? segments.dropFirst().lazy.compactMap(AndroidModel.model(inSegment:)).first
-        // Chrome's reduced agent says `Android 10; K` on every device.
-        let isReduced = segments.dropFirst().contains(AndroidModel.hidden)
-        osVersion =
-            text.version(after: "FBSV/") ?? (isReduced ? nil : segments.first.flatMap { OSVersion($0) })
+        let isFacebook = text.contains(.facebookDevice) && text.contains(.facebookSystemVersion)
+        guard text.contains(.android) || isFacebook, !text.contains(.windowsPhone) else { return nil }
+        let appModel = text.value(after: .facebookDevice) {
+            $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: "]")
+        }
+        let platform = Self.platform(in: text)
+        model = appModel.flatMap { AndroidModel.clean($0) } ?? platform.model
+        system =
+            (text.version(after: .facebookSystemVersion) ?? platform.version)
+            .map(OSVersionReading.exact) ?? .unknown
     }
 
-    private init(model: String?, osVersion: OSVersion?) {
+    /// No app puts more than one list before that of its web view.
+    private static let maximumLists = 3
+
+    /// What the lists say that begin with `Android`; some apps put a short one before that of their web view.
+    private static func platform(in text: AgentText) -> (model: String?, version: OSVersion?) {
+        var version: OSVersion?
+        // What an app writes into an agent of its own design is in no known order.
+        let isBrowser = text.contains(.mozilla) || text.contains(.dalvik) || isBare(text)
+        var next = text.end(of: .android)
+        var lists = 0
+        while let start = next, lists < maximumLists {
+            lists += 1
+            let segments = text.list(from: start)
+            if let found = segments.first.flatMap({ OSVersion(bytes: $0) }) {
+                version = version ?? found
+                // Chrome's reduced agent says `Android 10; K` on every device.
+                let isHidden = segments.dropFirst().contains { $0.elementsEqual(AndroidModel.hidden.utf8) }
+                if isHidden { return (nil, found == OSVersion(major: 10) ? nil : found) }
+            }
+            if !isBrowser, version != nil { return (nil, version) }
+            if isBrowser,
+                let model = segments.dropFirst().lazy.compactMap(AndroidModel.model(inSegment:)).first
+            {
+                return (model, version)
+            }
+            next = text.end(of: .android, after: start)
+        }
+        return (nil, version)
+    }
+
+    /// `Linux; U; Android 13; Mi 10 Pro Build/…` and `Android 14; SM-A546E`, without a browser's name.
+    private static func isBare(_ text: AgentText) -> Bool {
+        text.bytes.starts(with: "Linux;".utf8) || text.bytes.starts(with: "Android ".utf8)
+    }
+
+    private init(model: String?, system: OSVersionReading) {
         self.model = model
-        self.osVersion = osVersion
+        self.system = system
     }
 
-    /// `Instagram 300.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; …`: API level and version,
-    /// density, screen, maker, model.
+    /// `Instagram 300.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; tokay; tr_TR; …`: API level and
+    /// version, density, screen, maker, model, names of the device and its chip, language.
     private static func instagram(_ text: AgentText) -> AndroidAgent? {
-        guard let app = text.end(of: "Instagram "), let start = text.end(of: " Android (", from: app) else {
+        guard let app = text.end(of: .instagram) ?? text.end(of: .threads),
+            let start = listStart(in: text, after: app)
+        else {
             return nil
         }
-        let fields = list(in: text, from: start)
-        guard fields.count >= 5, let slash = fields[0].utf8.firstIndex(of: UInt8(ascii: "/")) else {
-            return nil
+        let fields = text.list(from: start)
+        guard fields.count >= 5, let slash = fields[0].firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        let version = OSVersion(bytes: fields[0][(slash + 1)...])
+        var agent = AndroidAgent(
+            model: AndroidModel.model(inSegment: fields[4]),
+            system: version.map(OSVersionReading.exact) ?? .unknown
+        )
+        agent.pixels = ScreenSize(pixels: fields[2])
+        if fields.count >= 8, AndroidModel.isLocale(fields[7]) {
+            agent.languageTag = String(decoding: fields[7], as: UTF8.self)
         }
-        let version = fields[0][slash...].dropFirst()
-        return AndroidAgent(model: AndroidModel.clean(fields[4]), osVersion: OSVersion(version))
+        return agent
     }
 
-    /// The parts between semicolons, up to the closing bracket.
-    private static func list(in text: AgentText, from start: Int) -> [String] {
-        text.bytes[start...].prefix { $0 != UInt8(ascii: ")") }
-            .split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-            .map { String(decoding: $0.trimmed, as: UTF8.self) }
-    }
-}
-
-/// The spelling of Android's `Build.MODEL`.
-enum AndroidModel {
-    /// What Chrome prints in the place of the model.
-    static let hidden = "K"
-
-    static let maximumLength = 100
-
-    /// A model with what agents add to it removed; nil when it is hidden or empty.
-    static func clean(_ text: String) -> String? {
-        var model = text
-        if let build = model.range(ofASCII: " Build/") { model = String(model[..<build.lowerBound]) }
-        model = model.trimmed
-        if model.hasSuffix("; wv") { model = String(model.dropLast(4)) }
-        if model.asciiLowercased.hasPrefix("samsung ") { model = String(model.dropFirst(8)) }
-        model = model.trimmed
-        guard !model.isEmpty, model != hidden, model.utf8.count <= maximumLength else { return nil }
-        return model
-    }
-
-    /// The model in one part of an agent's list; nil for a part that is something else.
-    static func model(inSegment segment: String) -> String? {
-        let text = segment.trimmed
-        let word = text.asciiLowercased
-        if notModels.contains(word) || word.hasPrefix("rv:") || word.hasPrefix("build/") || isLocale(word) {
-            return nil
-        }
-        return clean(text)
-    }
-
-    private static let notModels: Set<String> = [
-        "u", "wv", "mobile", "tablet", "tv", "harmonyos", "arm", "arm_64", "arm64", "x86", "x86_64", "linux",
-    ]
-
-    /// `en`, `en-us` or `en_US`, which old agents put before the model.
-    private static func isLocale(_ word: String) -> Bool {
-        let parts = word.utf8.split(whereSeparator: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
-        return (1...2).contains(parts.count) && word.utf8.count <= 5
-            && parts.allSatisfy { $0.count == 2 && $0.allSatisfy(\.isASCIILetter) }
+    /// Where the list after `Android (` begins, in what follows the app's own name.
+    private static func listStart(in text: AgentText, after app: Int) -> Int? {
+        guard let bracket = text.bytes[app...].firstIndex(of: UInt8(ascii: "(")),
+            let android = text.end(of: .android, after: app), android <= bracket
+        else { return nil }
+        return bracket + 1
     }
 }

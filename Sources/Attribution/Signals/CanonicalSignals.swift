@@ -1,102 +1,84 @@
-/// A device's properties in the spelling that its own system uses, so that browser and app agree.
+/// A device's properties in one spelling, whoever told them, so that browser and app agree.
 ///
-/// What is not known is nil, and stays so. Source: the matching notes, section 2.
+/// What is not known is nil, and stays so.
 public struct CanonicalSignals: Equatable, Sendable {
     public var platform: Platform
-    /// `iPhone`, `iPad`, `iPod touch`, or Android's `Build.MODEL`.
+    /// `iPhone`, `iPad`, `iPod touch`, or Android's `Build.MODEL` in its own case.
     public var model: String?
-    public var osVersion: OSVersion?
+    public var system: OSVersionReading
+    /// In points.
     public var screen: ScreenSize?
-    /// As it came, not made canonical: clients hash the name that their system gives.
+    /// Pixels a point.
+    public var scale: Double?
+    /// The shorter side in pixels, where it was told and need not be reckoned from points.
+    public var panelWidth: Int?
+    /// The canonical name; see ``TimeZoneTable``.
     public var timezone: String?
-    /// A lower-case language code without region, as `tr`.
-    public var language: String?
+    /// As it came, without blanks around: clients hash the name that their system gives.
+    public var givenTimezone: String?
+    /// The person's preferred languages as canonical codes, each once, first the most wanted one.
+    public var languages: [String]
+
+    /// Major and minor version, where known.
+    public var osVersion: OSVersion? { system.version }
+
+    /// The most wanted language.
+    public var language: String? { languages.first }
+
+    /// How many preferred languages count.
+    static let maximumLanguages = 8
 
     public init(
         platform: Platform,
         model: String? = nil,
-        osVersion: OSVersion? = nil,
+        system: OSVersionReading = .unknown,
         screen: ScreenSize? = nil,
+        scale: Double? = nil,
+        panelWidth: Int? = nil,
         timezone: String? = nil,
-        language: String? = nil
+        givenTimezone: String? = nil,
+        languages: [String] = []
     ) {
         self.platform = platform
         self.model = model
-        self.osVersion = osVersion
+        self.system = system
         self.screen = screen
+        self.scale = scale
+        self.panelWidth = panelWidth
         self.timezone = timezone
-        self.language = language
+        self.givenTimezone = givenTimezone ?? timezone
+        self.languages = languages
     }
 
-    /// - Parameters:
-    ///   - signals: what a script saw.
-    ///   - userAgent: the agent of the same visit, which fills what the script left open.
-    ///   - platform: the platform the caller named, for where neither tells.
-    public init(_ signals: DeviceSignals, userAgent: String, platform: Platform = .unknown) {
-        let agent = UserAgent(userAgent, touchPoints: signals.touchPoints)
-        let appleModel = Self.appleModel(signals.model, touchPoints: signals.touchPoints)
-        self.platform = Self.platform(
-            agent: agent,
-            isApple: appleModel != nil,
-            signals: signals,
-            named: platform
-        )
-        screen = ScreenSize(signals.screenWidth, signals.screenHeight)
-        timezone = Self.timeZone(signals.timezone)
-        language = (signals.language ?? signals.languages?.first).flatMap(LanguageCode.canonical)
-        if self.platform == .ios {
-            model = appleModel ?? agent.model
-            osVersion = Self.iosVersion(signals.osVersion, agent: agent)
-        } else {
-            model =
-                signals.model.flatMap { AndroidModel.clean($0) } ?? signals.uaModel.flatMap {
-                    AndroidModel.clean($0)
-                }
-                ?? agent.model
-            osVersion = Self.androidVersion(signals, agent: agent, userAgent: userAgent)
+    mutating func setTimezone(_ text: String?, _ zones: TimeZoneTable) {
+        timezone = text.flatMap { zones.canonical($0) }
+        givenTimezone = timezone == nil ? nil : text?.trimmed
+    }
+
+    mutating func setLanguages(_ tags: [String], _ table: LanguageTable) {
+        languages = []
+        for tag in tags.prefix(Self.maximumLanguages) {
+            guard let code = table.canonical(tag), !languages.contains(code) else { continue }
+            languages.append(code)
         }
     }
 
-    private static func platform(
-        agent: UserAgent,
-        isApple: Bool,
-        signals: DeviceSignals,
-        named: Platform
-    ) -> Platform {
-        if agent.platform == .ios || isApple { return .ios }
-        if agent.platform == .android { return .android }
-        return named == .unknown ? agent.platform : named
-    }
-
     /// `UIDevice.model` for what a script or an app may call an Apple device; nil for any other model.
-    private static func appleModel(_ model: String?, touchPoints: Int?) -> String? {
-        guard let name = model?.trimmed.asciiLowercased else { return nil }
-        if name.hasPrefix("iphone") { return "iPhone" }
-        if name.hasPrefix("ipad") { return "iPad" }
-        if name.hasPrefix("ipod") { return "iPod touch" }
-        if name.hasPrefix("mac"), let touchPoints, touchPoints > 1 { return "iPad" }
+    static func appleModel(_ model: String?, touchPoints: Int?) -> String? {
+        guard let name = model else { return nil }
+        if begins(name, "iphone") { return "iPhone" }
+        if begins(name, "ipad") { return "iPad" }
+        if begins(name, "ipod") { return "iPod touch" }
+        if begins(name, "mac"), let touchPoints, touchPoints > 1 { return "iPad" }
         return nil
     }
 
-    /// A script's version may be Safari's frozen one, which the whole agent can correct or at least doubt.
-    private static func iosVersion(_ text: String?, agent: UserAgent) -> OSVersion? {
-        guard let told = text.flatMap({ OSVersion($0.trimmed) }) else { return agent.osVersion }
-        guard IOSAgent.isFrozen(told), agent.platform == .ios else { return told }
-        return agent.osVersion
-    }
-
-    private static func androidVersion(_ signals: DeviceSignals, agent: UserAgent, userAgent: String)
-        -> OSVersion?
-    {
-        if let version = signals.uaPlatformVersion.flatMap({ OSVersion($0.trimmed) }) { return version }
-        guard let told = signals.osVersion.flatMap({ OSVersion($0.trimmed) }) else { return agent.osVersion }
-        // A script that reads the reduced agent reports its `10`, which is every device's.
-        let isReduced = agent.platform == .android && agent.osVersion == nil
-        return isReduced && told == OSVersion(major: 10) ? nil : told
-    }
-
-    private static func timeZone(_ text: String?) -> String? {
-        guard let name = text?.trimmed, !name.isEmpty, name.utf8.count <= 64 else { return nil }
-        return name
+    /// Whether the text begins with the word, which is in lower case, in either case and after blanks.
+    private static func begins(_ text: String, _ word: String) -> Bool {
+        var rest = text.utf8.drop { $0.isBlank }
+        for byte in word.utf8 {
+            guard let first = rest.popFirst(), first.asciiLowercased == byte else { return false }
+        }
+        return true
     }
 }

@@ -2,42 +2,54 @@
 public struct FormedFingerprint: Hashable, Sendable {
     public let form: FingerprintForm
     public let fingerprint: Fingerprint
-    /// How likely a client of this form sends it, 0…1.
+    /// How likely a client of this form on the device sends it, 0…1.
     public let weight: Double
+    /// The version of the system that the device has if it sends this; nil where the fingerprint holds none and
+    /// the signals do not tell.
+    public let osVersion: OSVersion?
 
-    public init(form: FingerprintForm, fingerprint: Fingerprint, weight: Double) {
+    public init(
+        form: FingerprintForm,
+        fingerprint: Fingerprint,
+        weight: Double,
+        osVersion: OSVersion? = nil
+    ) {
         self.form = form
         self.fingerprint = fingerprint
         self.weight = weight
+        self.osVersion = osVersion
     }
 }
 
 extension CanonicalSignals {
+    /// The most fingerprints that one click is found by.
+    public static let maximumFingerprints = 60
+
     /// The fingerprints that clients on this device may send, in every form for which enough is known.
     ///
-    /// The time zone counts under the name that came and under its canonical one: which of the two an app's
-    /// system gives depends on its version. The first fingerprint is the one of the name that came.
-    public var fingerprints: [FormedFingerprint] {
-        let spellings = spellings
-        return FingerprintForm.allCases.flatMap { form in
-            spellings.compactMap { signals in
-                form.text(of: signals).map {
-                    let weight = 1 / Double(spellings.count)
-                    return FormedFingerprint(form: form, fingerprint: Fingerprint(of: $0), weight: weight)
-                }
-            }
+    /// They come form by form; within a form, first the one of the values as they came. No two are equal. Those of a
+    /// form add up to 1, or to a little more where an app may be told one of two languages.
+    ///
+    /// - Parameters:
+    ///   - localization: the languages that the app comes in.
+    ///   - data: names, codes, releases and panels.
+    /// - Returns: ``maximumFingerprints`` at most, the least likely left out.
+    public func fingerprints(
+        localization: AppLocalization = .unknown,
+        data: DeviceData = .embedded
+    ) -> [FormedFingerprint] {
+        var texts = FingerprintTexts(SignalSpellings(self, localization, data), osVersion: osVersion)
+        for form in FingerprintForm.allCases where form.isUsed(on: platform) {
+            texts.append(form)
         }
+        return texts.fingerprints(atMost: Self.maximumFingerprints)
     }
 
     /// What is missing for the form that needs least more; empty when there is a fingerprint.
-    public var missing: [SignalComponent] {
-        FingerprintForm.allCases.map { $0.missing(in: self) }.min(by: { $0.count < $1.count }) ?? []
-    }
-
-    private var spellings: [CanonicalSignals] {
-        guard let timezone else { return [self] }
-        var other = self
-        other.timezone = TimeZoneName.canonical(timezone)
-        return other == self ? [self] : [self, other]
+    public func missing(data: DeviceData = .embedded) -> [SignalComponent] {
+        let spellings = SignalSpellings(self, .unknown, data)
+        return FingerprintForm.allCases.filter { $0.isUsed(on: platform) }
+            .map { $0.components.filter { !spellings.isKnown($0) } }
+            .min { $0.count < $1.count } ?? []
     }
 }

@@ -2,72 +2,106 @@
 struct IOSAgent {
     /// `iPhone`, `iPad` or `iPod touch`, as `UIDevice.model` says; nil for an app that does not tell.
     let model: String?
-    let osVersion: OSVersion?
+    let system: OSVersionReading
 
     /// Nil when the agent is of no such device.
-    init?(_ text: AgentText, touchPoints: Int?) {
-        if let model = Self.model(in: text) {
-            self.model = model
-            osVersion = Self.osVersion(in: text)
-        } else if text.contains("(Macintosh;"), let touchPoints, touchPoints > 1 {
+    ///
+    /// - Parameters:
+    ///   - text: the agent.
+    ///   - touchPoints: where a script told them.
+    ///   - releases: the known versions.
+    init?(_ text: AgentText, touchPoints: Int?, _ releases: IOSReleases) {
+        let device = Self.device(in: text)
+        let isMacintosh = text.contains(.macintosh)
+        if !isMacintosh, let model = Self.model(in: text) ?? device {
+            self.model = device == "iPad" ? "iPad" : model
+            system = Self.system(in: text, releases)
+        } else if isMacintosh, touchPoints ?? 0 > 1 || device == "iPad" {
             // An iPad in desktop dress prints a frozen macOS version, but Safari's own is that of iPadOS.
             model = "iPad"
-            osVersion = text.version(after: "FBSV/") ?? text.version(after: " Version/")
-        } else if text.contains(" CFNetwork/"), text.contains(" Darwin/") {
+            system = Self.systemInDesktopDress(text, releases)
+        } else if text.contains(.cfNetwork), text.contains(.darwin), !text.contains(.intel) {
             // The default agent of an iOS app's own requests.
             model = nil
-            osVersion = nil
+            system = text.version(after: .darwin).map { releases.reading(ofDarwin: $0) } ?? .unknown
         } else {
             return nil
         }
     }
 
+    /// Where more than one occurs, the first says what the page is to take the device for.
     private static func model(in text: AgentText) -> String? {
-        if text.contains("(iPhone") { return "iPhone" }
-        if text.contains("(iPad") { return "iPad" }
-        if text.contains("(iPod") { return "iPod touch" }
-        return nil
+        let phone = text.end(of: .iPhone) ?? .max
+        let pad = text.end(of: .iPad) ?? .max
+        let pod = text.end(of: .iPod) ?? .max
+        let first = min(phone, pad, pod)
+        guard first < .max else { return nil }
+        return first == phone ? "iPhone" : first == pad ? "iPad" : "iPod touch"
     }
 
-    /// The iOS version by the most reliable of the agent's statements.
-    ///
-    /// Since iOS 26 Safari prints 18_6 or 18_7 in the place of the OS version, so that this token counts only
-    /// where something else bears it out. A weaker statement that agrees may add its patch number.
-    private static func osVersion(in text: AgentText) -> OSVersion? {
-        let token = text.version(after: " OS ")
-        let version = text.version(after: " Version/")
-        let best =
-            text.version(after: "FBSV/") ?? text.version(after: "; iOS ") ?? build(in: text)
-            ?? (honestBrowsers.firstMatch(in: text.bytes) != nil ? token : nil)
-            ?? version.flatMap { $0.major >= 26 ? $0 : nil }
-        guard let best else { return isFrozen(token) && version == nil ? nil : token }
-        guard best.patch == 0, let token, token.agreesInMajorAndMinor(with: best) else { return best }
-        return token
-    }
-
-    /// Browsers other than Safari fill in the OS token themselves, truthfully.
-    private static let honestBrowsers = TokenSet([
-        "CriOS/", "FxiOS/", "EdgiOS/", "OPiOS/", "OPT/", "OPX/", "DuckDuckGo/", "GSA/", "YaBrowser/",
-        "Brave/", "Focus/", "Ddg/",
-    ])
-
-    static func isFrozen(_ token: OSVersion?) -> Bool {
-        token == OSVersion(major: 18, minor: 6) || token == OSVersion(major: 18, minor: 7)
-    }
-
-    /// Major version by the number that begins Apple's build names.
-    private static let majorOfBuild = [19: 15, 20: 16, 21: 17, 22: 18, 23: 26]
-
-    /// The version that a real build name (`Mobile/23B85`) belongs to: its letter counts the minor versions.
-    ///
-    /// Safari freezes it at `15E148`, which says nothing and is in no row of the table.
-    private static func build(in text: AgentText) -> OSVersion? {
-        guard let name = text.value(after: " Mobile/", while: \.isASCIIAlphanumeric) else { return nil }
-        let digits = name.utf8.prefix(while: \.isASCIIDigit)
-        guard digits.count == 2, let number = Int(String(decoding: digits, as: UTF8.self)),
-            let major = majorOfBuild[number], let letter = name.utf8.dropFirst(2).first,
-            (UInt8(ascii: "A")...UInt8(ascii: "H")).contains(letter)
+    /// What the machine's name in an app's token says: an iPhone's app on an iPad asks for an iPhone's pages, but
+    /// other apps there run on an iPad.
+    private static func device(in text: AgentText) -> String? {
+        if let machine = text.value(after: .facebookDevice, while: \.isASCIILetter) {
+            return model(machine)
+        }
+        guard let app = text.end(of: .instagram) ?? text.end(of: .threads),
+            let bracket = text.bytes[app...].firstIndex(of: UInt8(ascii: "("))
         else { return nil }
-        return OSVersion(major: major, minor: Int(letter - UInt8(ascii: "A")))
+        return model(text.bytes[(bracket + 1)...].prefix(while: \.isASCIILetter))
+    }
+
+    private static func model(_ machine: ArraySlice<UInt8>) -> String? {
+        if machine.elementsEqual("iPhone".utf8) { return "iPhone" }
+        if machine.elementsEqual("iPad".utf8) { return "iPad" }
+        return machine.elementsEqual("iPod".utf8) ? "iPod touch" : nil
+    }
+
+    /// The version by the most reliable of the agent's statements.
+    ///
+    /// Since iOS 26 Safari prints 18_6 or 18_7 in the place of the system's version, so that this token counts
+    /// only where something else bears it out. A weaker statement that agrees may add its patch number.
+    private static func system(in text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
+        let token = text.version(after: .system)
+        let exact = token.map(OSVersionReading.exact) ?? .unknown
+        if let told = appToken(in: text) {
+            if told.patch == 0, let token, token.majorMinor == told { return .exact(token) }
+            return .exact(told)
+        }
+        let build = text.value(after: .mobile, while: \.isASCIIAlphanumeric)
+            .map { releases.reading(ofBuild: $0) }
+        if let build, build != .unknown { return build.sharpened(by: exact) }
+        let version = text.version(after: .version)
+        let isNew = version?.major ?? 0 >= 26
+        // Without a token it is no Safari, and what it calls its version may be its own.
+        guard let token else { return isNew ? version.map(reading(safari:)) ?? .unknown : .unknown }
+        let isFrozen = releases.isFrozen(token)
+        // Some browsers freeze the token as Safari does, and say Safari's version.
+        if !(isFrozen && isNew), releases.isTruthfulBrowser(text.bytes) {
+            // Chrome leaves the patch out, or writes a zero in its place.
+            return token.patch > 0 ? .exact(token) : .minor(token)
+        }
+        if let version, isNew { return reading(safari: version).sharpened(by: exact) }
+        return isFrozen && version == nil ? .frozen(token) : .exact(token)
+    }
+
+    private static func systemInDesktopDress(_ text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
+        if let told = appToken(in: text) { return .exact(told) }
+        // Other browsers freeze Safari's version as well in this dress.
+        guard let version = text.version(after: .version), !releases.isTruthfulBrowser(text.bytes) else {
+            return .unknown
+        }
+        return reading(safari: version)
+    }
+
+    /// Apps give the version as their system does.
+    private static func appToken(in text: AgentText) -> OSVersion? {
+        text.version(after: .facebookSystemVersion) ?? text.version(after: .appSystem)
+            ?? text.version(after: .appPadSystem)
+    }
+
+    /// Safari's own version is the system's, mostly without the patch.
+    private static func reading(safari version: OSVersion) -> OSVersionReading {
+        version.patch > 0 ? .exact(version) : .minor(version)
     }
 }

@@ -13,22 +13,33 @@ public struct OSVersion: Hashable, Sendable {
 
     /// Reads `17.2.1`, `17_2_1`, `17` or `14.0.0`; nil for anything else, and for numbers over 999.
     public init?(_ text: some StringProtocol) {
-        let parts = text.utf8.split(
-            omittingEmptySubsequences: false,
-            whereSeparator: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
-        )
-        guard parts.count <= 4 else { return nil }
-        var numbers: [Int] = []
-        for part in parts {
-            guard (1...3).contains(part.count), part.allSatisfy(\.isASCIIDigit) else { return nil }
-            numbers.append(part.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) })
+        self.init(bytes: text.utf8)
+    }
+
+    /// As for a text, from its bytes.
+    init?(bytes: some Sequence<UInt8>) {
+        var numbers = (0, 0, 0)
+        var part = 0
+        var digits = 0
+        for byte in bytes {
+            if byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") {
+                guard digits > 0, part < 3 else { return nil }
+                part += 1
+                digits = 0
+                continue
+            }
+            guard byte.isASCIIDigit, digits < 3 else { return nil }
+            digits += 1
+            let digit = Int(byte - UInt8(ascii: "0"))
+            switch part {
+            case 0: numbers.0 = numbers.0 * 10 + digit
+            case 1: numbers.1 = numbers.1 * 10 + digit
+            case 2: numbers.2 = numbers.2 * 10 + digit
+            default: break
+            }
         }
-        guard let major = numbers.first, major > 0 else { return nil }
-        self.init(
-            major: major,
-            minor: numbers.count > 1 ? numbers[1] : 0,
-            patch: numbers.count > 2 ? numbers[2] : 0
-        )
+        guard digits > 0, numbers.0 > 0 else { return nil }
+        self.init(major: numbers.0, minor: numbers.1, patch: numbers.2)
     }
 
     /// As the system itself spells it: iOS always names the minor number (`17.0`), Android no zeros at the
@@ -40,10 +51,15 @@ public struct OSVersion: Hashable, Sendable {
 
     /// ``text(for:)`` without the patch: what statistics count by.
     public func majorMinorText(for platform: Platform) -> String {
-        OSVersion(major: major, minor: minor).text(for: platform)
+        majorMinor.text(for: platform)
     }
 
-    func agreesInMajorAndMinor(with other: OSVersion) -> Bool {
-        major == other.major && minor == other.minor
+    /// Without the patch.
+    var majorMinor: OSVersion { OSVersion(major: major, minor: minor) }
+}
+
+extension OSVersion: Comparable {
+    public static func < (left: OSVersion, right: OSVersion) -> Bool {
+        (left.major, left.minor, left.patch) < (right.major, right.minor, right.patch)
     }
 }

@@ -4,17 +4,22 @@
 public enum SignalComponent: String, CaseIterable, Sendable {
     case model
     case osVersion
+    /// Both sides in points.
     case screen
+    /// The shorter side in pixels.
+    case width
     case timezone
     case language
 
-    func value(in signals: CanonicalSignals) -> String? {
+    /// Its place among all cases.
+    var position: Int {
         switch self {
-        case .model: signals.model
-        case .osVersion: signals.osVersion?.text(for: signals.platform)
-        case .screen: signals.screen?.text
-        case .timezone: signals.timezone
-        case .language: signals.language
+        case .model: 0
+        case .osVersion: 1
+        case .screen: 2
+        case .width: 3
+        case .timezone: 4
+        case .language: 5
         }
     }
 
@@ -24,6 +29,7 @@ public enum SignalComponent: String, CaseIterable, Sendable {
         case .model: ["model"]
         case .osVersion: ["osVersion"]
         case .screen: ["screenWidth", "screenHeight"]
+        case .width: ["screenWidth", "screenHeight", "pixelRatio"]
         case .timezone: ["timezone"]
         case .language: ["language"]
         }

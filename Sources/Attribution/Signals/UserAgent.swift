@@ -2,40 +2,88 @@
 ///
 /// What it hides stays unknown.
 public struct UserAgent: Equatable, Sendable {
-    public let platform: Platform
+    public var platform: Platform
     /// As the system itself names it: `iPhone`, `iPad`, `iPod touch`, or an Android device's model.
-    public let model: String?
-    public let osVersion: OSVersion?
+    public var model: String?
+    public var system: OSVersionReading
+    /// As an app's own browser gives it: `tr_TR`.
+    public var languageTag: String?
+    /// Pixels a point, as an app's own browser gives them.
+    public var scale: Double?
+    /// The sides of the screen in pixels, as an app's own browser gives them.
+    public var pixels: ScreenSize?
 
-    /// How many bytes of an agent are read; no real one is longer.
-    private static let maximumLength = 2048
+    /// Major and minor version, where known.
+    public var osVersion: OSVersion? { system.version }
+
+    init(platform: Platform, model: String? = nil, system: OSVersionReading = .unknown) {
+        self.platform = platform
+        self.model = model
+        self.system = system
+    }
 
     /// - Parameters:
     ///   - text: the header's value.
     ///   - touchPoints: the device's touch points, where a script told them: an iPad asks for desktop pages by
     ///     calling itself a Macintosh, and is known by having more than one.
-    public init(_ text: String, touchPoints: Int? = nil) {
-        self.init(AgentText(text.utf8.span.extracting(first: Self.maximumLength)), touchPoints: touchPoints)
+    ///   - releases: the known versions of iOS.
+    public init(
+        _ text: String,
+        touchPoints: Int? = nil,
+        releases: IOSReleases = DeviceData.embedded.releases
+    ) {
+        self.init(AgentText(text.utf8.span), touchPoints: touchPoints, releases)
     }
 
     /// As for a text, from the bytes of a request.
-    public init(_ text: Span<UInt8>) {
-        self.init(AgentText(text.extracting(first: Self.maximumLength)), touchPoints: nil)
+    public init(_ text: Span<UInt8>, releases: IOSReleases = DeviceData.embedded.releases) {
+        self.init(AgentText(text), touchPoints: nil, releases)
     }
 
-    private init(_ text: AgentText, touchPoints: Int?) {
-        if let device = IOSAgent(text, touchPoints: touchPoints) {
-            platform = .ios
-            model = device.model
-            osVersion = device.osVersion
+    private init(_ text: AgentText, touchPoints: Int?, _ releases: IOSReleases) {
+        if let device = IOSAgent(text, touchPoints: touchPoints, releases) {
+            self.init(platform: .ios, model: device.model, system: device.system)
         } else if let device = AndroidAgent(text) {
-            platform = .android
-            model = device.model
-            osVersion = device.osVersion
+            self.init(platform: .android, model: device.model, system: device.system)
+            pixels = device.pixels
+            languageTag = device.languageTag
         } else {
-            platform = text.bytes.allSatisfy(\.isBlank) ? .unknown : .other
-            model = nil
-            osVersion = nil
+            let isEmpty = text.bytes.allSatisfy { $0.isBlank }
+            self.init(platform: isEmpty ? .unknown : .other)
+            return
         }
+        readAppTokens(text)
+    }
+
+    /// Apps that show pages themselves tell more than browsers do.
+    private mutating func readAppTokens(_ text: AgentText) {
+        languageTag =
+            text.tag(after: .facebookLanguage) ?? languageTag ?? instagramLanguage(text)
+            ?? text.tag(after: .byteFullLocale) ?? text.tag(after: .byteLocale)
+            ?? text.tag(after: .weChatLanguage)
+        guard platform == .ios else {
+            if pixels == nil, text.contains(.facebookDisplay),
+                let width = text.number(after: .width), let height = text.number(after: .height)
+            {
+                pixels = ScreenSize(Double(width), Double(height))
+            }
+            return
+        }
+        let whole =
+            text.number(after: .facebookScale) ?? text.number(after: .appScale) ?? text.number(after: .scale)
+        // An iPhone's app on an iPad draws at a scale of its own.
+        if let whole, (1...3).contains(whole), !(model == "iPad" && text.contains(.iPhone)) {
+            scale = Double(whole)
+        }
+        if let scale = text.end(of: .appScale) {
+            pixels = text.list(from: scale).lazy.compactMap(ScreenSize.init(pixels:)).first
+        }
+    }
+
+    /// `…; iOS 26_1; tr_TR; tr; scale=3.00; …`.
+    private func instagramLanguage(_ text: AgentText) -> String? {
+        guard text.contains(.appScale), let start = text.end(of: .appSystem) ?? text.end(of: .appPadSystem)
+        else { return nil }
+        return text.list(from: start).dropFirst().first.map { String(decoding: $0.prefix(35), as: UTF8.self) }
     }
 }

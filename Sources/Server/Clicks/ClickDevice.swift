@@ -21,7 +21,7 @@ struct ClickDevice {
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
         isRobot = RobotAgents.matches(claims.userAgent)
-        let made = body.signals == nil ? [] : canonical.fingerprints
+        let made = body.signals == nil ? [] : canonical.fingerprints()
         guard let primary = body.fingerprint ?? made.first?.fingerprint else {
             throw Self.nothingToFindBy(body, canonical)
         }
@@ -43,7 +43,7 @@ struct ClickDevice {
                 "Send \"fingerprint\" or \"signals\", so that the first launch can be found"
             )
         }
-        let missing = canonical.missing.flatMap(\.fields).joined(separator: ", ")
+        let missing = canonical.missing().flatMap(\.fields).joined(separator: ", ")
         return .missingField(
             "signals",
             "No fingerprint can be made from the signals; missing or unknown: \(missing)"

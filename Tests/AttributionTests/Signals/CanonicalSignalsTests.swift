@@ -9,6 +9,8 @@ struct CanonicalSignalsTests {
         "Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.3 Mobile/15E148 Safari/604.1"
     private static let desktopDress =
         "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15"
+    private static let webView =
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148"
     private static let reducedChrome =
         "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Mobile Safari/537.36"
 
@@ -32,20 +34,12 @@ struct CanonicalSignalsTests {
         }
     }
 
-    @Test("agree with the shared vectors for versions, languages and time zones")
-    func pairVectors() throws {
-        let vectors = try Vectors.read("canonical", as: Vectors.Canonical.self)
-        for pair in vectors.osVersion {
+    @Test("agree with the shared vectors for versions")
+    func versionVectors() throws {
+        for pair in try Vectors.read("canonical", as: Vectors.Canonical.self).osVersion {
             let platform = try #require(pair.platform.flatMap(Platform.init(rawValue:)))
             #expect(OSVersion(pair.web)?.text(for: platform) == pair.native)
             #expect(OSVersion(pair.native)?.text(for: platform) == pair.native)
-        }
-        for pair in vectors.language {
-            #expect(LanguageCode.canonical(pair.web) != nil)
-            #expect(LanguageCode.canonical(pair.web) == LanguageCode.canonical(pair.native), "\(pair)")
-        }
-        for pair in vectors.timezone {
-            #expect(TimeZoneName.canonical(pair.web) == TimeZoneName.canonical(pair.native), "\(pair)")
         }
     }
 
@@ -70,6 +64,9 @@ struct CanonicalSignalsTests {
             (DeviceSignals(model: "SAMSUNG SM-A546E Build/UP1A"), reducedChrome, "SM-A546E", .android),
             (DeviceSignals(model: "Pixel 9"), "", "Pixel 9", .unknown), (DeviceSignals(), "", nil, .unknown),
             (DeviceSignals(model: String(repeating: "x", count: 101)), reducedChrome, nil, .android),
+            // The bar separates components: with it in a model, one device could pass for another.
+            (DeviceSignals(model: "A|1080"), reducedChrome, nil, .android),
+            (DeviceSignals(uaModel: "A\u{7}"), reducedChrome, nil, .android),
         ] as [(DeviceSignals, String, String?, Platform)]
     )
     func model(_ signals: DeviceSignals, userAgent: String, model: String?, platform: Platform) {
@@ -108,6 +105,8 @@ struct CanonicalSignalsTests {
             (DeviceSignals(uaPlatformVersion: "14.0.0"), reducedChrome, "14"),
             (DeviceSignals(osVersion: "10"), reducedChrome, nil),
             (DeviceSignals(osVersion: "13"), reducedChrome, "13"),
+            (DeviceSignals(osVersion: "26.3"), safari26, "26.3"),
+            (DeviceSignals(osVersion: "17.4"), safari26, "26.3"),
             (DeviceSignals(osVersion: "10"), android10, "10"), (DeviceSignals(), reducedChrome, nil),
             (DeviceSignals(osVersion: "10", uaPlatformVersion: "8.1.0"), reducedChrome, "8.1"),
         ] as [(DeviceSignals, String, String?)]
@@ -153,50 +152,127 @@ struct CanonicalSignalsTests {
         #expect(CanonicalSignals(signals, userAgent: "").language == expected)
     }
 
-    @Test("keep the time zone as it came, unless it is empty or too long")
+    @Test("know a time zone by its canonical name, and keep the one that came, unless it is none")
     func timezone() {
-        #expect(
-            CanonicalSignals(DeviceSignals(timezone: " Asia/Calcutta "), userAgent: "").timezone
-                == "Asia/Calcutta"
-        )
-        #expect(CanonicalSignals(DeviceSignals(timezone: ""), userAgent: "").timezone == nil)
-        #expect(
-            CanonicalSignals(DeviceSignals(timezone: String(repeating: "x", count: 65)), userAgent: "")
-                .timezone == nil
-        )
-    }
-}
-
-@Suite("Time zone names")
-struct TimeZoneNameTests {
-    @Test("lead from every known name, in either case, to the canonical one")
-    func vectors() throws {
-        let classes = try Vectors.read("timezones", as: Vectors.TimeZones.self).classes
-        #expect(classes.count == 96)
-        for (canonical, names) in classes {
-            for name in names {
-                #expect(TimeZoneName.canonical(name) == canonical)
-                #expect(TimeZoneName.canonical(name.lowercased()) == canonical)
-                #expect(TimeZoneName.canonical(name.uppercased()) == canonical)
-            }
+        func signals(_ name: String?) -> CanonicalSignals {
+            CanonicalSignals(DeviceSignals(timezone: name), userAgent: "")
+        }
+        #expect(signals(" Asia/Calcutta ").timezone == "Asia/Kolkata")
+        #expect(signals(" Asia/Calcutta ").givenTimezone == "Asia/Calcutta")
+        for name in ["", "  ", String(repeating: "x", count: 65), "Europe|Paris", "Etc/Unknown", "türkiye"] {
+            #expect(signals(name).timezone == nil, "\(name)")
+            #expect(signals(name).givenTimezone == nil, "\(name)")
         }
     }
 
-    @Test(
-        "give fixed offsets one spelling, and leave alone what they do not know",
-        arguments: [
-            ("GMT+3", "UTC+03:00"), ("UTC+3", "UTC+03:00"), ("+03:00", "UTC+03:00"), ("+0300", "UTC+03:00"),
-            ("gmt+0330", "UTC+03:30"),
-            ("-05:00", "UTC-05:00"), ("Etc/GMT-3", "UTC+03:00"), ("Etc/GMT+12", "UTC-12:00"),
-            ("etc/gmt-14", "UTC+14:00"),
-            ("+00:00", "UTC"), ("-00:00", "UTC"), ("GMT", "UTC"), ("Zulu", "UTC"),
-            ("Europe/Paris", "Europe/Paris"), ("Mars/Base", "Mars/Base"), ("", ""), ("GMT+", "GMT+"),
-            ("GMT+25", "GMT+25"),
-            ("+03:60", "+03:60"), ("+3:00", "+3:00"), ("Etc/+03:00", "Etc/+03:00"), ("GMT3", "GMT3"),
-            ("+123", "+123"),
-        ]
-    )
-    func offsets(_ name: String, expected: String) {
-        #expect(TimeZoneName.canonical(name) == expected)
+    @Test("know for certain, to the minor number, or not at all, which version a script's one is")
+    func osReading() {
+        func reading(_ told: String?, _ userAgent: String) -> OSVersionReading {
+            CanonicalSignals(DeviceSignals(model: "iPhone", osVersion: told), userAgent: userAgent).system
+        }
+        let known = OSVersion(major: 17, minor: 2)
+        let new = OSVersion(major: 26, minor: 3)
+        #expect(reading("17.2", Self.safari17) == .exact(known))
+        #expect(reading("17.2", "") == .minor(known))
+        #expect(reading("17.2.1", "") == .exact(OSVersion(major: 17, minor: 2, patch: 1)))
+        #expect(reading("26.3", Self.safari26) == .minor(new))
+        #expect(reading(nil, Self.webView) == .frozen(OSVersion(major: 18, minor: 7)))
+        #expect(reading("18.7", Self.webView) == .frozen(OSVersion(major: 18, minor: 7)))
+        #expect(reading(nil, "") == .unknown)
+    }
+
+    @Test("take from an app's own browser what the script left open")
+    func appTokens() {
+        let instagram =
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) Mobile/22F76 Instagram 393.1.0.36.70 (iPhone15,3; iOS 18_5; tr_TR; tr; scale=3.00; 1290x2796; IABMV/1; 776538208) Safari/604.1"
+        let ios = CanonicalSignals(DeviceSignals(), userAgent: instagram)
+        #expect(ios.screen == ScreenSize(430, 932))
+        #expect(ios.scale == 3)
+        #expect(ios.languages == ["tr"])
+
+        let own = CanonicalSignals(
+            DeviceSignals(screenWidth: 390, screenHeight: 844, pixelRatio: 2, language: "de"),
+            userAgent: instagram
+        )
+        #expect(own.screen == ScreenSize(390, 844))
+        #expect(own.scale == 2)
+        #expect(own.languages == ["de"])
+
+        let android =
+            "Mozilla/5.0 (Linux; Android 11; Mi A3 Build/RKQ1; wv) Chrome/131.0 Instagram 355.0 Android (30/11; 320dpi; 720x1411; Xiaomi; Mi A3; laurel_sprout; qcom; pt_BR; 657300861)"
+        #expect(CanonicalSignals(DeviceSignals(), userAgent: android).panelWidth == 720)
+        #expect(CanonicalSignals(DeviceSignals(), userAgent: android).languages == ["pt"])
+        let facebook =
+            "[FBAN/FB4A;FBDM/{density=3.0,width=1080,height=1776};FBLC/fr_CA;FBDV/Nexus 5;FBSV/4.4.3]"
+        #expect(CanonicalSignals(DeviceSignals(), userAgent: facebook).panelWidth == 1080)
+        #expect(CanonicalSignals(DeviceSignals(), userAgent: facebook).languages == ["fr"])
+    }
+
+    @Test("take from client hints and Accept-Language what neither script nor agent tells")
+    func headers() {
+        let headers = VisitHeaders(
+            userAgent: Self.reducedChrome,
+            hints: ClientHints(
+                platformField: #""Android""#,
+                mobileField: "?1",
+                modelField: #""SM-A546E""#,
+                platformVersionField: #""14.0.0""#
+            ),
+            acceptLanguage: "tr-TR,tr;q=0.9,en-US;q=0.8"
+        )
+        func signals(_ script: DeviceSignals) -> CanonicalSignals {
+            CanonicalSignals(script, headers, platform: .unknown, data: .embedded)
+        }
+        #expect(signals(DeviceSignals()).model == "SM-A546E")
+        #expect(signals(DeviceSignals()).osVersion == OSVersion(major: 14))
+        #expect(signals(DeviceSignals()).languages == ["tr", "en"])
+        let told = signals(
+            DeviceSignals(language: "de", uaModel: "Pixel 9", uaPlatformVersion: "16.0.0")
+        )
+        #expect(told.model == "Pixel 9")
+        #expect(told.osVersion == OSVersion(major: 16))
+        #expect(told.languages == ["de"])
+    }
+
+    @Test("of an app agree with those of a browser on the same device")
+    func native() {
+        let app = CanonicalSignals(
+            NativeSignals(
+                platform: .ios,
+                model: "iPhone",
+                machine: "iPhone14,5",
+                osVersion: "17.2",
+                screenWidth: 390,
+                screenHeight: 844,
+                scale: 3,
+                timezone: "Turkey",
+                language: "tr",
+                languages: ["tr-TR", "en-TR"]
+            )
+        )
+        let page = CanonicalSignals(
+            DeviceSignals(
+                screenWidth: 390,
+                screenHeight: 844,
+                pixelRatio: 3,
+                timezone: "Europe/Istanbul",
+                language: "tr-TR",
+                languages: ["tr-TR", "en"]
+            ),
+            userAgent: Self.safari17
+        )
+        #expect(app.model == page.model)
+        #expect(app.system == page.system)
+        #expect(app.screen == page.screen)
+        #expect(app.scale == page.scale)
+        #expect(app.timezone == page.timezone)
+        #expect(app.languages == page.languages)
+
+        let android = CanonicalSignals(
+            NativeSignals(platform: .android, model: "SM-A546B", screenWidth: 1080, screenHeight: 2340)
+        )
+        #expect(android.model == "SM-A546B")
+        #expect(android.panelWidth == 1080)
+        #expect(android.screen == nil)
     }
 }

@@ -1,32 +1,53 @@
 import Attribution
 import Testing
 
-@Suite("Fingerprint form A")
+@Suite("Fingerprint forms")
 struct FingerprintFormTests {
-    @Test("gives the input and the hash of every iOS device of the shared vectors")
-    func vectors() throws {
-        let devices = try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
-        let formA = devices.filter { $0.forms["A"] != nil }
-        #expect(formA.count == 8)
-        for device in formA {
-            let expected = try #require(device.forms["A"])
-            let signals = CanonicalSignals(
-                platform: .ios,
+    private func signals(_ device: Vectors.Fingerprints.Device) -> CanonicalSignals {
+        let platform = Platform(rawValue: device.platform) ?? .unknown
+        return CanonicalSignals(
+            NativeSignals(
+                platform: platform,
                 model: device.model,
-                osVersion: device.osVersion.flatMap { OSVersion($0) },
-                screen: ScreenSize(device.widthPoints, device.heightPoints),
+                osVersion: device.osVersion,
+                screenWidth: platform == .ios ? device.widthPoints : device.widthPixels,
+                screenHeight: platform == .ios ? device.heightPoints : device.heightPixels,
+                scale: device.scale,
                 timezone: device.timezone,
                 language: device.language
             )
-            #expect(FingerprintForm.a.text(of: signals) == expected.input, "\(device)")
-            #expect(signals.fingerprints.first?.fingerprint.hex == expected.sha256, "\(device)")
-            #expect(signals.missing.isEmpty)
+        )
+    }
+
+    @Test("give the hash of every form of every device of the shared vectors, under that form")
+    func vectors() throws {
+        let devices = try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
+        #expect(devices.count == 12)
+        for device in devices {
+            let made = signals(device).fingerprints()
+            for (form, expected) in device.forms {
+                let found = made.filter { $0.form.rawValue == form && $0.fingerprint.hex == expected.sha256 }
+                #expect(found.count == 1, "\(device), form \(form)")
+            }
         }
     }
 
-    @Test("makes the same of what a browser on the device says")
-    func fromBrowser() {
-        let signals = DeviceSignals(
+    @Test("give the input of every form of the shared vectors from the values as the device has them")
+    func inputs() throws {
+        for device in try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
+        where device.platform == "ios" {
+            let inputs = signals(device).inputs()
+            for (form, expected) in device.forms {
+                let input = try #require(inputs.first { $0.form.rawValue == form })
+                #expect(input.text == expected.input)
+                #expect(input.fingerprint.hex == expected.sha256)
+            }
+        }
+    }
+
+    @Test("are made of what a browser on the device says, the hash of the values as they came first")
+    func fromBrowser() throws {
+        let page = DeviceSignals(
             model: "iPhone",
             osVersion: "17.2",
             screenWidth: 844,
@@ -37,54 +58,58 @@ struct FingerprintFormTests {
             languages: ["tr-TR", "en"],
             touchPoints: 5
         )
-        let canonical = CanonicalSignals(signals, userAgent: "")
-        #expect(FingerprintForm.a.text(of: canonical) == "iPhone|17.2|390x844|Europe/Istanbul|tr")
-        #expect(
-            canonical.fingerprints.map(\.fingerprint.hex) == [
-                "0e91842a14dae57f0f7645e51008851fbc871ff8d26374c658812009e4735c4c"
-            ]
+        let vector = try #require(
+            Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices.first {
+                $0.device == "iPhone 13"
+            }
         )
-        #expect(canonical.fingerprints.map(\.weight) == [1])
-        #expect(canonical.fingerprints.map(\.form) == [.a])
+        let made = CanonicalSignals(page, userAgent: "").fingerprints()
+        for form in FingerprintForm.allCases {
+            let first = try #require(made.first { $0.form == form })
+            #expect(first.fingerprint.hex == vector.forms[form.rawValue]?.sha256)
+        }
+        // Nobody told the patch, so that forms A and B may hold 17.2.1 as well.
+        #expect(made.map(\.form) == [.a, .a, .b, .b, .c, .d])
+        #expect(made.filter { $0.form == .a }.map(\.osVersion?.patch) == [0, 1])
+        #expect(abs(made.filter { $0.form == .a }.reduce(0) { $0 + $1.weight } - 1) < 1e-9)
+        #expect(made.suffix(2).map(\.weight) == [1, 1])
+        #expect(made.suffix(2).allSatisfy { $0.osVersion == OSVersion(major: 17, minor: 2) })
     }
 
-    @Test("names what is missing when it cannot be made")
+    @Test("name what is missing when none can be made")
     func missing() {
-        let nothing = CanonicalSignals(DeviceSignals(), userAgent: "")
-        #expect(nothing.fingerprints.isEmpty)
-        #expect(nothing.missing == [.model, .osVersion, .screen, .timezone, .language])
+        let nothing = CanonicalSignals(DeviceSignals(), userAgent: "", platform: .ios)
+        #expect(nothing.fingerprints().isEmpty)
+        #expect(nothing.missing() == [.model, .timezone, .language])
+        let unknown = CanonicalSignals(DeviceSignals(), userAgent: "")
+        #expect(unknown.missing() == [.model, .width, .timezone, .language])
         #expect(
-            nothing.missing.flatMap(\.fields) == [
-                "model", "osVersion", "screenWidth", "screenHeight", "timezone", "language",
+            unknown.missing().flatMap(\.fields) == [
+                "model", "screenWidth", "screenHeight", "pixelRatio", "timezone", "language",
             ]
         )
-
-        var most = CanonicalSignals(
-            platform: .ios,
-            model: "iPhone",
-            osVersion: OSVersion(major: 17, minor: 2)
-        )
-        most.timezone = "Europe/Istanbul"
-        #expect(most.missing == [.screen, .language])
-        #expect(FingerprintForm.a.text(of: most) == nil)
-        most.screen = ScreenSize(390, 844)
-        most.language = "tr"
-        #expect(most.missing.isEmpty)
-        #expect(most.fingerprints.count == 1)
+        var most = CanonicalSignals(platform: .ios, model: "iPhone", timezone: "Europe/Istanbul")
+        #expect(most.missing() == [.language])
+        most.languages = ["tr"]
+        #expect(most.missing().isEmpty)
+        #expect(most.fingerprints().map(\.form) == [.d])
     }
 
-    @Test("is made under the time zone's own name first, and under its canonical one")
-    func timeZoneSpellings() {
-        let signals = CanonicalSignals(
-            platform: .ios,
-            model: "iPhone",
-            osVersion: OSVersion(major: 17),
-            screen: ScreenSize(390, 844),
-            timezone: "Asia/Calcutta",
-            language: "hi"
+    @Test("B and D are made for iOS alone, A and C for any device")
+    func platforms() {
+        let android = CanonicalSignals(
+            DeviceSignals(
+                screenWidth: 412,
+                screenHeight: 915,
+                pixelRatio: 2.625,
+                timezone: "Europe/Istanbul",
+                language: "tr",
+                uaModel: "SM-A546E",
+                uaPlatformVersion: "14.0.0"
+            ),
+            userAgent: "Mozilla/5.0 (Linux; Android 10; K) Chrome/143.0.0.0 Mobile Safari/537.36"
         )
-        let expected = ["iPhone|17.0|390x844|Asia/Calcutta|hi", "iPhone|17.0|390x844|Asia/Kolkata|hi"]
-        #expect(signals.fingerprints.map(\.fingerprint) == expected.map(Fingerprint.init(of:)))
-        #expect(signals.fingerprints.map(\.weight) == [0.5, 0.5])
+        #expect(android.fingerprints().map(\.form) == [.a, .c])
+        #expect(android.inputs().map(\.text).last == "SM-A546E|1080|Europe/Istanbul|tr")
     }
 }

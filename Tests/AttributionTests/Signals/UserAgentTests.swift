@@ -94,7 +94,21 @@ struct UserAgentTests {
                 "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15", nil, nil, nil,
                 .other
             ),
-            ("Shop/42 CFNetwork/1568.100.1 Darwin/24.0.0", nil, nil, nil, .ios),
+            ("Shop/42 CFNetwork/1568.100.1 Darwin/24.0.0", nil, nil, "18.0", .ios),
+            ("Shop/42 CFNetwork/3826.600.41 Darwin/24.6.0", nil, nil, nil, .ios),
+            ("Shop/42 CFNetwork/3860.300.31 Darwin/25.2.0", nil, nil, "26.2", .ios),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_13_5) CriOS/85 Version/11.1.1 Safari/605.1.15", 5,
+                "iPad", nil, .ios
+            ),
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Mobile/15E148 [FBAN/FBIOS;FBDV/iPad13,4;FBSV/17.5]",
+                nil, "iPad", "17.5", .ios
+            ),
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 16_0 like Mac OS X) Instagram 300.0 (iPad11,3; iOS 16_0; en_US)",
+                5, "iPad", "16.0", .ios
+            ),
             (
                 "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/143.0.0.0 Safari/537.36", 10, nil, nil,
                 .other

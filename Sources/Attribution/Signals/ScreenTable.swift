@@ -1,0 +1,84 @@
+/// The panels of phones and tablets, and how many pixels apps are told of them.
+public final class ScreenTable: Sendable {
+    /// A width in pixels, as a possibility.
+    public struct Width: Hashable, Sendable {
+        public let pixels: Int
+        /// How likely it is, 0…1.
+        public let weight: Double
+
+        public init(pixels: Int, weight: Double) {
+            self.pixels = pixels
+            self.weight = weight
+        }
+    }
+
+    /// An iOS screen of some points at some scale.
+    struct Row: Sendable {
+        let screen: ScreenSize
+        let scale: Int
+        let width: Width
+    }
+
+    private let widths: [ScreenSize: [Int: [Width]]]
+    /// In pixels, ascending.
+    private let androidPanels: [Int]
+
+    /// No screen has fewer or more pixels a point.
+    private static let plausibleScales = 0.5...10.0
+
+    init(rows: [Row], androidPanels: [Int]) {
+        widths = Dictionary(grouping: rows, by: \.screen).mapValues { rows in
+            Dictionary(grouping: rows, by: \.scale).mapValues { Self.normalized($0.map(\.width)) }
+        }
+        self.androidPanels = androidPanels.sorted()
+    }
+
+    /// The smaller of width × scale and height × scale that iOS apps on a screen of these points may be told,
+    /// each truncated; points times scale first.
+    ///
+    /// Without a scale, those of all devices that have such a screen; empty for a screen that none has.
+    public func iosWidths(of screen: ScreenSize, scale: Double?) -> [Width] {
+        guard let scale, Self.plausibleScales.contains(scale) else {
+            guard let scales = widths[screen] else { return [] }
+            let rows = scales.sorted { $0.key > $1.key }.flatMap(\.value)
+            return Self.distinct(
+                rows.map { Width(pixels: $0.pixels, weight: $0.weight / Double(scales.count)) }
+            )
+        }
+        let whole = Int(scale)
+        if Double(whole) == scale, let known = widths[screen]?[whole] { return known }
+        return [Width(pixels: Int(Double(screen.width) * scale), weight: 1)]
+    }
+
+    /// The physical width of an Android screen whose shorter side a browser gives as `points`.
+    ///
+    /// Browsers round the points up, so that it lies above (points − 1) × ratio and not above points × ratio:
+    /// where panels have such a width it is one of theirs, else the largest.
+    public func androidWidths(points: Int, pixelRatio: Double?) -> [Width] {
+        guard let pixelRatio, Self.plausibleScales.contains(pixelRatio), points > 0 else { return [] }
+        // A ratio such as 2.8125 is exact in binary; one that is a rounded decimal may miss by a hair.
+        let largest = Double(points) * pixelRatio + 0.001
+        let below = Double(points - 1) * pixelRatio + 0.001
+        let panels = androidPanels.filter { Double($0) > below && Double($0) <= largest }
+        guard !panels.isEmpty else { return [Width(pixels: Int(largest), weight: 1)] }
+        return panels.map { Width(pixels: $0, weight: 1 / Double(panels.count)) }
+    }
+
+    private static func normalized(_ widths: [Width]) -> [Width] {
+        let sum = widths.reduce(0) { $0 + $1.weight }
+        return widths.map { Width(pixels: $0.pixels, weight: $0.weight / sum) }
+    }
+
+    /// Each width once, with all of its weight.
+    private static func distinct(_ widths: [Width]) -> [Width] {
+        var distinct: [Width] = []
+        for width in widths {
+            if let index = distinct.firstIndex(where: { $0.pixels == width.pixels }) {
+                distinct[index] = Width(pixels: width.pixels, weight: distinct[index].weight + width.weight)
+            } else {
+                distinct.append(width)
+            }
+        }
+        return distinct
+    }
+}

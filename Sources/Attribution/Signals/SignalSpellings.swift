@@ -1,0 +1,118 @@
+/// For every component the values that apps on one device may hash, and how likely each is.
+struct SignalSpellings {
+    /// One value of a component.
+    struct Choice {
+        let text: String
+        let weight: Double
+        /// The version that the value is; nil for values of other components.
+        let osVersion: OSVersion?
+    }
+
+    /// The choices of all components, one component's after the other's.
+    let choices: [Choice]
+    /// The place of each component's choices, by ``SignalComponent/position``; empty where it is not known.
+    private let places: InlineArray<6, Range<Int>>
+
+    /// How likely an app is told the language that its person wants most, although it does not come in it.
+    private static let rawLanguageWeight = 0.3
+
+    init(_ signals: CanonicalSignals, _ localization: AppLocalization, _ data: DeviceData) {
+        var choices: [Choice] = []
+        choices.reserveCapacity(12)
+        var places = InlineArray<6, Range<Int>>(repeating: 0..<0)
+        for component in SignalComponent.allCases {
+            let start = choices.count
+            switch component {
+            case .model: Self.add(signals.model, to: &choices)
+            case .osVersion: Self.addReleases(signals, data, to: &choices)
+            case .screen: Self.add(signals.screen?.text, to: &choices)
+            case .width: Self.addWidths(signals, data, to: &choices)
+            case .timezone:
+                if let given = signals.givenTimezone {
+                    Self.add(data.timeZones.spellings(given: given), to: &choices)
+                }
+            case .language: Self.addLanguages(signals, localization, data, to: &choices)
+            }
+            places[component.position] = start..<choices.count
+        }
+        self.choices = choices
+        self.places = places
+    }
+
+    /// Where the component's choices stand in ``choices``.
+    func place(of component: SignalComponent) -> Range<Int> {
+        places[component.position]
+    }
+
+    func isKnown(_ component: SignalComponent) -> Bool {
+        !place(of: component).isEmpty
+    }
+
+    private static func add(_ text: String?, to choices: inout [Choice]) {
+        if let text { choices.append(Choice(text: text, weight: 1, osVersion: nil)) }
+    }
+
+    private static func add(_ spellings: [Spelling], times share: Double = 1, to choices: inout [Choice]) {
+        for spelling in spellings {
+            choices.append(Choice(text: spelling.text, weight: spelling.weight * share, osVersion: nil))
+        }
+    }
+
+    private static func addReleases(
+        _ signals: CanonicalSignals,
+        _ data: DeviceData,
+        to choices: inout [Choice]
+    ) {
+        let told = signals.osVersion
+        guard signals.platform == .ios else {
+            if let told {
+                let text = told.text(for: signals.platform)
+                choices.append(Choice(text: text, weight: 1, osVersion: told))
+            }
+            return
+        }
+        let start = choices.count
+        for release in data.releases.candidates(for: signals.system) {
+            choices.append(Choice(text: release.text, weight: release.share, osVersion: release.version))
+            // What was told comes first: it names the click's fingerprint.
+            if release.version == told { choices.swapAt(start, choices.count - 1) }
+        }
+    }
+
+    private static func addWidths(
+        _ signals: CanonicalSignals,
+        _ data: DeviceData,
+        to choices: inout [Choice]
+    ) {
+        if let width = signals.panelWidth {
+            add(String(width), to: &choices)
+        } else if let screen = signals.screen {
+            let widths =
+                signals.platform == .ios
+                ? data.screens.iosWidths(of: screen, scale: signals.scale)
+                : data.screens.androidWidths(points: screen.width, pixelRatio: signals.scale)
+            for width in widths {
+                choices.append(Choice(text: String(width.pixels), weight: width.weight, osVersion: nil))
+            }
+        }
+    }
+
+    private static func addLanguages(
+        _ signals: CanonicalSignals,
+        _ localization: AppLocalization,
+        _ data: DeviceData,
+        to choices: inout [Choice]
+    ) {
+        guard let raw = signals.language else { return }
+        let own = data.languages.spellings(of: raw, on: signals.platform)
+        // Android tells apps the person's language whatever they come in.
+        guard signals.platform == .ios, let negotiated = localization.negotiated(signals.languages),
+            negotiated != raw
+        else {
+            add(own, to: &choices)
+            return
+        }
+        add(data.languages.spellings(of: negotiated, on: .ios), to: &choices)
+        add(own, times: rawLanguageWeight, to: &choices)
+    }
+}

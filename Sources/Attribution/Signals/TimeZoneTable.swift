@@ -1,0 +1,85 @@
+/// The names of time zones, of which browsers and systems spell many differently.
+public final class TimeZoneTable: Sendable {
+    struct Zone: Sendable {
+        let name: String
+        /// What systems give to apps; the shares add up to 1.
+        let spellings: [Spelling]
+    }
+
+    private let zones: [Zone]
+    /// Positions in `zones` by every name as it is written.
+    private let positions: [String: Int]
+    /// Positions by every name in lower case.
+    private let lowercasedPositions: [String: Int]
+
+    /// No name of a zone is longer.
+    private static let maximumLength = 64
+
+    /// Names that systems give when they do not know the zone.
+    private static let unknown: Set<String> = ["etc/unknown", "factory", "localtime", "unknown", "undefined"]
+
+    init(_ rows: TimeZoneRows) {
+        zones = rows.names.map { names in
+            Zone(
+                name: names[0],
+                spellings: Spelling.all(of: names[0], others: rows.spellings[names[0]] ?? [])
+            )
+        }
+        positions = rows.positions
+        lowercasedPositions = Dictionary(rows.positions.map { ($0.key.asciiLowercased, $0.value) }) {
+            first,
+            _ in first
+        }
+    }
+
+    /// The one name for all spellings of a zone.
+    ///
+    /// Known names are found in either case. `UTC` stands for itself and its many other names, `UTC+03:00`
+    /// for a fixed offset. A name that is not known is its own canonical name. Nil for what is no name at all,
+    /// and for what systems say when they do not know.
+    public func canonical(_ name: String) -> String? {
+        if let position = positions[name] { return zones[position].name }
+        let name = name.trimmed
+        guard Self.isWellFormed(name) else { return nil }
+        let lowercased = name.asciiLowercased
+        if let position = lowercasedPositions[lowercased] { return zones[position].name }
+        guard !Self.unknown.contains(lowercased) else { return nil }
+        return FixedOffset(lowercased)?.canonical ?? name
+    }
+
+    /// What apps on a device may hash whose browser gave `name`: that name first, where systems give it at all.
+    ///
+    /// Empty for what is no name.
+    func spellings(given name: String) -> [Spelling] {
+        if let position = positions[name] { return spellings(of: zones[position], given: name) }
+        guard let canonical = canonical(name) else { return [] }
+        if let position = positions[canonical] { return spellings(of: zones[position], given: name.trimmed) }
+        guard let offset = FixedOffset(canonical) else { return [Spelling(canonical, weight: 1)] }
+        return offset.spellings(given: name.trimmed)
+    }
+
+    private func spellings(of zone: Zone, given name: String) -> [Spelling] {
+        guard zone.spellings.count > 1 || zone.name != name else { return zone.spellings }
+        if let own = zone.spellings.firstIndex(where: { $0.text == name }) {
+            guard own > 0 else { return zone.spellings }
+            var spellings = zone.spellings
+            spellings.swapAt(0, own)
+            return spellings
+        }
+        // Another case is a slip of the page's script, not the system's.
+        if zone.spellings.contains(where: { $0.text.asciiLowercased == name.asciiLowercased }) {
+            return zone.spellings
+        }
+        // A name that browsers do not make up themselves: the system may well be set to it.
+        return [Spelling(name, weight: 0.5)]
+            + zone.spellings.map { Spelling($0.text, weight: $0.weight * 0.5) }
+    }
+
+    private static func isWellFormed(_ name: String) -> Bool {
+        (1...maximumLength).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                byte.isASCIIAlphanumeric || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "_")
+                    || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ":")
+            }
+    }
+}

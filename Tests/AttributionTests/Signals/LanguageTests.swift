@@ -1,0 +1,66 @@
+import Attribution
+import Testing
+
+@Suite("Language codes")
+struct LanguageTests {
+    private let languages = DeviceData.embedded.languages
+
+    @Test("agree for browser and app in the shared vectors")
+    func vectors() throws {
+        for pair in try Vectors.read("canonical", as: Vectors.Canonical.self).language {
+            #expect(languages.canonical(pair.web) != nil)
+            #expect(languages.canonical(pair.web) == languages.canonical(pair.native), "\(pair)")
+        }
+    }
+
+    @Test(
+        "are given in the spelling of today",
+        arguments: [
+            ("iw", "he"), ("in", "id"), ("ji", "yi"), ("jw", "jv"), ("mo", "ro"), ("no", "nb"), ("tl", "fil"),
+            ("sh", "sr"), ("tur", "tr"), ("ger", "de"), ("deu", "de"), ("heb", "he"), ("nor", "nb"),
+            ("tgl", "fil"), ("yue", "yue"), ("TR", "tr"), ("zh-Hans_CN", "zh"), (" en-GB ", "en"),
+            ("en_US.UTF-8", "en"), ("de@euro", "de"), ("kmr", "kmr"),
+        ]
+    )
+    func canonical(_ tag: String, code: String) {
+        #expect(languages.canonical(tag) == code)
+    }
+
+    @Test(
+        "are unknown when they are none, or say so themselves",
+        arguments: ["", "x", "türkçe", "|", "t|r", "und", "und-Latn", "mul", "C", "abcdefghi", "12", "e n"]
+    )
+    func unknown(_ tag: String) {
+        #expect(languages.canonical(tag) == nil)
+    }
+
+    @Test("of iOS apps are the first of the person's that the app has, else the app's own")
+    func negotiation() {
+        let app = AppLocalization(
+            localizations: ["Base", "tr", "pt-BR", "iw"],
+            developmentLanguage: "en",
+            languages: languages
+        )
+        #expect(app.negotiated(["de", "tr", "en"]) == "tr")
+        #expect(app.negotiated(["pt"]) == "pt")
+        #expect(app.negotiated(["he"]) == "he")
+        #expect(app.negotiated(["de"]) == "en")
+        #expect(app.negotiated([]) == nil)
+        #expect(AppLocalization.unknown.negotiated(["de"]) == nil)
+        let bare = AppLocalization(localizations: ["tr"], developmentLanguage: nil, languages: languages)
+        #expect(bare.negotiated(["tr"]) == "tr")
+        #expect(bare.negotiated(["de"]) == nil)
+    }
+
+    @Test(
+        "of a request come by quality, equal ones in their order",
+        arguments: [
+            ("tr-TR,tr;q=0.9,en-US;q=0.8,en;q=0.7", ["tr-TR", "tr", "en-US", "en"]),
+            ("en;q=0.5, tr , de;q=0.5", ["tr", "en", "de"]), ("*", []), ("tr;q=0, en", ["en"]),
+            ("tr; q=0.001, en;q=1.000", ["en", "tr"]), ("tr;q=2, en;q=x, de", ["de"]), ("", []), (",,", []),
+        ]
+    )
+    func acceptLanguage(_ field: String, tags: [String]) {
+        #expect(AcceptLanguage.tags(field) == tags)
+    }
+}

@@ -1,0 +1,69 @@
+import Attribution
+import Testing
+
+@Suite("Time zone names")
+struct TimeZoneTableTests {
+    private let zones = DeviceData.embedded.timeZones
+
+    @Test("lead from every known name, in either case, to the canonical one")
+    func vectors() throws {
+        let classes = try Vectors.read("timezones", as: Vectors.TimeZones.self).classes
+        #expect(classes.count == 96)
+        for (canonical, names) in classes {
+            for name in names {
+                #expect(zones.canonical(name) == canonical)
+                #expect(zones.canonical(name.lowercased()) == canonical)
+                #expect(zones.canonical(name.uppercased()) == canonical)
+            }
+        }
+    }
+
+    @Test("agree for browser and app in the shared vectors")
+    func pairs() throws {
+        for pair in try Vectors.read("canonical", as: Vectors.Canonical.self).timezone {
+            #expect(zones.canonical(pair.web) != nil)
+            #expect(zones.canonical(pair.web) == zones.canonical(pair.native), "\(pair)")
+        }
+    }
+
+    @Test(
+        "stay within the country where the links of the database would leave it",
+        arguments: [
+            ("Africa/Asmera", "Africa/Asmara"), ("Africa/Timbuktu", "Africa/Bamako"),
+            ("America/Coral_Harbour", "America/Atikokan"), ("America/Virgin", "America/St_Thomas"),
+            ("Antarctica/South_Pole", "Antarctica/McMurdo"), ("Atlantic/Jan_Mayen", "Arctic/Longyearbyen"),
+            ("Iceland", "Atlantic/Reykjavik"), ("Pacific/Ponape", "Pacific/Pohnpei"),
+            ("Pacific/Truk", "Pacific/Chuuk"), ("Pacific/Yap", "Pacific/Chuuk"),
+            ("asia/muscat", "Asia/Muscat"), ("europe/BRATISLAVA", "Europe/Bratislava"),
+        ]
+    )
+    func exceptions(_ name: String, canonical: String) {
+        #expect(zones.canonical(name) == canonical)
+    }
+
+    @Test(
+        "give fixed offsets one spelling, and leave alone what they do not know",
+        arguments: [
+            ("GMT+3", "UTC+03:00"), ("UTC+3", "UTC+03:00"), ("+03:00", "UTC+03:00"), ("+0300", "UTC+03:00"),
+            ("gmt+0330", "UTC+03:30"),
+            ("-05:00", "UTC-05:00"), ("Etc/GMT-3", "UTC+03:00"), ("Etc/GMT+12", "UTC-12:00"),
+            ("etc/gmt-14", "UTC+14:00"),
+            ("+00:00", "UTC"), ("-00:00", "UTC"), ("GMT", "UTC"), ("Zulu", "UTC"),
+            ("Europe/Paris", "Europe/Paris"), ("Mars/Base", "Mars/Base"), ("GMT+", "GMT+"),
+            ("GMT+25", "GMT+25"),
+            ("+03:60", "+03:60"), ("+3:00", "+3:00"), ("Etc/+03:00", "Etc/+03:00"), ("GMT3", "GMT3"),
+            ("+123", "+123"),
+        ]
+    )
+    func offsets(_ name: String, expected: String) {
+        #expect(zones.canonical(name) == expected)
+    }
+
+    @Test(
+        "are unknown when they are none, or say so themselves",
+        arguments: ["", " ", "a b", "a|b", "Europe/İstanbul", "Etc/Unknown", "etc/unknown", "Factory"]
+    )
+    func unknown(_ name: String) {
+        #expect(zones.canonical(name) == nil)
+    }
+}
