@@ -64,10 +64,33 @@ extension FuzzEntry {
                 "a component is empty or holds the mark between components"
             )
         }
+        _ = StructuredItem(text)
+        try promise(AcceptLanguage.tags(text).allSatisfy { !$0.isEmpty }, "a language without a tag")
         if let version = OSVersion(text) {
             try promise(
                 OSVersion(version.text(for: .ios)) == version || version.text(for: .ios).isEmpty,
                 "a version reads differently when it is written"
+            )
+        }
+    }
+
+    /// A file that replaces tables that are built in.
+    static let dataFile = FuzzEntry(
+        "data-file",
+        tokens: ["zone", "language", "\t", "\n", "\r\n", "#", " ", "17.2.1", "0.3", "Turkey", "\u{0}", "é"]
+    ) { (bytes, _) throws(BrokenPromise) in
+        var rows: [DataRow] = []
+        do throws(DataFileError) {
+            rows = try DataRow.rows(of: bytes, file: "own.tsv", kinds: ["zone", "language"])
+        } catch {
+            try promise(error.message.hasPrefix("own.tsv, line "), "an error does not name the line")
+            return
+        }
+        try promise(rows.map(\.line) == rows.map(\.line).sorted(), "rows are out of order")
+        for row in rows {
+            try promise(
+                row.columns.allSatisfy { !$0.isEmpty && !$0.utf8.contains { $0 < 0x20 } },
+                "a column is empty or holds a control character"
             )
         }
     }

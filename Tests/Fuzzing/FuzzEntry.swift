@@ -42,7 +42,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
     /// Every entry.
     public static let all: [FuzzEntry] = [
         .http, .chunkedBody, .json, .query, .percentEncoding,
-        .userAgent, .signals, .source,
+        .userAgent, .signals, .source, .dataFile,
         .networkAddress, .addressRange, .listenAddress, .forwardedFor, .forwarded,
         .deepLink, .destination, .origin,
         .timestamp, .identifier, .fingerprint, .names, .keyText, .rateLimit,
