@@ -1,0 +1,54 @@
+import Attribution
+import Support
+import Testing
+
+@Suite("Fingerprints of a population")
+struct PopulationTests {
+    /// The share of devices whose own hash is among those of their click, and how many those are on average.
+    private func measure(
+        _ audience: SimulatedDevice.Audience,
+        seed: UInt64,
+        _ device: (SimulatedDevice.Audience, inout SeededGenerator) -> SimulatedDevice?
+    ) throws -> (found: Double, rows: Double) {
+        let app = AppLocalization(
+            localizations: audience.localizations,
+            developmentLanguage: "en",
+            languages: DeviceData.embedded.languages
+        )
+        var random = SeededGenerator(seed: seed)
+        let count = 1500
+        var found = 0
+        var rows = 0
+        for _ in 0..<count {
+            let device = try #require(device(audience, &random))
+            let click = CanonicalSignals(device.page, userAgent: device.userAgent)
+            let made = click.fingerprints(localization: app)
+            let launch = Fingerprint(of: device.hashed)
+            rows += made.count
+            if made.contains(where: { $0.form == device.form && $0.fingerprint == launch }) { found += 1 }
+        }
+        return (Double(found) / Double(count), Double(rows) / Double(count))
+    }
+
+    @Test(
+        "of iPhones hold what 97 of 100 clients send, in eight or fewer a click at home",
+        arguments: SimulatedDevice.Audience.allCases,
+        [1, 2, 3] as [UInt64]
+    )
+    func iPhones(_ audience: SimulatedDevice.Audience, seed: UInt64) throws {
+        let (found, rows) = try measure(audience, seed: seed, SimulatedDevice.iPhone)
+        #expect(found >= 0.97, "\(rows) rows")
+        #expect(rows <= (audience == .turkish ? 8 : 12), "\(found) found")
+    }
+
+    @Test(
+        "of Android devices hold what 97 of 100 clients send, in three or fewer a click at home",
+        arguments: SimulatedDevice.Audience.allCases,
+        [1, 2, 3] as [UInt64]
+    )
+    func androids(_ audience: SimulatedDevice.Audience, seed: UInt64) throws {
+        let (found, rows) = try measure(audience, seed: seed, SimulatedDevice.android)
+        #expect(found >= 0.97, "\(rows) rows")
+        #expect(rows <= (audience == .turkish ? 3 : 4), "\(found) found")
+    }
+}
