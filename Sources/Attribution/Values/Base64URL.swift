@@ -18,4 +18,37 @@ public enum Base64URL {
         if bitCount > 0 { text.append(digits[Int(buffer << (6 - bitCount) & 63)]) }
         return String(decoding: text, as: UTF8.self)
     }
+
+    /// The bytes of a text that ``text(of:)`` wrote; nil for any other spelling of them.
+    ///
+    /// Padding, another alphabet, and bits behind the last byte that are not zero are refused, so that nothing has two
+    /// texts.
+    public static func bytes(of text: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count * 3 / 4)
+        var buffer: UInt32 = 0
+        var bitCount: UInt32 = 0
+        for digit in text.utf8 {
+            guard let value = value(of: digit) else { return nil }
+            buffer = buffer << 6 | value
+            bitCount += 6
+            guard bitCount >= 8 else { continue }
+            bitCount -= 8
+            bytes.append(UInt8(truncatingIfNeeded: buffer >> bitCount))
+        }
+        // A digit that ends no byte stands for nothing.
+        guard bitCount < 6, buffer & (1 << bitCount - 1) == 0 else { return nil }
+        return bytes
+    }
+
+    static func value(of digit: UInt8) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
 }

@@ -11,6 +11,8 @@ struct KeyedMessage {
         case install = 4
         case idempotency = 5
         case keyCheck = 6
+        case clickToken = 7
+        case advertisingID = 8
     }
 
     private(set) var bytes: [UInt8] = []

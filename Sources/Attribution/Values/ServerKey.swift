@@ -76,6 +76,27 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
+    /// What is stored instead of an advertising id, with the click that an ad network put it on.
+    public func advertisingID(app: AppID, isTest: Bool, id: AdvertisingID) -> KeyedHash {
+        var message = KeyedMessage(.advertisingID)
+        message.append(app)
+        message.append(isTest)
+        message.append(UInt64(id.kind == .idfa ? 1 : 2))
+        message.append(id.high)
+        message.append(id.low)
+        return hash(of: message)
+    }
+
+    /// What signs a click token: the first bytes of it stand in the token.
+    func signature(of claim: ClickToken.Claim, for app: AppID) -> [UInt8] {
+        var message = KeyedMessage(.clickToken)
+        message.append(UInt64(ClickToken.Claim.version))
+        message.append(app)
+        message.append(claim.click)
+        message.append(UInt64(claim.expirySeconds))
+        return Array(code.code(for: message.bytes).bytes.prefix(ClickToken.signatureByteCount))
+    }
+
     /// What a database keeps to know its key again; it tells nothing of the key.
     public var check: KeyedHash {
         hash(of: KeyedMessage(.keyCheck))

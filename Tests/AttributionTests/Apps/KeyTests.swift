@@ -51,17 +51,6 @@ struct KeyTests {
         }
     }
 
-    @Test(
-        "base64url is that of RFC 4648 without padding",
-        arguments: [
-            ([], ""), ([0x66], "Zg"), ([0x66, 0x6f], "Zm8"), ([0x66, 0x6f, 0x6f], "Zm9v"),
-            ([0x66, 0x6f, 0x6f, 0x62], "Zm9vYg"), ([0xfb, 0xff], "-_8"), ([0xff, 0xff, 0xff], "____"),
-        ] as [([UInt8], String)]
-    )
-    func base64URL(bytes: [UInt8], expected: String) {
-        #expect(Base64URL.text(of: bytes) == expected)
-    }
-
     @Test("a key is valid until it is revoked or expires")
     func validity() {
         var key = APIKey(

@@ -1,0 +1,134 @@
+internal import Crypto
+
+/// A click's own ticket: whoever brings it at first launch was sent by that click, and nobody can make one without
+/// the server key.
+///
+/// It travels through the store's install referrer, the pasteboard, a QR code or a link. It is used once: that is for
+/// the claim to see, for which the token names the click.
+///
+/// Text form: 44 characters of base64url, a version, a mark of the app, the click's identifier, the expiry and ten
+/// bytes of HMAC-SHA256 over all of it and the whole of the app's identifier.
+public struct ClickToken: Hashable, Sendable {
+    /// What a token says, believed or not.
+    struct Claim: Hashable {
+        /// The first byte of every token of this form.
+        ///
+        /// Another form gets another number, so that tokens on their way stay readable.
+        static let version: UInt8 = 1
+
+        let click: ClickID
+        /// Whole seconds since 1970.
+        let expirySeconds: UInt32
+        /// The last 16 bits of the app's identifier.
+        ///
+        /// They tell in one computation whether a token that is not this app's is another one's.
+        let appMark: UInt16
+    }
+
+    public let text: String
+    private let claim: Claim
+
+    static let signatureByteCount = 10
+
+    /// The token of a click.
+    ///
+    /// - Parameters:
+    ///   - click: what it stands for.
+    ///   - app: whose click it is.
+    ///   - expiresAt: the end of the click's window. It is kept in whole seconds, rounded up: the window itself decides
+    ///     to the millisecond when a click is claimed.
+    ///   - key: the server's present one.
+    public init(for click: ClickID, of app: AppID, expiresAt: Timestamp, signedBy key: ServerKey) {
+        claim = Claim(
+            click: click,
+            expirySeconds: Claim.seconds(upTo: expiresAt),
+            appMark: app.tokenMark
+        )
+        text = Base64URL.text(of: claim.bytes + key.signature(of: claim, for: app))
+    }
+
+    /// Reads a token and makes sure that it is one of the app's, signed by one of the keys and not expired.
+    ///
+    /// - Parameters:
+    ///   - text: what was brought, as it came.
+    ///   - app: whose launch it is.
+    ///   - apps: all apps of the server, to tell another app's token from an altered one.
+    ///   - keys: the present key and those before it whose tokens are still on their way.
+    ///   - now: when the launch happens.
+    /// - Throws: why the token counts for nothing.
+    public init(
+        verifying text: String,
+        of app: AppID,
+        among apps: some Sequence<AppID>,
+        signedBy keys: [ServerKey],
+        at now: Timestamp
+    ) throws(ClickTokenError) {
+        guard let bytes = Base64URL.bytes(of: text), let claim = Claim(bytes) else { throw .malformed }
+        let signature = Array(bytes.suffix(Self.signatureByteCount))
+        func isSigned(for app: AppID) -> Bool {
+            claim.appMark == app.tokenMark
+                && keys.contains { constantTimeEquals($0.signature(of: claim, for: app), signature) }
+        }
+        guard isSigned(for: app) else {
+            throw apps.contains { $0 != app && isSigned(for: $0) } ? .otherApp : .altered
+        }
+        self.text = text
+        self.claim = claim
+        guard now <= expiresAt else { throw .expired }
+    }
+
+    /// Whether a text could be a token, by its form alone.
+    static func hasForm(of text: String) -> Bool {
+        text.utf8.count == textLength && Base64URL.bytes(of: text).flatMap(Claim.init) != nil
+    }
+
+    /// Characters of every token.
+    public static let textLength = (Claim.byteCount + signatureByteCount) * 4 / 3
+
+    public var click: ClickID { claim.click }
+
+    /// The last moment at which the token is good, a whole second.
+    public var expiresAt: Timestamp { Timestamp(milliseconds: Int64(claim.expirySeconds) * 1000) }
+}
+
+extension ClickToken.Claim {
+    /// Bytes of a token without its signature.
+    static let byteCount = 23
+
+    /// From all bytes of a token; nil when their number or the version is another.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount + ClickToken.signatureByteCount, bytes[0] == Self.version else {
+            return nil
+        }
+        func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
+        appMark = UInt16(truncatingIfNeeded: word(1..<3))
+        click = ClickID(high: word(3..<11), low: word(11..<19))
+        expirySeconds = UInt32(truncatingIfNeeded: word(19..<23))
+    }
+
+    /// Everything but the signature.
+    var bytes: [UInt8] {
+        var bytes = [Self.version]
+        bytes.reserveCapacity(Self.byteCount + ClickToken.signatureByteCount)
+        func append(_ word: UInt64, byteCount: Int) {
+            for index in (0..<byteCount).reversed() {
+                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * index)))
+            }
+        }
+        append(UInt64(appMark), byteCount: 2)
+        append(click.high, byteCount: 8)
+        append(click.low, byteCount: 8)
+        append(UInt64(expirySeconds), byteCount: 4)
+        return bytes
+    }
+
+    /// The first whole second that is not before a moment; of moments before 1970 or after 2106 the nearest.
+    static func seconds(upTo moment: Timestamp) -> UInt32 {
+        let seconds = moment.milliseconds / 1000 + (moment.milliseconds % 1000 > 0 ? 1 : 0)
+        return UInt32(clamping: seconds)
+    }
+}
+
+extension AppID {
+    fileprivate var tokenMark: UInt16 { UInt16(truncatingIfNeeded: low) }
+}

@@ -1,0 +1,79 @@
+/// The ways in which a launch may be recognised, the surest first.
+///
+/// A claim goes up it in one transaction: the first rung that leads to a click which can be claimed decides.
+///
+/// Source: the matching notes, section 4.
+public struct MatchingLadder: Equatable, Sendable {
+    /// One way, verified as far as that is possible without the clicks.
+    public enum Rung: Hashable, Sendable {
+        /// The click of a genuine token.
+        case signedToken(ClickID)
+        /// The click that was named, by whomever.
+        case clickID(ClickID)
+        /// Clicks that an ad network put this advertising id on.
+        case advertisingID(AdvertisingID.Kind, KeyedHash)
+        /// Clicks that can be found by one of these fingerprints, which are weighed against each other and against a
+        /// launch that came from no click.
+        case fingerprints([KeyedHash])
+
+        /// Nil where the weighing says by which method.
+        public var method: AttributionMethod? {
+            switch self {
+            case .signedToken: .signedToken
+            case .clickID: .clickID
+            case .advertisingID(let kind, _): kind.method
+            case .fingerprints: nil
+            }
+        }
+    }
+
+    /// None twice.
+    public private(set) var rungs: [Rung] = []
+    /// Why the first of the tokens that were brought and count for nothing does not: what to say when no rung leads to
+    /// a click.
+    public private(set) var refusal: ClickTokenError?
+
+    /// - Parameters:
+    ///   - evidence: what the launch brought.
+    ///   - fingerprints: the client's own, or those made from its signals; none where the app does without.
+    ///   - app: whose launch it is.
+    ///   - isTest: whether it is a test's.
+    ///   - apps: all apps of the server.
+    ///   - keys: the present server key first, then those before it under which clicks are still stored.
+    ///   - now: when the launch happens.
+    public init(
+        _ evidence: LaunchEvidence,
+        fingerprints: [Fingerprint],
+        of app: AppID,
+        isTest: Bool,
+        among apps: some Sequence<AppID>,
+        keys: [ServerKey],
+        at now: Timestamp
+    ) {
+        var named: [Rung] = []
+        for reference in evidence.references {
+            switch reference {
+            case .click(let id): named.append(.clickID(id))
+            case .token(let text):
+                do throws(ClickTokenError) {
+                    let token = try ClickToken(verifying: text, of: app, among: apps, signedBy: keys, at: now)
+                    add(.signedToken(token.click))
+                } catch {
+                    refusal = refusal ?? error
+                }
+            }
+        }
+        named.forEach { add($0) }
+        for case let id? in [evidence.idfa, evidence.gaid] {
+            for key in keys {
+                add(.advertisingID(id.kind, key.advertisingID(app: app, isTest: isTest, id: id)))
+            }
+        }
+        let hashes = keys.flatMap { key in fingerprints.map(key.keyed) }
+        if !hashes.isEmpty { add(.fingerprints(hashes)) }
+    }
+
+    private mutating func add(_ rung: Rung) {
+        if !rungs.contains(rung) { rungs.append(rung) }
+    }
+}

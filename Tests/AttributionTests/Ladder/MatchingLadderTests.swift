@@ -1,0 +1,133 @@
+import Attribution
+import Testing
+
+@Suite("The ladder of methods")
+struct MatchingLadderTests {
+    private let key: ServerKey
+    private let olderKey: ServerKey
+    private let click = ClickID(high: 5, low: 6)
+    private let idText = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
+
+    init() throws {
+        key = try #require(ServerKey(bytes: Array(0..<32)))
+        olderKey = try #require(ServerKey(bytes: Array(1...32)))
+    }
+
+    private func token(
+        _ click: ClickID,
+        of app: AppID = TestValues.app,
+        until end: Timestamp = TestValues.noon
+    ) -> String {
+        ClickToken(for: click, of: app, expiresAt: end, signedBy: key).text
+    }
+
+    private func ladder(
+        _ evidence: LaunchEvidence,
+        fingerprints: [Fingerprint] = [],
+        isTest: Bool = false,
+        keys: [ServerKey]? = nil
+    ) -> MatchingLadder {
+        MatchingLadder(
+            evidence,
+            fingerprints: fingerprints,
+            of: TestValues.app,
+            isTest: isTest,
+            among: [TestValues.app, TestValues.otherApp],
+            keys: keys ?? [key],
+            at: TestValues.noon
+        )
+    }
+
+    @Test("goes from the token to the fingerprint, whatever the order in which things came")
+    func order() throws {
+        let gaid = try #require(AdvertisingID(idText, as: .gaid))
+        let idfa = try #require(AdvertisingID(idText, as: .idfa))
+        var evidence = LaunchEvidence(gaid: gaid, fingerprint: TestValues.fingerprint)
+        evidence.add(idfa)
+        evidence.add(token: click.text)
+        evidence.add(referrer: "al=\(token(ClickID(high: 7, low: 8)))")
+        let ladder = ladder(evidence, fingerprints: [TestValues.fingerprint])
+        #expect(
+            ladder.rungs == [
+                .signedToken(ClickID(high: 7, low: 8)),
+                .clickID(click),
+                .advertisingID(.idfa, key.advertisingID(app: TestValues.app, isTest: false, id: idfa)),
+                .advertisingID(.gaid, key.advertisingID(app: TestValues.app, isTest: false, id: gaid)),
+                .fingerprints([key.keyed(TestValues.fingerprint)]),
+            ]
+        )
+        #expect(ladder.refusal == nil)
+        #expect(ladder.rungs.map(\.method) == [.signedToken, .clickID, .idfa, .gaid, nil])
+    }
+
+    @Test("has its methods in the specification's order and words, with its confidences")
+    func methods() {
+        let methods = AttributionMethod.allCases
+        #expect(
+            methods.map(\.rawValue) == [
+                "signed_token", "click_id", "idfa", "gaid", "probabilistic", "fingerprint",
+            ]
+        )
+        #expect(methods.map(\.confidence) == [0.99, 0.95, 0.95, 0.95, nil, nil])
+        #expect(methods.filter(\.isGuaranteed) == [.signedToken])
+    }
+
+    @Test("has no rung for a token that counts for nothing, says why, and goes on")
+    func refused() throws {
+        let late = token(click, until: TestValues.noon.advanced(byMilliseconds: -1000))
+        let cases: [(String, ClickTokenError)] = [
+            ("nonsense", .malformed), (token(click, of: TestValues.otherApp), .otherApp), (late, .expired),
+            (
+                ClickToken(for: click, of: TestValues.app, expiresAt: TestValues.noon, signedBy: olderKey)
+                    .text, .altered
+            ),
+        ]
+        for (text, error) in cases {
+            var evidence = LaunchEvidence()
+            evidence.add(token: text)
+            let ladder = ladder(evidence, fingerprints: [TestValues.fingerprint])
+            #expect(ladder.rungs == [.fingerprints([key.keyed(TestValues.fingerprint)])])
+            #expect(ladder.refusal == error)
+        }
+        var several = LaunchEvidence()
+        several.add(
+            token: "nonsense",
+            referrer: "al=\(late)",
+            pasteboard: "https://a.example/s?al=\(token(click))"
+        )
+        #expect(ladder(several).rungs == [.signedToken(click)])
+        #expect(ladder(several).refusal == .malformed)
+    }
+
+    @Test("tries every key under which clicks may be stored, the present one first, and nothing twice")
+    func rotation() throws {
+        let idfa = try #require(AdvertisingID(idText, as: .idfa))
+        var evidence = LaunchEvidence(idfa: idfa)
+        evidence.add(token: token(click), referrer: "al=\(token(click))")
+        evidence.add(clickID: click.text)
+        let ladder = ladder(
+            evidence,
+            fingerprints: [TestValues.fingerprint],
+            isTest: true,
+            keys: [olderKey, key]
+        )
+        func keyed(_ key: ServerKey) -> KeyedHash {
+            key.advertisingID(app: TestValues.app, isTest: true, id: idfa)
+        }
+        #expect(
+            ladder.rungs == [
+                .signedToken(click), .clickID(click),
+                .advertisingID(.idfa, keyed(olderKey)), .advertisingID(.idfa, keyed(key)),
+                .fingerprints([olderKey, key].map { $0.keyed(TestValues.fingerprint) }),
+            ]
+        )
+    }
+
+    @Test(
+        "has no rung of fingerprints where there are none, or the app does without, and none at all for nothing"
+    )
+    func nothing() {
+        #expect(ladder(LaunchEvidence()).rungs.isEmpty)
+        #expect(ladder(LaunchEvidence(fingerprint: TestValues.fingerprint)).rungs.isEmpty)
+    }
+}
