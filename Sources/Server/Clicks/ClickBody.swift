@@ -30,20 +30,18 @@ struct ClickBody {
     init(_ request: Request) throws(APIError) {
         let body = try JSONBody(request, accepting: ["application/json", "text/plain"])
         app = try body.text("app", Self.maximumNameLength)
-        fingerprint = try Self.fingerprint(body)
+        fingerprint = try body.fingerprint()
         if let object = try body.object("signals") { signals = try Self.signals(object) }
         deepLinkURL = try body.text("deeplink_url", .max)
         link = try body.text("link", Self.maximumTextLength)
         campaignKey = try body.text("campaign_key", CampaignKey.maximumLength).flatMap { CampaignKey($0) }
         journeyID = try body.text("jid", JourneyID.maximumLength).flatMap { JourneyID($0) }
-        clickedAt = try Self.clickTime(body)
+        clickedAt = try body.time("click_timestamp")
         userAgent = try body.text("user_agent", Self.maximumTextLength)
         address = try Self.address(body)
         referer = try body.text("referer", Self.maximumTextLength)
         window = try Self.window(body)
-        platform = try body.text("platform", Self.maximumNameLength).map {
-            Platform(rawValue: $0.lowercased()) ?? .other
-        }
+        platform = try body.platform()
         source = try body.text("source", Self.maximumNameLength)
         idempotencyKey = try body.text("idempotency_key", Self.maximumNameLength)
         try readMetadata(body)
@@ -63,20 +61,6 @@ struct ClickBody {
         metadata = text
         // Metadata holds any JSON: only a text counts as the source.
         if utmSource == nil { utmSource = object.anyText("utm_source") }
-    }
-
-    private static func fingerprint(_ body: JSONBody) throws(APIError) -> Fingerprint? {
-        guard let text = try body.text("fingerprint", .max) else { return nil }
-        guard let fingerprint = Fingerprint(hex: text) else { throw .invalidFingerprint }
-        return fingerprint
-    }
-
-    private static func clickTime(_ body: JSONBody) throws(APIError) -> Timestamp? {
-        guard let text = try body.text("click_timestamp", maximumNameLength) else { return nil }
-        guard let time = Timestamp(iso8601: text) else {
-            throw .invalidField("click_timestamp", "is not an ISO 8601 time such as 2026-01-31T12:00:00.000Z")
-        }
-        return time
     }
 
     private static func address(_ body: JSONBody) throws(APIError) -> NetworkAddress? {

@@ -41,27 +41,14 @@ enum FindDeferredDeepLink {
                     userAgent: request.field("user-agent") ?? ""
                 )
             },
-            install: try installID(request).map {
+            install: try LaunchFields.installID(request).map {
                 serverKey.install(app: app, isTest: isTest, installID: $0)
             },
             at: exchange.now,
             firstByteAt: request.firstByteAt.nanoseconds,
             replayGrace: context.service.settings.replayGrace,
-            platform: platform(request)
+            platform: LaunchFields.platform(request)
         )
-    }
-
-    private static func installID(_ request: Request) throws(APIError) -> InstallID? {
-        guard let text = try request.onlyField("X-Install-ID") else { return nil }
-        guard let installID = InstallID(text) else {
-            throw .invalidField("X-Install-ID", "must be 1 to 64 of the characters A-Z a-z 0-9 _ -")
-        }
-        return installID
-    }
-
-    private static func platform(_ request: Request) -> Platform {
-        request.field("x-device-platform").flatMap { Platform(rawValue: $0.lowercased()) }
-            ?? request.withFieldBytes("user-agent") { UserAgent($0).platform } ?? .unknown
     }
 
     private static func answer(

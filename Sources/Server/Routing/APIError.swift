@@ -4,8 +4,8 @@ internal import HTTPServer
 /// A refusal as callers see it: a status, a stable code, and words that say what to do.
 ///
 /// Source: the contract's table of errors. Holds nothing of the inside: no SQL, no path, no version.
-struct APIError: Error, Equatable {
-    enum Code: String, CaseIterable {
+package struct APIError: Error, Equatable {
+    package enum Code: String, CaseIterable {
         case invalidFingerprint = "INVALID_FINGERPRINT"
         case invalidURL = "INVALID_URL"
         case missingRequiredField = "MISSING_REQUIRED_FIELD"
@@ -34,10 +34,10 @@ struct APIError: Error, Equatable {
     }
 
     let status: Status
-    let code: Code
-    let message: String
+    package let code: Code
+    package let message: String
     /// The body member, query item or header that is to blame.
-    var field: String?
+    package var field: String?
     /// Seconds until another try is worth it.
     var retryAfter: Int?
     var fieldLines: [FieldLine] = []

@@ -96,10 +96,25 @@ struct JSONBody {
         }
     }
 
-    func texts(_ name: String, _ maximumLength: Int) throws(APIError) -> [String]? {
+    func number(_ name: String, in allowed: ClosedRange<Double>) throws(APIError) -> Double? {
+        guard let number = try number(name) else { return nil }
+        guard allowed.contains(number) else {
+            throw .invalidField(
+                path + name,
+                "must lie between \(allowed.lowerBound) and \(allowed.upperBound)"
+            )
+        }
+        return number
+    }
+
+    /// A list of at most `count` texts of at most so many characters each.
+    func texts(_ name: String, _ maximumLength: Int, count: Int = .max) throws(APIError) -> [String]? {
         switch object[name] {
         case nil, .some(.null): return nil
         case .array(let values):
+            guard values.count <= count else {
+                throw .invalidField(path + name, "may have \(count) entries at most")
+            }
             var texts: [String] = []
             for value in values {
                 guard case .string(let text) = value, text.unicodeScalars.count <= maximumLength else {

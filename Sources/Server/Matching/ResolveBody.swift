@@ -1,0 +1,108 @@
+package import Attribution
+package import HTTPServer
+
+/// What the body of a newer client's first launch says, every member checked for its type, length and form.
+///
+/// As in a click's body, members that are not listed are ignored; `null` and an empty text count as not sent.
+package struct ResolveBody {
+    package let request: ResolveRequest
+
+    private static let maximumNameLength = 255
+    private static let maximumLanguageCount = 100
+    private static let maximumLocalizationCount = 1000
+    /// Points or pixels that no screen has more of on a side.
+    private static let sides = 1.0...100_000
+    /// Pixels per point.
+    private static let scales = 0.1...20
+
+    /// Reads the body, and what the header fields and the query of the same request add to it.
+    ///
+    /// - Throws: 400 with the name of the member that is to blame; 415.
+    package init(_ request: Request) throws(APIError) {
+        let body = try JSONBody(request, accepting: ["application/json"])
+        var evidence = LaunchEvidence(fingerprint: try body.fingerprint())
+        let platform = try body.platform()
+        let signals = try body.object("signals")
+        if let signals { evidence.signals = try Self.signals(signals, platform) }
+        let isNamed = try Self.addReferences(of: body, to: &evidence)
+        let hasID = try Self.addAdvertisingIDs(of: body, to: &evidence)
+        LaunchFields.add(request, to: &evidence)
+        guard isNamed || hasID || !evidence.isEmpty else {
+            throw .missingField(
+                "signals",
+                "Send what the launch can be recognised by: \"signals\", \"fingerprint\", \"token\", \"click_id\", "
+                    + "\"referrer\", \"pasteboard\", \"idfa\" or \"gaid\""
+            )
+        }
+        self.request = ResolveRequest(
+            evidence: evidence,
+            localizations: try signals?.texts(
+                "localizations",
+                Self.maximumNameLength,
+                count: Self.maximumLocalizationCount
+            ),
+            installID: try Self.installID(body, request),
+            firstInstalledAt: try body.time("first_install_time"),
+            platform: platform
+        )
+    }
+
+    /// Whether there is a member in which a click could be named; a referrer names one only when a link of ours led to
+    /// the store.
+    private static func addReferences(
+        of body: JSONBody,
+        to evidence: inout LaunchEvidence
+    ) throws(APIError) -> Bool {
+        let token = try body.text("token", ClickReference.maximumLength)
+        let clickID = try body.text("click_id", ClickReference.maximumLength)
+        let referrer = try body.text("referrer", InstallReferrer.maximumLength)
+        let pasteboard = try body.text("pasteboard", PasteboardText.maximumLength)
+        evidence.add(token: token, clickID: clickID, referrer: referrer, pasteboard: pasteboard)
+        return token != nil || clickID != nil || referrer != nil || pasteboard != nil
+    }
+
+    /// Whether there is an advertising id, withheld or not.
+    private static func addAdvertisingIDs(
+        of body: JSONBody,
+        to evidence: inout LaunchEvidence
+    ) throws(APIError) -> Bool {
+        var isThere = false
+        for kind in AdvertisingID.Kind.allCases {
+            guard let text = try body.text(kind.rawValue, maximumNameLength) else { continue }
+            isThere = true
+            switch AdvertisingID.reading(text, as: kind) {
+            case .id(let id): evidence.add(id)
+            case .withheld: continue
+            case .malformed:
+                throw .invalidField(
+                    kind.rawValue,
+                    "is not a UUID such as 6D92078A-8246-4BA4-AE5B-76104861E7DC; leave it out where there is none"
+                )
+            }
+        }
+        return isThere
+    }
+
+    private static func installID(_ body: JSONBody, _ request: Request) throws(APIError) -> InstallID? {
+        guard let text = try body.text("install_id", maximumNameLength) else {
+            return try LaunchFields.installID(request)
+        }
+        return try LaunchFields.installID(text, from: "install_id")
+    }
+
+    private static func signals(_ body: JSONBody, _ platform: Platform?) throws(APIError) -> NativeSignals {
+        var signals = NativeSignals(platform: platform ?? .unknown)
+        signals.model = try body.text("model", maximumNameLength)
+        signals.machine = try body.text("machine", maximumNameLength)
+        signals.osVersion = try body.text("osVersion", maximumNameLength)
+        if let screen = try body.object("screen") {
+            signals.screenWidth = try screen.number("width", in: sides)
+            signals.screenHeight = try screen.number("height", in: sides)
+        }
+        signals.scale = try body.number("scale", in: scales)
+        signals.timezone = try body.text("timezone", maximumNameLength)
+        signals.language = try body.text("language", maximumNameLength)
+        signals.languages = try body.texts("languages", maximumNameLength, count: maximumLanguageCount)
+        return signals
+    }
+}

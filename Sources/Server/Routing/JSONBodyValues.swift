@@ -1,0 +1,22 @@
+internal import Attribution
+
+/// Members that mean the same in every body.
+extension JSONBody {
+    func fingerprint() throws(APIError) -> Fingerprint? {
+        guard let text = try text("fingerprint", .max) else { return nil }
+        guard let fingerprint = Fingerprint(hex: text) else { throw .invalidFingerprint }
+        return fingerprint
+    }
+
+    func time(_ name: String) throws(APIError) -> Timestamp? {
+        guard let text = try text(name, 255) else { return nil }
+        guard let time = Timestamp(iso8601: text) else {
+            throw .invalidField(name, "is not an ISO 8601 time such as 2026-01-31T12:00:00.000Z")
+        }
+        return time
+    }
+
+    func platform() throws(APIError) -> Platform? {
+        try text("platform", 255).map { Platform(rawValue: $0.lowercased()) ?? .other }
+    }
+}
