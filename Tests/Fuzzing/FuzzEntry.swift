@@ -46,6 +46,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
         .networkAddress, .addressRange, .listenAddress, .forwardedFor, .forwarded,
         .deepLink, .destination, .origin,
         .timestamp, .identifier, .fingerprint, .names, .keyText, .rateLimit,
+        .clickToken, .launchText, .resolveBody,
     ]
 }
 
