@@ -19,7 +19,8 @@ extension FuzzEntry {
             )
             try promise((agent.model?.utf8.count ?? 0) <= text.utf8.count, "a model is longer than its agent")
         }
-        _ = RobotAgents.matches(text)
+        let robot = RobotAgents.embedded.robot(text)
+        try promise(robot == RobotAgents.embedded.robot(text), "an agent is another robot each time")
     }
 
     /// What a page says about its device, one text for all of it.

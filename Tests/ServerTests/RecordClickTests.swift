@@ -419,4 +419,34 @@ struct RecordClickTests {
         #expect(try await service.totals()[.robots] == 1)
         #expect(try await service.totals()[.noMatchRobotClick] == 1)
     }
+
+    @Test(
+        "a click of a page that nobody has looked at yet is recorded and never found",
+        arguments: [
+            ("Sec-Purpose", "prefetch;prerender", true), ("Purpose", "prefetch", true),
+            ("X-Moz", "prefetch", true), ("X-Purpose", "preview", true), ("Sec-Purpose", "navigate", false),
+        ]
+    )
+    func prefetched(name: String, value: String, isRobot: Bool) async throws {
+        let service = try await TestService()
+        #expect(await service.click(click(link), fields: [name: value]).status == 201)
+        #expect(await service.check(hex).member("status") == (isRobot ? "no_match" : "match"))
+        #expect(try await service.totals()[.robots] ?? 0 == (isRobot ? 1 : 0))
+    }
+
+    @Test("a click that a program posts is found: customers' own servers post with one")
+    func programs() async throws {
+        let service = try await TestService()
+        let fields = service.bearer(.server).merging(["User-Agent": "curl/8.5.0"]) { $1 }
+        #expect(await service.click(click(link), fields: fields).status == 201)
+        #expect(await service.check(hex).member("status") == "match")
+    }
+
+    @Test("a request for a head alone says itself that nobody waits for a page")
+    func heads() {
+        #expect(AutomaticVisit.isAnnounced(by: Request(.head, path: "/summer25")))
+        #expect(!AutomaticVisit.isAnnounced(by: Request(.get, path: "/summer25")))
+        let prefetch = Request(.get, path: "/", fields: [FieldLine(name: "sec-purpose", value: "prefetch")])
+        #expect(AutomaticVisit.isAnnounced(by: prefetch))
+    }
 }

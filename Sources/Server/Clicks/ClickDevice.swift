@@ -1,10 +1,12 @@
 internal import Attribution
+internal import HTTPServer
 
 /// What a click says about the device: the fingerprints under which the first launch may ask for it.
 struct ClickDevice {
     let platform: Platform
     /// Major and minor version in native form, where known.
     let osVersion: String?
+    /// Nobody tapped: a robot, or a browser that fetches ahead.
     let isRobot: Bool
     let fingerprints: [FingerprintEntry]
     /// The one that is answered: the caller's own, else the first that its signals give.
@@ -12,7 +14,13 @@ struct ClickDevice {
     /// Both were sent, and the caller's fingerprint is none of those made from its signals.
     let isContradictory: Bool
 
-    init(_ body: ClickBody, _ claims: ClickClaims, _ serverKey: ServerKey) throws(APIError) {
+    init(
+        _ body: ClickBody,
+        _ claims: ClickClaims,
+        _ request: Request,
+        _ service: Service
+    ) throws(APIError) {
+        let serverKey = service.serverKey
         let canonical = CanonicalSignals(
             body.signals ?? DeviceSignals(),
             userAgent: claims.userAgent,
@@ -20,7 +28,7 @@ struct ClickDevice {
         )
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
-        isRobot = RobotAgents.matches(claims.userAgent)
+        isRobot = service.settings.robots.isRobot(claims.userAgent) || AutomaticVisit.isAnnounced(by: request)
         let made = body.signals == nil ? [] : canonical.fingerprints()
         guard let primary = body.fingerprint ?? made.first?.fingerprint else {
             throw Self.nothingToFindBy(body, canonical)
