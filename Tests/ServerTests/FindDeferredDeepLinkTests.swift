@@ -42,6 +42,46 @@ struct FindDeferredDeepLinkTests {
         #expect(reply.member("jid")?.hasPrefix("j_") == true)
     }
 
+    @Test(
+        "a click is found under every form that clients hash",
+        arguments: [
+            "iPhone|17.2|390x844|Europe/Istanbul|tr", "iPhone|17.2|1170|Europe/Istanbul|tr",
+            "iPhone|1170|Europe/Istanbul|tr", "iPhone|Europe/Istanbul|tr",
+        ]
+    )
+    func everyForm(native: String) async throws {
+        let service = try await TestService()
+        await service.click(
+            #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":390,"screenHeight":844,"pixelRatio":3,"#
+                + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#
+        )
+        let reply = await service.check(Fingerprint(of: native).hex)
+        #expect(reply.member("status") == "match")
+        for other in ["iPhone|Europe/Istanbul|tr", "iPhone|1170|Europe/Istanbul|tr"] {
+            // Consumed as a whole.
+            let again = await service.check(Fingerprint(of: other).hex, fields: ["User-Agent": "another"])
+            #expect(again.member("status") == "no_match")
+        }
+    }
+
+    @Test("an app that does not come in the browser's language is told one of its own, and found by it")
+    func negotiatedLanguage() async throws {
+        let service = try await TestService(
+            App.Settings(name: "Shop", localizations: ["en", "de"], developmentLanguage: "en")
+        )
+        let body =
+            #"{"signals":{"model":"iPhone","timezone":"Europe/Istanbul","language":"tr-TR","#
+            + #""languages":["tr-TR","de-DE","en"]},"deeplink_url":"myapp://promo/item"}"#
+        for language in ["de", "tr"] {
+            service.clock.advance(seconds: 60)
+            await service.click(body)
+            let reply = await service.check(Fingerprint(of: "iPhone|Europe/Istanbul|\(language)").hex)
+            #expect(reply.member("status") == "match", "\(language)")
+        }
+        let english = await service.check(Fingerprint(of: "iPhone|Europe/Istanbul|en").hex)
+        #expect(english.member("status") == "no_match")
+    }
+
     @Test("malformed requests are refused only after the key was accepted, and consume nothing")
     func refusals() async throws {
         let service = try await TestService()

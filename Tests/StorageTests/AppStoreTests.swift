@@ -29,7 +29,9 @@ struct AppStoreTests {
             openClicks: false,
             allowedOrigins: ["https://b.example", "https://a.example"],
             destinations: ["myapp://", "https://shop.example"],
-            window: AttributionWindow(seconds: 3600)
+            window: AttributionWindow(seconds: 3600),
+            localizations: ["tr", "en", "pt-BR"],
+            developmentLanguage: "en"
         )
         let app = App(id: AppID(high: 2, low: 2), settings: settings, createdAt: TestStore.noon)
         let keys = [try Self.key(1), try Self.key(2, kind: .admin, app: nil), try Self.key(3, kind: .test)]
@@ -50,7 +52,15 @@ struct AppStoreTests {
         let settings = App.Settings(name: "Shop 2", openClicks: false, allowedOrigins: ["https://c.example"])
         let app = test.app
         let directory = try await test.run { session in
-            try await session.update(app, to: App.Settings(name: "Shop", destinations: ["a://", "b://"]))
+            try await session.update(
+                app,
+                to: App.Settings(
+                    name: "Shop",
+                    destinations: ["a://", "b://"],
+                    localizations: ["tr"],
+                    developmentLanguage: "tr"
+                )
+            )
             try await session.update(app, to: settings)
             return try session.directory()
         }

@@ -12,19 +12,27 @@ public struct App: Equatable, Sendable {
         public var destinations: [String]
         /// Nil takes the server's window.
         public var window: AttributionWindow?
+        /// The languages that the app comes in, as Xcode names them (`tr`, `pt-BR`); empty when that is not known.
+        public var localizations: [String]
+        /// The one of them that the app falls back to.
+        public var developmentLanguage: String?
 
         public init(
             name: String,
             openClicks: Bool = true,
             allowedOrigins: [String] = [],
             destinations: [String] = [],
-            window: AttributionWindow? = nil
+            window: AttributionWindow? = nil,
+            localizations: [String] = [],
+            developmentLanguage: String? = nil
         ) {
             self.name = name
             self.openClicks = openClicks
             self.allowedOrigins = allowedOrigins
             self.destinations = destinations
             self.window = window
+            self.localizations = localizations
+            self.developmentLanguage = developmentLanguage
         }
     }
 

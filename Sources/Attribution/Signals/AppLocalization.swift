@@ -36,3 +36,15 @@ public struct AppLocalization: Equatable, Sendable {
         return preferred.first { codes.contains($0) } ?? development
     }
 }
+
+extension App.Settings {
+    /// What ``localizations`` and ``developmentLanguage`` say.
+    public var localization: AppLocalization {
+        guard !localizations.isEmpty || developmentLanguage != nil else { return .unknown }
+        return AppLocalization(
+            localizations: localizations,
+            developmentLanguage: developmentLanguage,
+            languages: DeviceData.embedded.languages
+        )
+    }
+}

@@ -22,7 +22,8 @@ extension WriteContext {
                 settings.name,
                 settings.openClicks,
                 settings.window?.seconds,
-                app.createdAt.milliseconds
+                app.createdAt.milliseconds,
+                settings.developmentLanguage
             )
         }
         guard isDone else { return .failure(StoreError(.conflict, "another app has this name")) }
@@ -47,7 +48,8 @@ extension WriteContext {
                 app.low,
                 settings.name,
                 settings.openClicks,
-                settings.window?.seconds
+                settings.window?.seconds,
+                settings.developmentLanguage
             )
         }
         guard isDone else { return .failure(StoreError(.conflict, "another app has this name")) }
@@ -96,6 +98,7 @@ extension WriteContext {
         for (delete, insert, values) in [
             (DirectorySQL.deleteOrigins, DirectorySQL.insertOrigin, settings.allowedOrigins),
             (DirectorySQL.deleteDestinations, DirectorySQL.insertDestination, settings.destinations),
+            (DirectorySQL.deleteLocalizations, DirectorySQL.insertLocalization, settings.localizations),
         ] {
             try connection.statement(delete).run(app.high, app.low)
             for (position, value) in values.enumerated() {
@@ -121,11 +124,12 @@ enum DirectorySQL {
         "INSERT INTO progress VALUES ('server_key', ?1) ON CONFLICT DO NOTHING"
     static let findServerKey: StaticString = "SELECT value FROM progress WHERE name = 'server_key'"
     static let insertApp: StaticString = """
-        INSERT INTO apps (id_high, id_low, name, open_clicks, window_seconds, created_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        INSERT INTO apps (id_high, id_low, name, open_clicks, window_seconds, created_at, development_language)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         """
     static let updateApp: StaticString = """
-        UPDATE apps SET name = ?3, open_clicks = ?4, window_seconds = ?5 WHERE id_high = ?1 AND id_low = ?2
+        UPDATE apps SET name = ?3, open_clicks = ?4, window_seconds = ?5, development_language = ?6
+        WHERE id_high = ?1 AND id_low = ?2
         """
     static let deleteOrigins: StaticString = """
         DELETE FROM app_origins WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
@@ -138,6 +142,12 @@ enum DirectorySQL {
         """
     static let insertDestination: StaticString = """
         INSERT INTO app_destinations SELECT number, ?3, ?4 FROM apps WHERE id_high = ?1 AND id_low = ?2
+        """
+    static let deleteLocalizations: StaticString = """
+        DELETE FROM app_localizations WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
+        """
+    static let insertLocalization: StaticString = """
+        INSERT INTO app_localizations SELECT number, ?3, ?4 FROM apps WHERE id_high = ?1 AND id_low = ?2
         """
     static let insertKey: StaticString = """
         INSERT INTO keys (

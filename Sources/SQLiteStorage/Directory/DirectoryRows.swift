@@ -15,6 +15,10 @@ enum DirectoryRows {
             "SELECT app, prefix FROM app_destinations ORDER BY app, position",
             connection
         )
+        let localizations = try lists(
+            "SELECT app, language FROM app_localizations ORDER BY app, position",
+            connection
+        )
         var ids: [Int64: AppID] = [:]
         let apps = try connection.statement(selectApps).all { row in
             let number = row.integer(0)
@@ -25,7 +29,9 @@ enum DirectoryRows {
                 openClicks: row.integer(4) != 0,
                 allowedOrigins: origins[number] ?? [],
                 destinations: destinations[number] ?? [],
-                window: row.optionalInteger(5).flatMap { AttributionWindow(seconds: $0) }
+                window: row.optionalInteger(5).flatMap { AttributionWindow(seconds: $0) },
+                localizations: localizations[number] ?? [],
+                developmentLanguage: row.optionalText(7)
             )
             return App(id: id, settings: settings, createdAt: Timestamp(milliseconds: row.integer(6)))
         }
@@ -62,7 +68,8 @@ enum DirectoryRows {
     }
 
     private static let selectApps: StaticString = """
-        SELECT number, id_high, id_low, name, open_clicks, window_seconds, created_at FROM apps ORDER BY number
+        SELECT number, id_high, id_low, name, open_clicks, window_seconds, created_at, development_language
+        FROM apps ORDER BY number
         """
     private static let selectKeys: StaticString = """
         SELECT id_high, id_low, kind, app, label, digest, created_at, expires_at, revoked_at, last_used_at

@@ -17,6 +17,7 @@ struct ClickDevice {
     init(
         _ body: ClickBody,
         _ claims: ClickClaims,
+        _ app: App,
         _ request: Request,
         _ service: Service
     ) throws(APIError) {
@@ -29,7 +30,7 @@ struct ClickDevice {
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
         isRobot = service.settings.robots.isRobot(claims.userAgent) || AutomaticVisit.isAnnounced(by: request)
-        let made = body.signals == nil ? [] : canonical.fingerprints()
+        let made = body.signals == nil ? [] : canonical.fingerprints(localization: app.settings.localization)
         guard let primary = body.fingerprint ?? made.first?.fingerprint else {
             throw Self.nothingToFindBy(body, canonical)
         }

@@ -12,7 +12,7 @@ enum RecordClick {
         exchange.app = app.id
         let claims = try ClickClaims(body, exchange, window: window(body, app, context))
         let destination = try ClickDestination.url(of: body, app: app, key: exchange.key)
-        let device = try ClickDevice(body, claims, exchange.request, context.service)
+        let device = try ClickDevice(body, claims, app, exchange.request, context.service)
         let click = newClick(body, app, claims, destination, device, context, exchange)
         let outcome: RecordOutcome
         do throws(StoreError) {

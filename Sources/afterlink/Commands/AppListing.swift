@@ -6,7 +6,7 @@ enum AppListing {
     static func table(_ apps: [App]) -> String {
         var table = Table([
             ("ID", .left), ("NAME", .left), ("OPEN CLICKS", .left), ("WINDOW", .right), ("ORIGINS", .left),
-            ("DESTINATIONS", .left), ("CREATED", .left),
+            ("DESTINATIONS", .left), ("LANGUAGES", .left), ("CREATED", .left),
         ])
         for app in apps {
             let settings = app.settings
@@ -17,10 +17,18 @@ enum AppListing {
                 settings.window.map { "\($0.seconds) s" } ?? "default",
                 settings.allowedOrigins.isEmpty ? "any" : settings.allowedOrigins.joined(separator: " "),
                 settings.destinations.isEmpty ? "any" : settings.destinations.joined(separator: " "),
+                languages(settings),
                 app.createdAt.iso8601,
             ])
         }
         return table.text
+    }
+
+    /// With the one that the app falls back to in brackets.
+    private static func languages(_ settings: App.Settings) -> String {
+        let fallback = settings.developmentLanguage.map { ["(\($0))"] } ?? []
+        let all = settings.localizations + fallback
+        return all.isEmpty ? "not known" : all.joined(separator: " ")
     }
 
     /// As in `{"app":{…}}`.
@@ -51,6 +59,8 @@ enum AppListing {
             json.member("allowed_origins") { write(app.settings.allowedOrigins, to: &$0) }
             json.member("destinations") { write(app.settings.destinations, to: &$0) }
             json.member("attribution_window", app.settings.window?.seconds)
+            json.member("localizations") { write(app.settings.localizations, to: &$0) }
+            json.member("development_language", app.settings.developmentLanguage)
             json.member("created_at", app.createdAt.iso8601)
         }
     }

@@ -29,6 +29,19 @@ enum AppSettingOptions {
                 "How long after a click a first launch may be credited to it, 60 to 2592000; `default` takes the"
                 + " server's."
         ),
+        CommandOption(
+            "localization",
+            "LANGUAGE",
+            isRepeatable: true,
+            help:
+                "A language that the app comes in, as Xcode names it (tr, pt-BR): iOS tells the app one of them, not"
+                + " the browser's; `none` forgets them."
+        ),
+        CommandOption(
+            "development-language",
+            "LANGUAGE",
+            help: "The language that the app falls back to where none of its own fits; `none` forgets it."
+        ),
     ]
 
     /// Changes what the arguments name and leaves the rest.
@@ -48,6 +61,29 @@ enum AppSettingOptions {
         if let text = arguments.value("attribution-window") {
             settings.window = try window(text)
         }
+        if let texts = arguments.values("localization") {
+            settings.localizations =
+                try texts == ["none"]
+                ? [] : texts.map { text throws(CommandFailure) in try language(text, of: "localization") }
+        }
+        if let text = arguments.value("development-language") {
+            settings.developmentLanguage =
+                try text == "none" ? nil : language(text, of: "development-language")
+        }
+    }
+
+    private static func language(_ text: String, of option: String) throws(CommandFailure) -> String {
+        let isBase = text.lowercased() == "base"
+        guard !isBase, text.utf8.count <= 35, DeviceData.embedded.languages.canonical(text) != nil else {
+            throw .wrongValue(
+                option,
+                text,
+                isBase
+                    ? "is no language; name the one that Base stands for"
+                    : "must be a language as Xcode names it, as in tr, pt-BR or zh-Hans"
+            )
+        }
+        return text
     }
 
     private static func origins(_ texts: [String]) throws(CommandFailure) -> [String] {

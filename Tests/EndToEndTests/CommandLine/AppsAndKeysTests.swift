@@ -103,7 +103,8 @@ struct AppsAndKeysTests {
             installation.run([
                 "apps", "set", "--app", "Shop", "--name", "Store", "--attribution-window", "3600",
                 "--destination", "any",
-                "--allowed-origin", "https://Shop.example", "--json",
+                "--allowed-origin", "https://Shop.example", "--localization", "tr", "--localization", "pt-BR",
+                "--development-language", "tr", "--json",
             ])
         )
         let after = try #require(changed["app"] as? [String: Any])
@@ -113,6 +114,17 @@ struct AppsAndKeysTests {
         #expect(after["destinations"] as? [String] == [])
         #expect(after["allowed_origins"] as? [String] == ["https://shop.example"])
         #expect(after["open_clicks"] as? Bool == false)
+        #expect(after["localizations"] as? [String] == ["tr", "pt-BR"])
+        #expect(after["development_language"] as? String == "tr")
+        #expect(try installation.run(["apps", "list"]).text.contains("tr pt-BR (tr)"))
+        let forgotten = try json(
+            installation.run([
+                "apps", "set", "--app", "Store", "--localization", "none", "--development-language", "none",
+                "--json",
+            ])
+        )
+        let last = try #require(forgotten["app"] as? [String: Any])
+        #expect(last["localizations"] as? [String] == [] && last["development_language"] == nil)
 
         let list = try json(installation.run(["apps", "list", "--json"]))
         #expect((list["apps"] as? [[String: Any]])?.map { $0["name"] as? String } == ["app", "Store"])
@@ -234,7 +246,9 @@ struct AppsAndKeysTests {
         ("keys create --kind app --expires 2001-01-01", 2), ("keys create --kind app --expires soon", 2),
         ("keys revoke app_secret", 2), ("keys revoke key_00000000000000000000000000", 1), ("apps set", 2),
         ("apps set --open-clicks maybe", 2), ("apps set --attribution-window 59", 2),
-        ("apps set --destination https://", 2), ("apps set --allowed-origin shop", 2), ("apps create", 2),
+        ("apps set --destination https://", 2), ("apps set --allowed-origin shop", 2),
+        ("apps set --localization Base", 2),
+        ("apps set --localization t%C3%BC", 2), ("apps set --development-language 1", 2), ("apps create", 2),
         ("apps create --name=", 2), ("apps create \u{A0}", 2), ("apps create \u{200B}", 2),
         ("apps create \u{2003}Shop", 2), ("apps set --name \u{A0}\u{2003}", 2),
         ("keys create --kind app --label \u{A0}", 2),
