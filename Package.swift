@@ -19,6 +19,7 @@ let package = Package(
     targets: [
         // C as the system has it.
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
+        .systemLibrary(name: "CMath", path: "Sources/CMath"),
         .systemLibrary(
             name: "CSQLite",
             path: "Sources/CSQLite",
@@ -44,7 +45,7 @@ let package = Package(
         .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: house),
         .target(
             name: "Attribution",
-            dependencies: ["Crypto"],
+            dependencies: ["CMath", "Crypto"],
             exclude: ["Data"],
             swiftSettings: house,
             plugins: ["EmbedPlugin"]
@@ -101,10 +102,23 @@ let package = Package(
             dependencies: ["Benchmark", "HTTPServer", "Support"],
             swiftSettings: house
         ),
+        // Launches with known truth in worlds whose parameters the model does not know, and how it fares.
+        .target(
+            name: "Simulation",
+            dependencies: ["Attribution", "Crypto"],
+            path: "Tests/Simulation",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "Simulate",
+            dependencies: ["Simulation"],
+            path: "Tests/Simulate",
+            swiftSettings: house
+        ),
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: house),
         .testTarget(
             name: "AttributionTests",
-            dependencies: ["Attribution", "Crypto", "Support"],
+            dependencies: ["Attribution", "Crypto", "Simulation", "Support"],
             exclude: ["Vectors"],
             swiftSettings: house
         ),

@@ -1,0 +1,52 @@
+/// How likely strangers share an address with a launch, and what agreement on it is therefore worth.
+struct AddressLikelihood {
+    private let crowd: AddressCrowd
+    private let model: MatchingModel
+    private let total: Double
+    private let rush: Rush
+
+    /// What keeps a likelihood from being certain in either direction.
+    private static let smallest = 1e-9
+
+    init(_ evidence: CandidateEvidence, model: MatchingModel) {
+        crowd = evidence.crowd
+        rush = Rush(evidence.candidates)
+        self.model = model
+        total = crowd.liveClicks + model.launchesWithAddress + 1
+    }
+
+    /// The probability that a stranger has exactly the launch's address, not counting so many clicks of our own.
+    func strangerExact(own: Double) -> Double {
+        let others = max(0, crowd.clicksExact - own) + crowd.launchesExact
+        // An address nobody else was seen at is as frequent as such addresses turned out to be.
+        let seen = others / total + model.repeatExact / (model.launchesWithAddress + 1)
+        let launches = crowd.launchesExact / (model.launchesWithAddress + 1)
+        let crowded = crowd.clicksExact >= AddressCrowd.enough ? launches : 0
+        return clamped(max(seen, crowded, rush.exact(own: own)))
+    }
+
+    /// The probability that a stranger is near the launch's address without sharing it.
+    func strangerNear(own: Double) -> Double {
+        let clicks = max(0, crowd.clicksNear - crowd.clicksExact - own)
+        let others = clicks + max(0, crowd.launchesNear - crowd.launchesExact)
+        let seen = others / total + model.repeatNear / (model.launchesWithAddress + 1)
+        return clamped(max(seen, rush.near(own: own)))
+    }
+
+    /// P(agreement | same device, age) / P(agreement | stranger).
+    func ratio(_ agreement: AddressAgreement, age: HandoverAge, own: Double = 1) -> Double {
+        let same = model.agreement(age)
+        return switch agreement {
+        case .missing: 1
+        case .exact: same.exact / strangerExact(own: own)
+        case .near: same.near / strangerNear(own: own)
+        case .differs:
+            max(Self.smallest, 1 - same.exact - same.near)
+                / max(Self.smallest, 1 - strangerExact(own: 0) - strangerNear(own: 0))
+        }
+    }
+
+    private func clamped(_ probability: Double) -> Double {
+        min(max(probability, Self.smallest), 0.98)
+    }
+}

@@ -1,0 +1,41 @@
+/// How busy the present is with launches that come from no click.
+///
+/// Nights, advertisements on television and the break of a match change it within minutes, while the counts by
+/// fingerprint are those of days.
+enum PresentActivity {
+    private static let slotMilliseconds: Int64 = 600_000
+    /// Older slots than this are not read, and may be deleted.
+    static let slots: UInt64 = 24
+    /// After how many seconds a launch tells half as much of the present.
+    private static let halfLife = 600.0
+    /// The launches by which the average is believed to hold.
+    private static let priorLaunches = 6.0
+
+    /// The ten minutes since 1970, as a counter's key.
+    static func slot(_ moment: Timestamp) -> UInt64 {
+        UInt64(max(0, moment.milliseconds) / slotMilliseconds)
+    }
+
+    /// The present rate as a multiple of the average; 1 while nothing is known.
+    static func factor(_ counters: ModelCounters) -> Double {
+        let observed = counters.epoch.observedSeconds(.totals, at: counters.at)
+        let total = counters[.organic]
+        guard observed > 0, total > 0 else { return 1 }
+        let sinceBegin = max(0, Double(counters.at.milliseconds(since: counters.epoch.began)) / 1000)
+        let present = slot(counters.at)
+        let begun = Double(max(0, counters.at.milliseconds) % slotMilliseconds) / 1000
+        let length = Double(slotMilliseconds) / 1000
+        var launches = 0.0
+        var seconds = 0.0
+        for back in 0..<min(slots, present) {
+            let end = back == 0 ? 0 : begun + Double(back - 1) * length
+            let start = min(begun + Double(back) * length, sinceBegin)
+            guard start > end else { break }
+            let worth = LearningEpoch.fading((start + end) / 2, halfLife: halfLife)
+            launches += worth * max(0, counters[.organicByTenMinutes, present - back])
+            seconds += worth * (start - end)
+        }
+        let factor = (launches + priorLaunches) / (total / observed * seconds + priorLaunches)
+        return min(max(factor, 0.1), 20)
+    }
+}

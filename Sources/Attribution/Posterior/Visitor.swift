@@ -1,0 +1,60 @@
+/// The clicks of one person, who launches once: one candidate, credited with the last of them.
+struct Visitor {
+    /// Newest first, ties by later id; never empty.
+    let clicks: [Candidate]
+    /// He has launched since his last click: what he clicked before that explains no other launch.
+    let isSpent: Bool
+
+    var last: Candidate { clicks[0] }
+
+    /// Above this many clicks with one visitor hash, the address is many people's.
+    private static let mostClicks = 4
+    /// With so many other clicks and launches at the launch's address, equal agents are no longer one person.
+    private static let crowded = 4.0
+    /// With at most so many clicks on a fingerprint, those without an address are one person's.
+    private static let lowTraffic = 4
+
+    /// The visitors behind the live candidates, in the order of their last clicks, newest first.
+    static func groups(of evidence: CandidateEvidence) -> [Visitor] {
+        let live = evidence.candidates.filter { $0.claimedAt == nil }.sorted(by: isNewer)
+        let isLowTraffic = evidence.background.isEmpty && live.count <= lowTraffic
+        let claims = evidence.candidates.filter { $0.claimedAt != nil && $0.address == .exact }
+        var members: [UInt64: [Candidate]] = [:]
+        for candidate in live { members[candidate.visitor, default: []].append(candidate) }
+        var visitors: [Visitor] = []
+        var grouped: Set<UInt64> = []
+        for candidate in live {
+            let clicks = members[candidate.visitor] ?? [candidate]
+            guard isOne(clicks, evidence.crowd, isLowTraffic: isLowTraffic) else {
+                visitors.append(Visitor([candidate], claims: claims, crowd: evidence.crowd))
+                continue
+            }
+            guard grouped.insert(candidate.visitor).inserted else { continue }
+            visitors.append(Visitor(clicks, claims: claims, crowd: evidence.crowd))
+        }
+        return visitors
+    }
+
+    private init(_ clicks: [Candidate], claims: [Candidate], crowd: AddressCrowd) {
+        self.clicks = clicks
+        let last = clicks[0]
+        isSpent =
+            last.address == .exact && !Self.isCrowded(crowd, own: clicks.count + claims.count)
+            && claims.contains { ($0.claimedAt ?? $0.clickedAt) >= last.clickedAt }
+    }
+
+    private static func isOne(_ clicks: [Candidate], _ crowd: AddressCrowd, isLowTraffic: Bool) -> Bool {
+        guard clicks.count > 1 else { return true }
+        guard let first = clicks.first, first.hasAddress else { return isLowTraffic }
+        guard clicks.count <= mostClicks else { return false }
+        return first.address != .exact || !isCrowded(crowd, own: clicks.count)
+    }
+
+    private static func isCrowded(_ crowd: AddressCrowd, own: Int) -> Bool {
+        crowd.clicksExact + crowd.launchesExact - Double(own) >= crowded
+    }
+
+    static func isNewer(_ left: Candidate, _ right: Candidate) -> Bool {
+        (left.clickedAt, left.click) > (right.clickedAt, right.click)
+    }
+}

@@ -1,0 +1,128 @@
+import Attribution
+import Testing
+
+@Suite("Learning from traffic")
+struct LearningTests {
+    private let epoch = LearningEpoch(began: TestValues.noon)
+
+    private func taught(
+        _ candidates: [Candidate],
+        hasAddress: Bool = true,
+        model: MatchingModel = PosteriorScenario.taught()
+    ) -> LearntIncrements {
+        var increments = LearntIncrements(epoch: epoch)
+        let crowd = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
+        Teaching.launch(
+            LaunchTraits(at: TestValues.noon, hasAddress: hasAddress),
+            CandidateEvidence(candidates: candidates, crowd: crowd),
+            fingerprint: 5,
+            exact: hasAddress ? 6 : nil,
+            near: hasAddress ? 7 : nil,
+            model: model,
+            into: &increments
+        )
+        return increments
+    }
+
+    @Test("counts a launch without a click as organic, at the price of eight additions in memory")
+    func organicLaunch() {
+        let increments = taught([])
+        #expect(increments.sums[CounterKey(.organic, 5)] == 1)
+        #expect(increments.sums[CounterKey(.launchesAtAddress, 6)] == 1)
+        #expect(increments.sums[CounterKey(.launchesNearAddress, 7)] == 1)
+        #expect(increments.sums.count == 7)
+        #expect(taught([], hasAddress: false).sums.count == 4)
+    }
+
+    @Test(
+        "lets a pair at one address stand for those that changed theirs: 1 / 0.70 conversions, once it is trusted"
+    )
+    func pairAtOneAddress() {
+        let sums = taught([PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
+        let lane = CounterKey(.conversions, Lane(platform: .ios, form: .a).code)
+        let converted = sums[lane] ?? 0
+        #expect((1.1...1.43).contains(converted))
+        #expect(abs((sums[CounterKey(.organic, 5)] ?? 0) + converted - 1) < 1e-9)
+        #expect(abs((sums[CounterKey(.delays, 17)] ?? 0) - converted) < 1e-9)
+    }
+
+    @Test("gives a launch that agrees with no click to nobody but the guess")
+    func launchElsewhere() {
+        let strangers = (1...40).map { PosteriorScenario.candidate($0, secondsAgo: 7200, visitor: $0) }
+        let sums = taught(strangers).sums
+        #expect((sums[CounterKey(.organic, 5)] ?? 0) > 0.7)
+    }
+
+    @Test("tells the address habits of devices from certain pairs and from no others")
+    func addressHabits() {
+        var increments = LearntIncrements(epoch: epoch)
+        for index in 0..<600 {
+            let agreement: AddressAgreement = index.isMultiple(of: 4) ? .exact : .differs
+            Teaching.certainPair(
+                agreement: agreement,
+                delaySeconds: 60,
+                at: TestValues.noon,
+                into: &increments
+            )
+        }
+        let model = MatchingModel(sums: increments.sums, epoch: epoch, at: TestValues.noon)
+        // 150 of 600 on top of 105 of 150, by hand 0.34 instead of 0.70: an exact address is worth less than before.
+        let click = [PosteriorScenario.candidate(1, secondsAgo: 300)]
+        let before = PosteriorScenario.posterior(click, organic: 9, model: PosteriorScenario.model)
+        let after = PosteriorScenario.posterior(click, organic: 9, model: model)
+        #expect(model.summary.contains("exact 0.34"))
+        #expect(after.conversion >= before.conversion)
+    }
+
+    @Test("counts a click by app alone, whatever it is indexed under")
+    func clicks() {
+        var increments = LearntIncrements(epoch: epoch)
+        Teaching.click(
+            at: TestValues.noon,
+            platform: .ios,
+            forms: [.a, nil],
+            hasAddress: true,
+            release: OSRelease(platform: .ios, major: 18, minor: 1),
+            signals: [SignalValue(.language, value: 4)],
+            into: &increments
+        )
+        let areTheApps = increments.sums.keys.allSatisfy { $0.family.belongsToModel }
+        #expect(areTheApps)
+        #expect(increments.sums.count == 8)
+    }
+
+    @Test("keeps sums right on average in a flood of launches, in bounded memory")
+    func flood() {
+        var total = 0.0
+        for turn in 0..<8 {
+            var increments = LearntIncrements(epoch: epoch, keyLimit: 100, turn: UInt64(turn))
+            for key in 0..<5000 {
+                increments.add(to: CounterKey(.organic, UInt64(key)), at: TestValues.noon)
+            }
+            #expect(increments.sums.count <= 100)
+            #expect(increments.keptOneOf > 16)
+            total += increments.sums.values.reduce(0, +)
+        }
+        // 40,000 launches, told by some 600 keys: within five standard deviations.
+        #expect(abs(total / 40_000 - 1) < 0.25)
+    }
+
+    @Test("takes one launch an hour from a device that asks again and again")
+    func sightings() {
+        var sightings = LaunchSightings(limit: 10)
+        func isNew(_ launch: UInt64, after minutes: Int64) -> Bool {
+            sightings.isNew(launch, at: TestValues.noon.advanced(byMilliseconds: minutes * 60_000))
+        }
+        let asked: [(launch: UInt64, minutes: Int64, isNew: Bool)] = [
+            (1, 0, true), (1, 1, false), (1, 59, false), (2, 59, true), (1, 61, false), (2, 300, true),
+        ]
+        for (launch, minutes, expected) in asked {
+            let answer = isNew(launch, after: minutes)
+            #expect(answer == expected, "launch \(launch) after \(minutes) min")
+        }
+        let flood = (100..<200).filter { isNew($0, after: 301) }
+        #expect(flood.count == 100)
+        let forgotten = isNew(2, after: 302)
+        #expect(forgotten)
+    }
+}

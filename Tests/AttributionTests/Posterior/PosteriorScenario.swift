@@ -1,0 +1,69 @@
+import Attribution
+
+/// Candidates and launches in few words.
+enum PosteriorScenario {
+    static let noon = TestValues.noon
+    static let model = MatchingModel.fresh(at: noon)
+
+    /// A model that has seen a thousand clicks and launches in the two days before noon.
+    static func taught() -> MatchingModel {
+        let began = noon.advanced(byMilliseconds: -2 * 86_400_000)
+        let epoch = LearningEpoch(began: began)
+        var increments = LearntIncrements(epoch: epoch)
+        let totals: [AppTotal] = [.launches, .launchesWithAddress, .clicks, .clicksWithAddress]
+        for total in totals { increments.add(1000, to: CounterKey(total), at: noon) }
+        return MatchingModel(sums: increments.sums, epoch: epoch, at: noon)
+    }
+
+    static func candidate(
+        _ number: UInt64,
+        secondsAgo: Double,
+        url: UInt64 = 1,
+        campaign: UInt64 = 1,
+        address: AddressAgreement = .differs,
+        visitor: UInt64? = nil,
+        form: FingerprintForm? = .a,
+        claimedSecondsAgo: Double? = nil
+    ) -> Candidate {
+        Candidate(
+            click: ClickID(high: number, low: 0),
+            clickedAt: noon.advanced(byMilliseconds: Int64(-secondsAgo * 1000)),
+            destination: CreditedDestination(url: url, campaign: campaign),
+            platform: .ios,
+            form: form,
+            address: address,
+            visitor: visitor ?? number,
+            hasAddress: address != .missing,
+            claimedAt: claimedSecondsAgo.map { noon.advanced(byMilliseconds: Int64(-$0 * 1000)) }
+        )
+    }
+
+    static let launch = LaunchTraits(at: noon, hasAddress: true)
+
+    static func posterior(
+        _ candidates: [Candidate],
+        background: [BackgroundCount] = [],
+        organic: Double = 0,
+        crowd: AddressCrowd = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
+        model: MatchingModel = taught()
+    ) -> Posterior {
+        let evidence = CandidateEvidence(
+            candidates: candidates,
+            background: background,
+            crowd: crowd,
+            organic: organic
+        )
+        return Posterior(evidence, launch: launch, model: model)
+    }
+
+    static func verdict(
+        _ candidates: [Candidate],
+        organic: Double = 0,
+        policy: MatchPolicy = MatchPolicy(),
+        model: MatchingModel = taught()
+    ) -> Verdict {
+        let crowd = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
+        let evidence = CandidateEvidence(candidates: candidates, crowd: crowd, organic: organic)
+        return Verdict(evidence, launch: launch, model: model, policy: policy)
+    }
+}

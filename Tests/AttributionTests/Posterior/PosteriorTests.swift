@@ -1,0 +1,138 @@
+import Attribution
+import Simulation
+import Testing
+
+@Suite("The posterior")
+struct PosteriorTests {
+    // By hand, for a click of five minutes ago and two organic launches in two days of half-lives of two days:
+    // f = (29/30 · (0.7 · 0.1475 + 0.3 · 0.0046) + 1/1350) / 106 s = 9.61e-4 a second, n = 0.15 · f = 1.441e-4,
+    // L = 2 / 124,649 s · (1 − e^−8) = 1.604e-5. A stranger has the address of one click among 2,001 events with
+    // 0.05 / 1001 = 5.0e-5.
+    @Test(
+        "weighs the agreement of addresses as computed by hand",
+        arguments: [
+            (AddressAgreement.missing, 0.8999),  // n / (n + L)
+            (.differs, 0.6833),  // n · 0.24 / 0.9994
+            (.near, 0.99990),  // n · 0.06 / 5.0e-5
+            (.exact, 0.99999),  // n · 0.70 / 5.0e-5
+        ]
+    )
+    func byHand(address: AddressAgreement, probability: Double) throws {
+        let candidates = [PosteriorScenario.candidate(1, secondsAgo: 300, address: address)]
+        let posterior = PosteriorScenario.posterior(candidates, organic: 2)
+        let share = try #require(posterior.destinations.first)
+        #expect(abs(share.probability - probability) < 2e-4)
+        #expect(abs(posterior.organic + share.probability - 1) < 1e-12)
+    }
+
+    @Test("adds up to one whatever the evidence, and never yields what is no number", arguments: 1...40)
+    func addsUp(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let candidates = (0..<random.below(40)).map { RandomEvidence.candidate(UInt64($0), &random) }
+        let background = (0..<random.below(10)).map { _ in RandomEvidence.background(&random) }
+        let crowd = RandomEvidence.crowd(&random)
+        let posterior = PosteriorScenario.posterior(
+            candidates,
+            background: background,
+            organic: random.chance(0.3) ? 0 : random.unit() * 1000,
+            crowd: crowd
+        )
+        let told = posterior.destinations.reduce(0) { $0 + $1.probability }
+        let lumped = background.contains { $0.destination == nil }
+        #expect(posterior.organic >= 0 && posterior.organic <= 1)
+        #expect(posterior.destinations.allSatisfy { $0.probability >= 0 && $0.probability <= 1 })
+        #expect(lumped ? told + posterior.organic < 1 + 1e-9 : abs(told + posterior.organic - 1) < 1e-9)
+    }
+
+    @Test("does not depend on the order in which candidates are told", arguments: 1...10)
+    func ignoresOrder(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let candidates = (0..<20).map { RandomEvidence.candidate(UInt64($0), &random) }
+        let one = PosteriorScenario.posterior(candidates, organic: 3)
+        let other = PosteriorScenario.posterior(candidates.shuffled(using: &random), organic: 3)
+        #expect(one.destinations.map(\.click) == other.destinations.map(\.click))
+        #expect(abs(one.organic - other.organic) < 1e-12)
+    }
+
+    @Test("grows with every better agreement")
+    func growsWithAgreement() {
+        let order: [AddressAgreement] = [.differs, .missing, .near, .exact]
+        let probabilities = order.map { address in
+            PosteriorScenario.posterior(
+                [PosteriorScenario.candidate(1, secondsAgo: 7200, address: address)],
+                organic: 40
+            ).conversion
+        }
+        #expect(zip(probabilities, probabilities.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    @Test("falls with the organic launches of the fingerprint, and with the crowd at the address")
+    func fallsWithOrganicLaunches() {
+        let click = [PosteriorScenario.candidate(1, secondsAgo: 7200, address: .exact)]
+        let byOrganic = [0.0, 1, 10, 100, 1000].map {
+            PosteriorScenario.posterior(click, organic: $0).conversion
+        }
+        #expect(zip(byOrganic, byOrganic.dropFirst()).allSatisfy { $0 > $1 })
+        let byCrowd = [1.0, 10, 100, 1000].map {
+            PosteriorScenario.posterior(
+                click,
+                organic: 40,
+                crowd: AddressCrowd(clicksExact: $0, clicksNear: $0, liveClicks: 1000)
+            ).conversion
+        }
+        #expect(zip(byCrowd, byCrowd.dropFirst()).allSatisfy { $0 > $1 })
+    }
+
+    @Test("counts clicks that are told as numbers as it counts those told one by one")
+    func countsBackground() {
+        let middle = DelayBins.middle(ofBin: 20)
+        let single = (1...30).map { PosteriorScenario.candidate($0, secondsAgo: middle, visitor: $0) }
+        let count = BackgroundCount(
+            destination: CreditedDestination(url: 1, campaign: 1),
+            lane: Lane(platform: .ios, form: .a),
+            ageBin: 20,
+            weight: 29
+        )
+        let told = PosteriorScenario.posterior(single, organic: 9)
+        let counted = PosteriorScenario.posterior([single[0]], background: [count], organic: 9)
+        #expect(abs(told.organic - counted.organic) < 1e-9)
+    }
+}
+
+/// Candidates of every kind.
+enum RandomEvidence {
+    static func candidate(_ number: UInt64, _ random: inout SplitMix64) -> Candidate {
+        let ages = [-5, 0, 1, 60, 300, 3000, 40_000, 86_400, 2_600_000]
+        let addresses = AddressAgreement.allCases
+        return PosteriorScenario.candidate(
+            number,
+            secondsAgo: Double(ages[random.below(ages.count)]) + random.unit(),
+            url: UInt64(random.below(5)),
+            campaign: UInt64(random.below(3)),
+            address: addresses[random.below(addresses.count)],
+            visitor: UInt64(random.below(12)),
+            form: random.chance(0.7) ? .a : nil,
+            claimedSecondsAgo: random.chance(0.1) ? random.unit() * 1000 : nil
+        )
+    }
+
+    static func background(_ random: inout SplitMix64) -> BackgroundCount {
+        BackgroundCount(
+            destination: random.chance(0.3) ? nil : CreditedDestination(url: 1, campaign: 1),
+            lane: Lane(platform: .android, form: nil),
+            ageBin: random.below(60) - 5,
+            weight: random.chance(0.1) ? -1 : random.unit() * 10_000,
+            shareWithAddress: random.unit() * 2
+        )
+    }
+
+    static func crowd(_ random: inout SplitMix64) -> AddressCrowd {
+        AddressCrowd(
+            clicksExact: Double(random.below(1200)),
+            clicksNear: Double(random.below(1200)),
+            liveClicks: Double(random.below(30_000)),
+            launchesExact: random.unit() * 100,
+            launchesNear: random.unit() * 100
+        )
+    }
+}

@@ -1,0 +1,73 @@
+import Attribution
+import Simulation
+import Testing
+
+@Suite("Matching in simulated worlds")
+struct SimulationTests {
+    @Test("is the same whenever the seed is the same")
+    func deterministic() {
+        var world = Worlds.turkey(300)
+        world.days = 2
+        let one = TraceGenerator.events(of: world, seed: 3)
+        let other = TraceGenerator.events(of: world, seed: 3)
+        #expect(one.map(\.json) == other.map(\.json))
+        #expect(one.map(\.json) != TraceGenerator.events(of: world, seed: 4).map(\.json))
+        #expect(zip(one, one.dropFirst()).allSatisfy { $0.at <= $1.at })
+    }
+
+    @Test(
+        "is honest, precise, and finds most, in worlds that the model has not been told of",
+        arguments: [
+            // Two days of 2,000 clicks, judged on the second; margins for so few launches.
+            (world: Worlds.turkey(2000), precision: 0.93, found: 0.62, organic: 0.04, error: 0.06),
+            (world: Worlds.world(2000), precision: 0.93, found: 0.66, organic: 0.04, error: 0.06),
+            (world: Worlds.venue(2000), precision: 0.85, found: 0.55, organic: 0.14, error: 0.10),
+        ]
+    )
+    func bars(world: World, precision: Double, found: Double, organic: Double, error: Double) {
+        var world = world
+        world.days = 2
+        let score = Replay.score(TraceGenerator.events(of: world, seed: 11), policy: MatchPolicy())
+        #expect(score.precision >= precision)
+        #expect(score.found >= found)
+        #expect(score.falseAttribution <= organic)
+        #expect(score.uncappedError <= error)
+        #expect(score.rematched <= 0.08)
+        #expect(score.clicksUsedTwice == 0)
+        // The expected conversions are those that were, give or take.
+        #expect(abs(score.expected / Double(score.conversions) - 1) < 0.25)
+    }
+
+    @Test("stays careful when nearly every launch comes from no click")
+    func mostlyOrganic() {
+        var world = Worlds.turkey(1000)
+        world.days = 2
+        world.organicPerConversion = 19
+        let score = Replay.score(TraceGenerator.events(of: world, seed: 5), policy: MatchPolicy())
+        #expect(score.falseAttribution <= 0.01)
+        #expect(score.precision >= 0.85)
+    }
+
+    @Test("with tokens on most launches is nearly always right, and finds nearly all")
+    func tokens() {
+        var world = Worlds.turkey(2000)
+        world.days = 2
+        world.tokens = 0.85
+        let score = Replay.score(TraceGenerator.events(of: world, seed: 6), policy: MatchPolicy())
+        #expect(score.precision >= 0.98)
+        #expect(score.found >= 0.90)
+    }
+
+    @Test("by the plain rule credits most launches that came from no click")
+    func plainRule() {
+        var world = Worlds.turkey(2000)
+        world.days = 2
+        let score = Replay.score(
+            TraceGenerator.events(of: world, seed: 11),
+            policy: MatchPolicy(rule: .newest)
+        )
+        #expect(score.falseAttribution > 0.5)
+        #expect(score.precision < 0.5)
+        #expect(score.clicksUsedTwice == 0)
+    }
+}

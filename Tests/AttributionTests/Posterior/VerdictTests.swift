@@ -1,0 +1,100 @@
+import Attribution
+import Testing
+
+@Suite("The verdict on a launch")
+struct VerdictTests {
+    private let near = PosteriorScenario.candidate(
+        1,
+        secondsAgo: 300,
+        url: 1,
+        campaign: 7,
+        address: .exact,
+        visitor: 1
+    )
+    private let other = PosteriorScenario.candidate(
+        2,
+        secondsAgo: 280,
+        url: 2,
+        campaign: 7,
+        address: .exact,
+        visitor: 2
+    )
+
+    @Test("of a fresh server is the newest click with the fingerprint, whatever else is known")
+    func freshServer() {
+        let clicks = (1...9).map {
+            PosteriorScenario.candidate($0, secondsAgo: 5000 - Double($0), url: $0, visitor: $0)
+        }
+        let verdict = PosteriorScenario.verdict(clicks, model: PosteriorScenario.model)
+        let newest = CreditedDestination(url: 9, campaign: 1)
+        #expect(verdict.outcome == .match(ClickID(high: 9, low: 0), newest))
+        let alone = PosteriorScenario.verdict([clicks[0]], model: PosteriorScenario.model)
+        #expect(alone.confidence == Verdict.highestConfidence)
+    }
+
+    @Test("needs the minimum confidence, and says why there is none")
+    func threshold() {
+        let weak = PosteriorScenario.candidate(1, secondsAgo: 300)
+        let verdict = PosteriorScenario.verdict([weak], organic: 2)
+        #expect(verdict.outcome == .noMatch(.belowThreshold))
+        #expect(abs(verdict.confidence - 0.6833) < 2e-4)
+        #expect(abs(verdict.expectedConversions - 0.6833) < 2e-4)
+        #expect(abs(verdict.variance - 0.6833 * 0.3167) < 2e-4)
+        #expect(abs(verdict.organicShare - 0.3167) < 2e-4)
+        let lenient = PosteriorScenario.verdict(
+            [weak],
+            organic: 2,
+            policy: MatchPolicy(minimumConfidence: 0.6)
+        )
+        #expect(lenient.outcome == .match(weak.click, weak.destination))
+        #expect(lenient.evidence == .fingerprint)
+    }
+
+    @Test("between two people's clicks is ambiguous, and the policy says what becomes of it")
+    func ambiguity() {
+        func verdict(_ ambiguity: MatchPolicy.Ambiguity) -> Verdict {
+            PosteriorScenario.verdict([near, other], policy: MatchPolicy(onAmbiguity: ambiguity))
+        }
+        #expect(verdict(.noMatch).outcome == .noMatch(.ambiguous))
+        #expect(verdict(.newest).outcome == .match(other.click, other.destination))
+        guard case .campaignOnly(_, let destination) = verdict(.campaignOnly).outcome else {
+            Issue.record("the campaign is certain")
+            return
+        }
+        #expect(destination.campaign == 7)
+        #expect(verdict(.campaignOnly).confidence == Verdict.highestConfidence)
+        #expect(verdict(.noMatch).competingClicks == 1)
+    }
+
+    @Test("sums what leads to one place: two people's clicks on one link do not compete")
+    func sums() {
+        var same = other
+        same.destination = near.destination
+        let verdict = PosteriorScenario.verdict([near, same])
+        #expect(verdict.outcome == .match(same.click, near.destination))
+        #expect(verdict.evidence == .probabilistic)
+    }
+
+    @Test("by the plain rule is the newest click and states how likely it is")
+    func plainRule() {
+        let late = PosteriorScenario.candidate(3, secondsAgo: 20, url: 3, visitor: 3)
+        let verdict = PosteriorScenario.verdict([near, late], organic: 2, policy: MatchPolicy(rule: .newest))
+        #expect(verdict.outcome == .match(late.click, late.destination))
+        #expect(verdict.confidence < 0.01)
+    }
+
+    @Test("is never given by a fingerprint where fingerprints are switched off")
+    func switchedOff() {
+        let verdict = PosteriorScenario.verdict([near], policy: MatchPolicy(usesFingerprints: false))
+        #expect(verdict.outcome == .noMatch(.fingerprintDisabled))
+        #expect(PosteriorScenario.verdict([]).outcome == .noMatch(.noCandidate))
+    }
+
+    @Test(
+        "takes no policy that cannot be",
+        arguments: [(-1.0, 0.0), (2, 1), (.nan, 0.70), (.infinity, 1), (0.9, 0.9)]
+    )
+    func policies(minimum: Double, held: Double) {
+        #expect(MatchPolicy(minimumConfidence: minimum).minimumConfidence == held)
+    }
+}

@@ -1,0 +1,71 @@
+import Attribution
+import Testing
+
+@Suite("One visitor's clicks")
+struct VisitorTests {
+    @Test("do not compete: two taps on one link are as good as one")
+    func doubleTap() {
+        let one = [PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact, visitor: 9)]
+        let two = one + [PosteriorScenario.candidate(2, secondsAgo: 297, address: .exact, visitor: 9)]
+        let crowd = AddressCrowd(clicksExact: 2, clicksNear: 2, liveClicks: 1000)
+        let single = PosteriorScenario.posterior(one, organic: 20)
+        let double = PosteriorScenario.posterior(two, organic: 20, crowd: crowd)
+        #expect(double.destinations.count == 1)
+        #expect(abs(single.conversion - double.conversion) < 1e-6)
+        #expect(double.destinations.first?.click == ClickID(high: 2, low: 0))
+    }
+
+    @Test("are credited to the last of them, wherever it leads")
+    func lastCounts() {
+        let verdict = PosteriorScenario.verdict([
+            PosteriorScenario.candidate(1, secondsAgo: 300, url: 1, address: .exact, visitor: 9),
+            PosteriorScenario.candidate(2, secondsAgo: 2, url: 2, address: .exact, visitor: 9),
+        ])
+        let last = CreditedDestination(url: 2, campaign: 1)
+        #expect(verdict.outcome == .match(ClickID(high: 2, low: 0), last))
+        // He installed while the first click was five minutes old: the tap after that makes it no less likely.
+        #expect(verdict.confidence == Verdict.highestConfidence)
+    }
+
+    @Test("are told apart where many people share an address and an agent")
+    func crowd() {
+        let clicks = (1...3).map {
+            PosteriorScenario.candidate($0, secondsAgo: 300, url: $0, address: .exact, visitor: 9)
+        }
+        let alone = PosteriorScenario.posterior(clicks)
+        let crowded = PosteriorScenario.posterior(
+            clicks,
+            crowd: AddressCrowd(clicksExact: 60, clicksNear: 60, liveClicks: 1000)
+        )
+        #expect(alone.destinations.count == 1)
+        #expect(crowded.destinations.count == 3)
+    }
+
+    @Test("without an address are one person's at low traffic, and many people's at high traffic")
+    func withoutAddress() {
+        func clicks(_ count: UInt64) -> [Candidate] {
+            (1...count).map {
+                PosteriorScenario.candidate($0, secondsAgo: 300, url: $0, address: .missing, visitor: 9)
+            }
+        }
+        #expect(PosteriorScenario.posterior(clicks(2)).destinations.count == 1)
+        #expect(PosteriorScenario.posterior(clicks(9)).destinations.count == 9)
+    }
+
+    @Test("explain no second launch once one of them was consumed, but a later click does")
+    func reinstall() {
+        let older = PosteriorScenario.candidate(1, secondsAgo: 9000, url: 1, address: .exact, visitor: 9)
+        let claimed = PosteriorScenario.candidate(
+            2,
+            secondsAgo: 8000,
+            url: 2,
+            address: .exact,
+            visitor: 9,
+            claimedSecondsAgo: 7600
+        )
+        let later = PosteriorScenario.candidate(3, secondsAgo: 200, url: 3, address: .exact, visitor: 9)
+        #expect(PosteriorScenario.verdict([older]).confidence > 0.9)
+        #expect(PosteriorScenario.verdict([older, claimed]).outcome == .noMatch(.belowThreshold))
+        #expect(PosteriorScenario.verdict([later, older, claimed]).confidence > 0.9)
+    }
+}

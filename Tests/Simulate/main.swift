@@ -1,0 +1,3 @@
+import Simulation
+
+SimulationProgram.run(Array(CommandLine.arguments.dropFirst()))

@@ -1,0 +1,84 @@
+import Attribution
+import Foundation
+
+/// The program: plays worlds by name and prints a line for each run.
+public enum SimulationProgram {
+    private static let usage = """
+        Simulate [WORLD…] [seeds=N] [refresh=SECONDS] [newest] [details]   plays the worlds (all small ones without a name)
+        Simulate trace WORLD [seed=N]                    prints a world's events as lines of JSON
+        """
+    private static let heading =
+        "world            clicks seed  policy   precis person  found  false rematch  calib uncap expected/true"
+
+    public static func run(_ arguments: [String]) {
+        func number(_ name: String) -> UInt64? {
+            arguments.first { $0.hasPrefix("\(name)=") }.flatMap { UInt64($0.dropFirst(name.count + 1)) }
+        }
+        let words: Set = ["newest", "details", "trace"]
+        let names = arguments.filter { !$0.contains("=") && !words.contains($0) }
+        let worlds = Worlds.all.filter { world in
+            names.isEmpty
+                ? world.clicksPerDay < 50_000 : names.contains(world.name) || names.contains(world.label)
+        }
+        guard !worlds.isEmpty, !arguments.contains("--help") else { return print(usage) }
+        if arguments.contains("trace") {
+            for event in TraceGenerator.events(of: worlds[0], seed: number("seed") ?? 1) { print(event.json) }
+            return
+        }
+        print(heading)
+        for world in worlds {
+            for seed in 1...max(1, number("seeds") ?? 1) {
+                let events = TraceGenerator.events(of: world, seed: seed &* 7919)
+                let refresh = Int64(number("refresh") ?? 30)
+                play(events, world, seed, MatchPolicy(), refresh, arguments.contains("details"))
+                if arguments.contains("newest") {
+                    play(events, world, seed, MatchPolicy(rule: .newest), refresh, false)
+                }
+            }
+        }
+    }
+
+    private static func play(
+        _ events: [TraceEvent],
+        _ world: World,
+        _ seed: UInt64,
+        _ policy: MatchPolicy,
+        _ refresh: Int64,
+        _ showsDetails: Bool
+    ) {
+        var replay = Replay(policy: policy, refreshSeconds: refresh)
+        replay.play(events)
+        print(line(world, seed, policy, replay.score))
+        guard showsDetails else { return }
+        for (bin, row) in replay.score.table.enumerated() where row.count > 0 {
+            print(
+                String(
+                    format: "  from %.1f: %6d matches, stated %.3f, right %.3f",
+                    Double(bin) / 10,
+                    row.count,
+                    row.stated,
+                    row.right
+                )
+            )
+        }
+        print(replay.finalModel.summary)
+    }
+
+    private static func line(_ world: World, _ seed: UInt64, _ policy: MatchPolicy, _ score: Score) -> String
+    {
+        func percent(_ value: Double) -> String { String(format: "%6.1f", value * 100) }
+        func padded(_ text: String, _ width: Int) -> String {
+            text.padding(toLength: width, withPad: " ", startingAt: 0)
+        }
+        return [
+            padded(world.name, 16), String(format: "%6d", world.clicksPerDay),
+            String(format: "%4d", Int(seed)),
+            " " + padded(policy.rule == .newest ? "newest" : "default", 7), percent(score.precision),
+            percent(score.personPrecision), percent(score.found), percent(score.falseAttribution),
+            percent(score.rematched), String(format: " %5.3f", score.calibrationError),
+            String(format: "%5.3f", score.uncappedError),
+            String(format: "%7.0f/%d", score.expected, score.conversions),
+            score.clicksUsedTwice > 0 ? "a click was used twice" : "",
+        ].joined(separator: " ")
+    }
+}

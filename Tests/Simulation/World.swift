@@ -1,0 +1,112 @@
+/// The parameters of a world: what the server is not told.
+public struct World: Sendable {
+    /// A share of all delays: log-normal with this median in seconds.
+    public struct Delay: Sendable {
+        public var share: Double
+        public var median: Double
+        public var sigma: Double
+
+        public init(share: Double, median: Double, sigma: Double) {
+            self.share = share
+            self.median = median
+            self.sigma = sigma
+        }
+    }
+
+    public var name: String
+    public var clicksPerDay: Int
+    public var days: Int
+    /// The share of visitors who launch.
+    public var conversionShare = 0.15
+    /// Launches from no click for each that comes from one.
+    public var organicPerConversion = 1.0
+    public var delays = [
+        Delay(share: 0.65, median: 300, sigma: 1), Delay(share: 0.35, median: 10_800, sigma: 1.6),
+    ]
+    public var iosShare = 0.45
+    public var locales = Locales.turkey
+    public var networks = Networks()
+    public var campaigns = 12
+    /// Clicks with a link of their own, as referrals have.
+    public var personalLinks = 0.2
+    public var doubleTaps = 0.10
+    public var revisits = 0.05
+    public var reinstalls = 0.05
+    public var retries = 0.04
+    /// Launches from a click that bring its token.
+    public var tokens = 0.0
+    /// Conversions whose hash is not among those of the click.
+    public var misspelt = 0.02
+    /// How much busier the evening is than the average; the night is as much quieter.
+    public var diurnal = 0.5
+    /// Hours since the beginning in which the clicks of a whole day come once more.
+    public var bursts: [Double] = []
+    /// How much of the time of the clicks' day is an event: clicks and launches come in three short rushes.
+    public var isEvent = false
+    /// Launches whose agent tells the system.
+    public var honestAgents = 0.7
+
+    /// Its name with its size.
+    public var label: String { "\(name)-\(clicksPerDay)" }
+
+    public init(name: String, clicksPerDay: Int, days: Int = 3) {
+        self.name = name
+        self.clicksPerDay = clicksPerDay
+        self.days = days
+    }
+}
+
+/// Where people are and how their addresses change.
+public struct Networks: Sendable {
+    public var homes = 3_000_000
+    public var carrierAddresses = 3000
+    public var offices = 30_000
+    public var venueAddresses = 0
+    public var homeShare = 0.50
+    public var carrierShare = 0.38
+    public var officeShare = 0.08
+    public var venueShare = 0.0
+    /// Of the clicks of iPhones, those through a relay.
+    public var relay = 0.05
+    /// The share that is still in the same network after ten minutes, an hour, four and twelve hours, and later.
+    public var stays = [0.86, 0.78, 0.62, 0.52, 0.48]
+    /// Seconds after which a carrier has given out another address, on average.
+    public var carrierLease = 4.0 * 3600
+    public var homeLease = 4.0 * 86_400
+    /// Of changed addresses those that stay near.
+    public var nearby = 0.25
+    /// No launch ever has the address of its click.
+    public var neverAgree = false
+    /// No address says anything.
+    public var unknown = false
+
+    public init() {}
+}
+
+/// Time zones and languages with their shares.
+public struct Locales: Sendable {
+    public var entries: [(zone: String, language: String, share: Double)]
+
+    public static let turkey = Locales(entries: [
+        ("Europe/Istanbul", "tr", 0.90), ("Europe/Istanbul", "en", 0.055), ("Europe/Istanbul", "ar", 0.015),
+        ("Europe/Istanbul", "ru", 0.01), ("Europe/Berlin", "tr", 0.01), ("Europe/Berlin", "de", 0.005),
+        ("Asia/Dubai", "tr", 0.005),
+    ])
+
+    public static let world: Locales = {
+        let zones = [
+            ("America/New_York", "en"), ("Asia/Kolkata", "en"), ("America/Sao_Paulo", "pt"),
+            ("Europe/London", "en"), ("America/Los_Angeles", "en"), ("Europe/Berlin", "de"),
+            ("Asia/Jakarta", "id"), ("Europe/Istanbul", "tr"), ("America/Mexico_City", "es"),
+            ("Europe/Paris", "fr"), ("America/Chicago", "en"), ("Asia/Tokyo", "ja"), ("Europe/Madrid", "es"),
+            ("Asia/Kolkata", "hi"), ("Europe/Rome", "it"), ("Asia/Manila", "en"), ("Africa/Cairo", "ar"),
+            ("Asia/Ho_Chi_Minh", "vi"), ("Asia/Bangkok", "th"), ("Europe/Warsaw", "pl"),
+            ("Africa/Lagos", "en"), ("America/Bogota", "es"), ("Asia/Karachi", "ur"), ("Asia/Dubai", "ar"),
+            ("America/Argentina/Buenos_Aires", "es"), ("Europe/Amsterdam", "nl"), ("Asia/Seoul", "ko"),
+            ("America/Toronto", "en"), ("Australia/Sydney", "en"), ("Europe/Kyiv", "uk"),
+        ]
+        return Locales(
+            entries: zones.enumerated().map { ($1.0, $1.1, 1 / Double($0 + 3)) }
+        )
+    }()
+}
