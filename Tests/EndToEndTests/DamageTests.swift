@@ -55,6 +55,41 @@ struct DamageTests {
         #expect(!found[end...].contains(true), "there is a hole")
     }
 
+    @Test(
+        "whose file is taken away while it is served acknowledges nothing more, says so, and goes on once it is back",
+        arguments: ["", "-wal"]
+    )
+    func takenAway(suffix: String) throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let connection = try server.connect()
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        let file = URL(fileURLWithPath: installation.database.path + suffix)
+        let elsewhere = installation.folder.appending(path: "elsewhere")
+        try FileManager.default.moveItem(at: file, to: elsewhere)
+        for number in 2...5 {
+            #expect(try connection.click(fingerprint(number)).status == 503)
+            #expect(try connection.check(fingerprint(1), key: installation.keys.app).status == 503)
+        }
+        #expect(try connection.get("/readyz").status == 503)
+        let log = installation.folder.appending(path: "server.log")
+        #expect(
+            try Patience.until {
+                try String(contentsOf: log, encoding: .utf8).contains("was deleted, moved or replaced")
+            }
+        )
+        // Another file of that name is not written to either.
+        try Data("no database".utf8).write(to: file)
+        #expect(try connection.click(fingerprint(6)).status == 503)
+        #expect(try Data(contentsOf: file) == Data("no database".utf8))
+
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.moveItem(at: elsewhere, to: file)
+        #expect(try Patience.until { try connection.click(fingerprint(7)).status == 201 })
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+    }
+
     @Test("that is damaged while it is served answers 503 and says so, lives, and changes nothing")
     func damagedWhileServing() throws {
         let installation = try Installation()

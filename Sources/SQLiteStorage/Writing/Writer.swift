@@ -17,6 +17,8 @@ final class Writer {
     /// read anew from the disk.
     private var failed: WriteContext?
     private var retryAt: UInt64 = 0
+    /// As they were at the start: another database that came in their place is none of this store's.
+    private let files: OpenFiles
 
     /// `open` opens the connection again after it had to be given up.
     init(
@@ -27,6 +29,7 @@ final class Writer {
         self.context = context
         self.shared = shared
         self.open = open
+        files = OpenFiles(path: shared.configuration.path)
     }
 
     /// Writes until the queue is stopped and empty.
@@ -48,7 +51,7 @@ final class Writer {
     }
 
     private func writeBatch() {
-        guard let context = usableContext() else { return }
+        guard areFilesThere(), let context = usableContext() else { return }
         do throws(SQLiteError) {
             try context.begin()
         } catch {
@@ -75,6 +78,18 @@ final class Writer {
         } catch {
             context.rollback()
             fail(batch, error)
+        }
+    }
+
+    /// Refuses what waits when the database's files are not where they were.
+    private func areFilesThere() -> Bool {
+        do throws(StoreError) {
+            try files.check()
+            return true
+        } catch {
+            shared.noteRefusals(shared.queue.refuseAll(error), error)
+            shared.troubles.note(error, of: .writing, at: MonotonicClock.now())
+            return false
         }
     }
 
