@@ -99,7 +99,7 @@ struct TLSFaultTests {
     )
     func tooSlow() async throws {
         let hello = try clientHello()
-        try await TLSServer.run(nil, { $0.timeouts.header = .milliseconds(200) }) { server in
+        try await TLSServer.run(nil, { $0.timeouts.header = .seconds(3) }) { server in
             let silent = try server.connectWithoutTLS()
             let half = try server.connectWithoutTLS()
             half.send(Array(hello.prefix(hello.count / 2)))
@@ -132,7 +132,7 @@ struct TLSFaultTests {
 
     @Test("new keys without end are no request: the connection is closed when its time is over")
     func keysWithoutEnd() async throws {
-        try await TLSServer.run(nil, { $0.timeouts.idle = .milliseconds(200) }) { server in
+        try await TLSServer.run(nil, { $0.timeouts.idle = .seconds(3) }) { server in
             let client = try server.visit(TLSClientSettings(.tls13))
             let limit = Patience.end
             while client.sendKeys() { try #require(ContinuousClock.now < limit) }
@@ -161,7 +161,7 @@ struct TLSFaultTests {
     func fuzz(seed: UInt64) async throws {
         let hello = try clientHello()
         var generator = SeededGenerator(seed: seed)
-        try await TLSServer.run(nil, { $0.timeouts.header = .milliseconds(500) }) { server in
+        try await TLSServer.run(nil, { $0.timeouts.header = .seconds(5) }) { server in
             for _ in 0..<Self.rounds {
                 let client = try server.connectWithoutTLS()
                 client.send(Self.mutated(hello, &generator))
