@@ -41,6 +41,10 @@ private struct History {
         try DatabaseVerification.run(configuration, serverKey: key)
     }
 
+    func content(counters: Bool) throws -> [String] { try test.content(counters: counters) }
+}
+
+extension TestStore {
     /// All rows of the tables named, as text.
     func content(counters: Bool) throws -> [String] {
         let connection = try Connection(path: path, access: .readWrite, busyMilliseconds: 0)
@@ -65,11 +69,11 @@ private struct History {
 }
 
 extension VerificationReport {
-    fileprivate var problems: [String] {
+    var problems: [String] {
         checks.flatMap { check in check.findings.map { "\(check.name): \($0.text)" } }
     }
 
-    fileprivate func problems(of name: String) -> [String] {
+    func problems(of name: String) -> [String] {
         checks.first { $0.name == name }?.findings.map(\.text) ?? []
     }
 }

@@ -9,6 +9,11 @@ enum CounterThinning {
     /// So long, every name that a day admitted keeps its counts by the day and by the hour.
     static let keptDays: Int64 = 30
 
+    /// Earlier days are due.
+    static func end(at now: Timestamp) -> Timestamp {
+        Granularity.day.start(of: now.advanced(byMilliseconds: -keptDays * 86_400_000))
+    }
+
     /// Names that keep counts of their own on a day that is older, the most clicked ones.
     static func limitOfDay(_ dimension: Dimension) -> Int { dimension == .campaign ? 1_000 : 100 }
 
@@ -55,8 +60,7 @@ extension WriteContext {
     func thinCounters(of scopes: [Scope], at now: Timestamp, limit: Int, until deadline: UInt64)
         throws(SQLiteError) -> Bool
     {
-        let kept = now.advanced(byMilliseconds: -CounterThinning.keptDays * 86_400_000)
-        let end = Granularity.day.start(of: kept)
+        let end = CounterThinning.end(at: now)
         guard let day = try oldestDay(of: scopes), day < end else { return false }
         var spans: [(Granularity, Timestamp)] = [(.all, Timestamp(milliseconds: 0)), (.day, day)]
         for hour in 0..<24 as Range<Int64> {
@@ -161,7 +165,7 @@ extension WriteContext {
 
 extension Dimension {
     /// Names of our own, which strangers cannot multiply.
-    fileprivate func isKept(_ name: String) -> Bool {
+    func isKept(_ name: String) -> Bool {
         name == overflowValue || (self == .source && SourceToken(rawValue: name) != nil)
     }
 }

@@ -8,6 +8,8 @@ struct CounterRecount {
     private let connection: Connection
     private let facts: FactCounting
     private let spans: HeldSpans
+    /// What is left of the counters to be compared.
+    let thinned: ThinnedSpans
     private let names: ScopeNames
     private let now: Timestamp
 
@@ -18,6 +20,7 @@ struct CounterRecount {
         self.connection = connection
         self.now = now
         spans = try HeldSpans(connection)
+        thinned = try ThinnedSpans(connection, at: now)
         facts = try FactCounting(connection, at: now)
         names = try ScopeNames(connection)
     }
@@ -56,6 +59,7 @@ struct CounterRecount {
         let table = CountingTable.counters
         try table.forEachPair(facts.counted, connection) { (expected, found) throws(SQLiteError) in
             let key = found.key
+            guard thinned.isWhole(key) else { return }
             let isDecided = spans.cover(key[3].words, key[4].number)
             var right = found
             var words: [String] = []
@@ -79,6 +83,7 @@ struct CounterRecount {
         let table = CountingTable.installDelays
         try table.forEachPair(facts.counted, connection) { (expected, found) throws(SQLiteError) in
             let key = found.key
+            guard thinned.isWholeDelay(key) else { return }
             let isDecided = spans.cover(key[2].words, key[3].number)
             let (right, count) = (expected.counts[0], found.counts[0])
             guard isDecided ? right != count : right > count else { return }

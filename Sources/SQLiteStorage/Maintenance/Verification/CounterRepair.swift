@@ -54,12 +54,14 @@ public struct CounterRepair {
         }
         // Of what is right now, the sums tell the rest.
         var sums: [CounterSums.Difference] = []
-        try CounterSums(connection).forEachDifference { if $0.wrong != nil { sums.append($0) } }
+        try CounterSums(connection, recount.thinned).forEachDifference {
+            if $0.wrong != nil { sums.append($0) }
+        }
         for difference in sums {
             try add(difference)
             note(difference.text)
         }
-        try addDelays()
+        try addDelays(recount.thinned)
     }
 
     private mutating func note(_ text: String) {
@@ -94,12 +96,16 @@ public struct CounterRepair {
         let finer = isWhole ? Granularity.day : .hour
         let key = difference.key
         var sums: [Int64: Int64] = [:]
+        let first = difference.start.milliseconds
         try rows(key, finer, difference.metric) { period, count in
+            guard period >= first else { return }
             let start = isWhole ? 0 : Granularity.day.start(of: Timestamp(milliseconds: period)).milliseconds
             sums[start, default: 0] += count
         }
         let coarser = isWhole ? Granularity.all : .day
-        try rows(key, coarser, difference.metric) { period, _ in sums[period] = sums[period] ?? 0 }
+        try rows(key, coarser, difference.metric) { period, _ in
+            if period >= first { sums[period] = sums[period] ?? 0 }
+        }
         for (period, sum) in sums {
             var counts = try row(key, coarser, period)
             guard counts[difference.metric.column] != sum else { continue }
@@ -137,7 +143,7 @@ public struct CounterRepair {
     }
 
     /// Days are the finer record: the whole is what they add up to.
-    private mutating func addDelays() throws(SQLiteError) {
+    private mutating func addDelays(_ thinned: ThinnedSpans) throws(SQLiteError) {
         let wrong = try connection.prepare(Self.delaySums).all { row in
             CountingTable.Row(
                 key: [
@@ -149,7 +155,8 @@ public struct CounterRepair {
             )
         }
         let names = try ScopeNames(connection)
-        for row in wrong {
+        // Of campaigns that were added up in days, others are in the whole.
+        for row in wrong where thinned.isWholeDelay(row.key) {
             try store(row, in: .installDelays)
             note("\(names.delay(row.key)): now \(row.counts[0]), as its days add up to")
         }
