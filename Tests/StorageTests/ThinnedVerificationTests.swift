@@ -282,4 +282,21 @@ struct ThinnedVerificationTests {
         #expect(try CounterRepair.run(history.configuration).count == 0)
         #expect(try history.test.content(counters: true) == counters)
     }
+
+    @Test("after a leap ahead and back, clicks that were deleted there are not taken for held ones")
+    func afterLeap() async throws {
+        let test = try await TestStore()
+        for days: Int64 in [0, 100, 200, 0] {
+            test.clock.now = TestStore.noon.advanced(byMilliseconds: days * 86_400_000)
+            let now = test.clock.now
+            try await test.run { _ = try await $0.record(.sample(fingerprint: UInt64(days), at: now)) }
+            try test.store.runRetention()
+        }
+        test.stop()
+        let counters = try test.content(counters: true)
+        let configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
+        #expect(try DatabaseVerification.run(configuration, serverKey: nil).problems == [])
+        #expect(try CounterRepair.run(configuration).count == 0)
+        #expect(try test.content(counters: true) == counters)
+    }
 }

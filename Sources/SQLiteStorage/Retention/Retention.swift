@@ -106,6 +106,9 @@ extension WriteContext {
             try delete(click)
             slice.deleted += 1
         }
+        if let last = due.prefix(Int(slice.deleted)).last?.expiresAt {
+            try connection.statement(RetentionSQL.saveDeletedUpTo).run(last.milliseconds)
+        }
         if let oldest = due.first, due.count == limit || slice.deleted < due.count {
             slice.lag = deletingBefore.milliseconds(since: oldest.expiresAt)
             slice.isDeleting = true
@@ -179,4 +182,10 @@ enum RetentionSQL {
         """
     static let delete: StaticString = "DELETE FROM clicks WHERE id = ?1"
     static let apps: StaticString = "SELECT number FROM apps"
+    /// When the last click expired of those that were deleted: of what came later, all is held.
+    static let deletedUpTo: StaticString = "SELECT value FROM progress WHERE name = 'deleted_up_to'"
+    static let saveDeletedUpTo: StaticString = """
+        INSERT INTO progress VALUES ('deleted_up_to', ?1)
+        ON CONFLICT DO UPDATE SET value = max(value, excluded.value)
+        """
 }

@@ -3,8 +3,10 @@ internal import SQLite
 
 /// The spans of time whose clicks and claims are all still held, so that they can be counted again.
 ///
-/// Retention deletes clicks in the order in which they expire, and no click is recorded or claimed after it expired.
-/// Whatever was recorded or claimed after the first click that is still held expired is therefore held as well.
+/// No click is recorded or claimed after it expired: whatever was recorded or claimed after the last one that was
+/// deleted expired is held. Retention notes that moment. Without a note, of an earlier version, it is the one when the
+/// first click that is still held expired, because clicks are deleted in the order in which they expire; a clock that
+/// leapt ahead and back makes that untrue.
 struct HeldSpans {
     /// Spans that begin later are whole; `min`: nothing was ever deleted; nil: no click is held.
     let after: Timestamp?
@@ -21,7 +23,9 @@ struct HeldSpans {
             after = Timestamp(milliseconds: .min)
             return
         }
-        after = Timestamp(milliseconds: try connection.integer("SELECT min(expires_at) FROM clicks"))
+        let first = try connection.integer("SELECT min(expires_at) FROM clicks")
+        let deleted = try connection.prepare(RetentionSQL.deletedUpTo).first { $0.integer(0) }
+        after = Timestamp(milliseconds: deleted ?? first)
     }
 
     func cover(_ granularity: String, _ period: Int64) -> Bool {
@@ -34,8 +38,8 @@ struct HeldSpans {
         guard let after else { return "no click is held, so that none is compared" }
         guard after.milliseconds > .min else { return "all of them, as no click was deleted yet" }
         return
-            "exactly for the hours and days that begin after \(after.iso8601), when the oldest click that is held"
-            + " expired; earlier ones must not be less than what is held"
+            "exactly for the hours and days that begin after \(after.iso8601), before which all clicks had"
+            + " expired that were deleted; earlier ones must not be less than what is held"
     }
 
     private static let recorded: StaticString = """
