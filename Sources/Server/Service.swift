@@ -14,6 +14,8 @@ public struct ServiceSettings: Sendable {
     public var rateLimits = RateLimits.standard
     /// Whose clicks are counted and never matched.
     public var robots = RobotAgents.embedded
+    /// By which signals are read.
+    public var devices = DeviceData.embedded
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
     /// The program's own version, told in statistics and metrics to operators only.

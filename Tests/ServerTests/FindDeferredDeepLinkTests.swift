@@ -64,6 +64,31 @@ struct FindDeferredDeepLinkTests {
         }
     }
 
+    @Test("an Android whose browser hides its model is found by what its client hints tell")
+    func clientHints() async throws {
+        let service = try await TestService()
+        await service.play(
+            Step(
+                name: "click",
+                method: .post,
+                path: "/v1/deferred-deeplink/click",
+                fields: [
+                    "Content-Type": "application/json",
+                    "User-Agent": "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
+                        + "Chrome/131.0.0.0 Mobile Safari/537.36",
+                    "Sec-CH-UA-Platform": "\"Android\"",
+                    "Sec-CH-UA-Model": "\"Pixel 9\"",
+                ],
+                body:
+                    #"{"signals":{"screenWidth":412,"screenHeight":915,"pixelRatio":2.625,"#
+                    + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item"}"#,
+                status: 201
+            )
+        )
+        let reply = await service.check(Fingerprint(of: "Pixel 9|1080|Europe/Istanbul|tr").hex)
+        #expect(reply.member("status") == "match")
+    }
+
     @Test("an app that does not come in the browser's language is told one of its own, and found by it")
     func negotiatedLanguage() async throws {
         let service = try await TestService(

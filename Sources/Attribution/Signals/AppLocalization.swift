@@ -39,12 +39,12 @@ public struct AppLocalization: Equatable, Sendable {
 
 extension App.Settings {
     /// What ``localizations`` and ``developmentLanguage`` say.
-    public var localization: AppLocalization {
+    public func localization(_ languages: LanguageTable) -> AppLocalization {
         guard !localizations.isEmpty || developmentLanguage != nil else { return .unknown }
         return AppLocalization(
             localizations: localizations,
             developmentLanguage: developmentLanguage,
-            languages: DeviceData.embedded.languages
+            languages: languages
         )
     }
 }

@@ -5,7 +5,8 @@ internal import HTTPServer
 /// the connection shows where it is not.
 struct ClickClaims {
     let address: NetworkAddress
-    let userAgent: String
+    /// What the visitor's browser says of itself, where the visitor's own request brought it.
+    let headers: VisitHeaders
     let clickedAt: Timestamp
     let window: AttributionWindow
 
@@ -16,12 +17,13 @@ struct ClickClaims {
         self.window = window
         guard exchange.key?.kind == .server else {
             address = exchange.address
-            userAgent = exchange.request.field("user-agent") ?? ""
+            headers = Self.visitHeaders(of: exchange.request)
             clickedAt = exchange.now
             return
         }
         address = body.address ?? exchange.address
-        userAgent = body.userAgent ?? exchange.request.field("user-agent") ?? ""
+        // The other fields are those of the customer's server, not of the visitor.
+        headers = VisitHeaders(userAgent: body.userAgent ?? exchange.request.field("user-agent") ?? "")
         clickedAt = body.clickedAt ?? exchange.now
         guard clickedAt.milliseconds(since: exchange.now) <= Self.allowedAdvance else {
             throw .invalidField(
@@ -35,5 +37,20 @@ struct ClickClaims {
                 "is older than the attribution window of \(window.seconds) s: the click could match nothing"
             )
         }
+    }
+
+    var userAgent: String { headers.userAgent }
+
+    private static func visitHeaders(of request: Request) -> VisitHeaders {
+        VisitHeaders(
+            userAgent: request.field("user-agent") ?? "",
+            hints: ClientHints(
+                platformField: request.field("sec-ch-ua-platform"),
+                mobileField: request.field("sec-ch-ua-mobile"),
+                modelField: request.field("sec-ch-ua-model"),
+                platformVersionField: request.field("sec-ch-ua-platform-version")
+            ),
+            acceptLanguage: request.field("accept-language")
+        )
     }
 }

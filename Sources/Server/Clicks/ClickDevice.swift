@@ -21,18 +21,21 @@ struct ClickDevice {
         _ request: Request,
         _ service: Service
     ) throws(APIError) {
-        let serverKey = service.serverKey
+        let (serverKey, devices) = (service.serverKey, service.settings.devices)
         let canonical = CanonicalSignals(
             body.signals ?? DeviceSignals(),
-            userAgent: claims.userAgent,
-            platform: body.platform ?? .unknown
+            claims.headers,
+            platform: body.platform ?? .unknown,
+            data: devices
         )
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
         isRobot = service.settings.robots.isRobot(claims.userAgent) || AutomaticVisit.isAnnounced(by: request)
-        let made = body.signals == nil ? [] : canonical.fingerprints(localization: app.settings.localization)
+        let localization = app.settings.localization(devices.languages)
+        let made =
+            body.signals == nil ? [] : canonical.fingerprints(localization: localization, data: devices)
         guard let primary = body.fingerprint ?? made.first?.fingerprint else {
-            throw Self.nothingToFindBy(body, canonical)
+            throw Self.nothingToFindBy(body, canonical.missing(data: devices))
         }
         self.primary = primary
         let isKnown = made.contains { $0.fingerprint == primary }
@@ -45,17 +48,17 @@ struct ClickDevice {
             }
     }
 
-    private static func nothingToFindBy(_ body: ClickBody, _ canonical: CanonicalSignals) -> APIError {
+    private static func nothingToFindBy(_ body: ClickBody, _ missing: [SignalComponent]) -> APIError {
         guard body.signals != nil else {
             return .missingField(
                 "fingerprint",
                 "Send \"fingerprint\" or \"signals\", so that the first launch can be found"
             )
         }
-        let missing = canonical.missing().flatMap(\.fields).joined(separator: ", ")
+        let fields = missing.flatMap(\.fields).joined(separator: ", ")
         return .missingField(
             "signals",
-            "No fingerprint can be made from the signals; missing or unknown: \(missing)"
+            "No fingerprint can be made from the signals; missing or unknown: \(fields)"
         )
     }
 }
