@@ -73,7 +73,7 @@ public final class WebServer: Sendable {
         running.store(loops.count, ordering: .relaxed)
         for (number, loop) in loops.enumerated() {
             do {
-                try LoopThread.start { self.run(loop, number: number, assembly) }
+                try SystemThread.start { self.run(loop, number: number, assembly) }
             } catch {
                 assembly.report(error)
                 loopEnded()
@@ -103,7 +103,7 @@ public final class WebServer: Sendable {
 
     private func run(_ loop: EventLoop, number: Int, _ assembly: Assembly) {
         loop.executor.adoptCurrentThread()
-        LoopThread.nameCurrent("http \(number)")
+        SystemThread.nameCurrent("http \(number)")
         do {
             let makeHandler = makeHandler
             try loop.assumeIsolated { loop in loop.adopt(try makeHandler(number)) }

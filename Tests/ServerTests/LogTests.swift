@@ -8,9 +8,9 @@ struct LogTests {
         "no message can write a line of its own, or tell a terminal what to do",
         arguments: LogFormat.allCases
     )
-    func staysOnOneLine(format: LogFormat) {
+    func staysOnOneLine(format: LogFormat) throws {
         let logged = LoggedBytes()
-        let log = Log(format: format, clock: .fixed(Timestamp(milliseconds: 0))) { logged.append($0) }
+        let log = try Log(format: format, clock: .fixed(Timestamp(milliseconds: 0))) { logged.append($0) }
         let controls = (Array(0x00...0x1F) + Array(0x7F...0x9F) as [UInt32]).compactMap(Unicode.Scalar.init)
         for control in controls { log.event(.warning, "before\(control)after") }
         log.flush()

@@ -196,7 +196,7 @@ struct UnreadableStoreTests {
             clock: .fixed(Timestamp(milliseconds: 0)),
             random: .system,
             serverKey: key,
-            log: Log(format: .json, clock: .fixed(Timestamp(milliseconds: 0))) { _ in },
+            log: try Log(format: .json, clock: .fixed(Timestamp(milliseconds: 0))) { _ in },
             storeHealth: { StoreHealth(acceptsWrites: true) },
             connections: { .zero }
         )

@@ -14,6 +14,9 @@ public struct ProcessFigures: Sendable {
     /// The most of it that there ever was, in bytes; 0 once it is gone.
     public var peakResidentByteCount: Int { byteCount("VmHWM") }
 
+    /// Memory that is set aside for it, used or not, in bytes; 0 once it is gone.
+    public var virtualByteCount: Int { byteCount("VmSize") }
+
     /// Processes that it started and that still run.
     public var children: [ProcessFigures] {
         let identifier = folder.split(separator: "/").last ?? ""

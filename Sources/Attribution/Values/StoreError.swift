@@ -19,6 +19,8 @@ public struct StoreError: Error, Equatable, Sendable {
         /// The database is of a newer program, or its migrations were changed.
         case incompatible
         case stopping
+        /// The system refused a thread.
+        case resources
         /// What was asked contradicts what is stored, such as a second app of one name.
         case conflict
         case notFound = "not_found"

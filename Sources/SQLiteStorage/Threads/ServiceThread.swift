@@ -39,7 +39,7 @@ struct ServiceThread: Sendable {
         guard status == 0 else {
             // No thread took it over.
             unsafe body.release()
-            throw StoreError(.defect, "no thread could be started for the database (error \(status))")
+            throw StoreError(.resources, "the system refused a thread for the database (error \(status))")
         }
         self.handle = handle
     }

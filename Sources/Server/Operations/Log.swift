@@ -1,6 +1,5 @@
 public import Attribution
-internal import Dispatch
-internal import Synchronization
+public import HTTPServer
 
 /// How log lines are written.
 public enum LogFormat: String, CaseIterable, Sendable {
@@ -21,80 +20,59 @@ public enum LogLevel: String, Sendable {
 public final class Log: Sendable {
     public let format: LogFormat
     private let clock: WallClock
-    private let write: @Sendable ([UInt8]) -> Void
-    private let queue = DispatchQueue(label: "afterlink.log")
-    private let pending = Mutex(Pending())
-
-    private struct Pending {
-        var bytes: [UInt8] = []
-        var isScheduled = false
-        var droppedLines = 0
-        /// Since the start.
-        var droppedTotal = 0
-    }
-
-    private static let gatheringTime = DispatchTimeInterval.milliseconds(25)
-    /// Bytes that may wait to be written.
-    private static let maximumPending = 4 << 20
+    private let writer: LogWriter
 
     /// - Parameters:
     ///   - format: JSON or text.
     ///   - clock: for the time of events.
     ///   - write: takes whole lines, in order, on a thread of the log's own; may block.
-    public init(format: LogFormat, clock: WallClock, write: @escaping @Sendable ([UInt8]) -> Void) {
+    /// - Throws: when the system refuses that thread.
+    public init(
+        format: LogFormat,
+        clock: WallClock,
+        write: @escaping @Sendable ([UInt8]) -> Void
+    ) throws(StartError) {
         self.format = format
         self.clock = clock
-        self.write = write
+        writer = try LogWriter(
+            lossLine: { lines in
+                let message = "\(lines) log lines were dropped: what the log is written to is too slow"
+                return Self.line(.warning, message, format, clock)
+            },
+            write: write
+        )
+    }
+
+    deinit {
+        writer.end()
     }
 
     /// Writes down something that happened besides requests.
     ///
     /// At once, because such lines are few, and wanted most of all when the process ends soon after.
     public func event(_ level: LogLevel, _ message: String) {
-        append(line(level, message), lineCount: 1)
-        queue.async { self.drain() }
+        writer.append(Self.line(level, message, format, clock), lineCount: 1, isUrgent: true)
     }
 
     /// Returns when everything that was logged before is written.
     public func flush() {
-        queue.sync { drain() }
+        writer.flush()
     }
 
     /// Lines that were dropped since the start, because what the log is written to could not keep up.
-    public var droppedLineCount: Int { pending.withLock { $0.droppedTotal } }
+    public var droppedLineCount: Int { writer.droppedTotal }
 
     /// Takes whole lines, and their number for when they must be dropped.
     func append(_ lines: [UInt8], lineCount: Int) {
-        let schedules = pending.withLock { pending in
-            guard pending.bytes.count + lines.count <= Self.maximumPending else {
-                pending.droppedLines += lineCount
-                pending.droppedTotal += lineCount
-                return false
-            }
-            pending.bytes += lines
-            defer { pending.isScheduled = true }
-            return !pending.isScheduled
-        }
-        // A moment later, so that busy loops do not wake the writing thread with each of their turns.
-        if schedules { queue.asyncAfter(deadline: .now() + Self.gatheringTime) { self.drain() } }
+        writer.append(lines, lineCount: lineCount)
     }
 
-    private func drain() {
-        let (bytes, dropped) = pending.withLock { pending in
-            defer {
-                pending.bytes = []
-                pending.isScheduled = false
-                pending.droppedLines = 0
-            }
-            return (pending.bytes, pending.droppedLines)
-        }
-        if !bytes.isEmpty { write(bytes) }
-        if dropped > 0 {
-            write(line(.warning, "\(dropped) log lines were dropped: what the log is written to is too slow"))
-        }
-    }
-
-    private func line(_ level: LogLevel, _ message: String) -> [UInt8] {
+    private static func line(
+        _ level: LogLevel,
+        _ message: String,
+        _ format: LogFormat,
+        _ clock: WallClock
+    ) -> [UInt8] {
         let time = clock.now().iso8601
         switch format {
         case .json:
@@ -107,7 +85,7 @@ public final class Log: Sendable {
             return json.bytes + [UInt8(ascii: "\n")]
         case .text:
             let mark = level == .info ? "" : "\(level.rawValue): "
-            return Array("\(time) \(mark)\(Self.printable(message))\n".utf8)
+            return Array("\(time) \(mark)\(printable(message))\n".utf8)
         }
     }
 

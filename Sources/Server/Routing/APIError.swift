@@ -116,7 +116,7 @@ extension APIError {
         case .defect, .conflict, .notFound:
             self = .internalError(requestID: requestID)
         case .overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .corrupted, .incompatible,
-            .stopping:
+            .stopping, .resources:
             self = .unavailable
         }
     }

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import Dispatch
 internal import Glibc
 internal import Server
 
@@ -35,27 +34,28 @@ enum Serve {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let (configuration, origins) = try ConfigurationReader.examine(invocation)
         let signals = StopSignals()
+        let secondSignal = try SecondSignal(signals)
         let service = try await RunningService.start(configuration, origins)
         for hint in Setting.unknownVariables(in: invocation.environment) {
             service.log.event(.warning, hint)
         }
         greet(service)
-        goOn(service, until: signals)
+        goOn(service, until: signals, secondSignal)
         service.stop()
         return .done
     }
 
     /// Serves until a signal says to stop; from then on a second one hurries the stop.
-    static func goOn(_ service: RunningService, until signals: StopSignals) {
+    static func goOn(
+        _ service: RunningService,
+        until signals: StopSignals,
+        _ secondSignal: SecondSignal
+    ) {
         while signals.wait() == .reopen {
             service.reopenLog()
             service.reloadCertificate()
         }
-        // Whoever signals again does not want to wait. The thread ends with the process.
-        DispatchQueue.global().async {
-            while signals.wait() == .reopen {}
-            service.hurry()
-        }
+        secondSignal.hurries(service)
     }
 
     private static func notShown(_ firstApp: FirstApp) -> CommandFailure {

@@ -41,7 +41,7 @@ final class RunningService: Sendable {
         try CommandDatabase.prepareDirectory(configuration)
         let modes = FileModes.tighten(database: configuration.databasePath)
         let output = try LogOutput(path: configuration.logFile)
-        let log = makeLog(configuration, output)
+        let log = try makeLog(configuration, output)
         // Before this process has it open, too.
         let others = Wiring.sharingWarnings(configuration)
         let store = try openStore(configuration, lateService, log)
@@ -52,7 +52,7 @@ final class RunningService: Sendable {
                 try await FirstApp.prepare(apps, configuration, others: .unlessBrought)
             let service = makeService(configuration, serverKey, log, output, store, servers)
             lateService.value = service
-            try servers.start()
+            try start(servers, firstApp)
             let running = RunningService(log, output, firstApp, store, servers, service, tls, configuration)
             let warnings = modes + others + connectionWarnings(chosen, descriptors: descriptors)
             let isNew = firstApp != nil
@@ -62,6 +62,21 @@ final class RunningService: Sendable {
         } catch {
             store.stop(Self.storeGrace)
             throw error
+        }
+    }
+
+    private static func start(_ servers: Servers, _ firstApp: FirstApp?) throws(CommandFailure) {
+        do throws(CommandFailure) {
+            try servers.start()
+        } catch {
+            guard let firstApp, !firstApp.madeKeys.isEmpty else { throw error }
+            throw CommandFailure(
+                "\(error.explanation) The keys of the app \"\(firstApp.app.settings.name)\" were made before that, and"
+                    + " nobody has seen them.",
+                advice:
+                    "\(error.advice) Then make other keys with `afterlink keys create`, and revoke these:"
+                    + " `afterlink keys list` shows them."
+            )
         }
     }
 
@@ -95,10 +110,17 @@ final class RunningService: Sendable {
         return without.map { "\($0.text); \($0.advice)" } + directory.warnings
     }
 
-    private static func makeLog(_ configuration: Configuration, _ output: LogOutput) -> Log {
+    private static func makeLog(
+        _ configuration: Configuration,
+        _ output: LogOutput
+    ) throws(CommandFailure) -> Log {
         let isForPeople = configuration.logFile == nil && Console.errorIsTerminal
         let format = configuration.logFormat ?? (isForPeople ? .text : .json)
-        return Log(format: format, clock: .system) { output.write($0) }
+        do throws(StartError) {
+            return try Log(format: format, clock: .system) { output.write($0) }
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
     /// Opens the store, whose clock is the service's, which is made after it.

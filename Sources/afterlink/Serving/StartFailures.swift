@@ -17,6 +17,7 @@ extension CommandFailure {
                 "Put the database back from a backup, or name another one with --database; nothing was changed."
             case .incompatible:
                 "Give another path with --database; a database of a newer Afterlink needs that version or a later one."
+            case .resources: Self.resourcesAdvice
             case .stopping: "Try again when the service has started."
             case .conflict, .notFound: "Look at what is there with the list commands."
             case .defect: "This is a defect; please report it."
@@ -38,12 +39,15 @@ extension CommandFailure {
 }
 
 extension CommandFailure {
+    private static let resourcesAdvice =
+        "Raise the limits of the user that Afterlink runs as (ulimit -a shows them)."
+
     /// A server that could not start.
     init(_ error: StartError) {
         let advice =
             switch error.cause {
             case .listening: Self.advice(listening: error.systemError)
-            case .resources: "Raise the limits of the user that Afterlink runs as (ulimit -a shows them)."
+            case .resources: Self.resourcesAdvice
             case .handler, .state: "This is a defect; please report it."
             }
         self.init(error.message, advice: advice)

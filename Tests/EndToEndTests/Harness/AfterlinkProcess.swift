@@ -54,6 +54,8 @@ final class AfterlinkProcess: Sendable {
         process.waitUntilExit()
     }
 
+    var isRunning: Bool { process.isRunning }
+
     func connect() throws -> Connection {
         try Connection(port: port)
     }
@@ -109,6 +111,8 @@ final class RunningProcess: Sendable {
     func send(_ signal: Int32) {
         _ = Glibc.kill(identifier, signal)
     }
+
+    var isRunning: Bool { process.withLock(\.isRunning) }
 
     func kill() {
         process.withLock { process in

@@ -5,9 +5,13 @@ import Support
 final class Nobody {
     static let identifier = 65_534
     private static let setpriv = "/usr/bin/setpriv"
+    static let prlimit = "/usr/bin/prlimit"
 
     /// Whether this machine lets a test be nobody.
-    static let isPossible = geteuid() == 0 && FileManager.default.isExecutableFile(atPath: setpriv)
+    static let isPossible =
+        geteuid() == 0 && [setpriv, prlimit].allSatisfy(FileManager.default.isExecutableFile)
+
+    private let identifier: Int
 
     private let folder: TemporaryFolder
     private let binary: URL
@@ -15,7 +19,9 @@ final class Nobody {
     let dataDirectory: String
     var errorLog: URL { folder.url.appending(path: "log") }
 
-    init() throws {
+    /// Takes another user than nobody where it counts what else the user runs.
+    init(_ identifier: Int = Nobody.identifier) throws {
+        self.identifier = identifier
         folder = try TemporaryFolder()
         // The build's own folder may be closed to others.
         binary = folder.url.appending(path: "afterlink")
@@ -23,7 +29,7 @@ final class Nobody {
         dataDirectory = folder.path("data")
         try FileManager.default.createDirectory(atPath: dataDirectory, withIntermediateDirectories: false)
         try FileManager.default.setAttributes(
-            [.ownerAccountID: Self.identifier, .groupOwnerAccountID: Self.identifier],
+            [.ownerAccountID: identifier, .groupOwnerAccountID: identifier],
             ofItemAtPath: dataDirectory
         )
         for path in [folder.url.path, binary.path] {
@@ -31,16 +37,12 @@ final class Nobody {
         }
     }
 
-    /// Starts `afterlink serve`, which keeps everything in nobody's folder.
-    func serve(_ listen: String) throws -> RunningProcess {
-        try RunningProcess(
-            URL(fileURLWithPath: Self.setpriv),
-            [
-                "--reuid", "\(Self.identifier)", "--regid", "\(Self.identifier)", "--clear-groups",
-                "--no-new-privs", "--bounding-set=-all", binary.path, "serve", "--listen", listen,
-                "--data-directory", dataDirectory,
-            ],
-            errorLog: errorLog
-        )
+    /// Starts `afterlink serve`, which keeps everything in nobody's folder, under a limit as prlimit(1) takes it.
+    func serve(_ listen: String, _ settings: [String] = [], limit: String? = nil) throws -> RunningProcess {
+        let command =
+            [limit ?? "--core=0", Self.setpriv, "--reuid", "\(identifier)", "--regid", "\(identifier)"]
+            + ["--clear-groups", "--no-new-privs", "--bounding-set=-all", binary.path, "serve"]
+            + ["--listen", listen, "--data-directory", dataDirectory]
+        return try RunningProcess(URL(fileURLWithPath: Self.prlimit), command + settings, errorLog: errorLog)
     }
 }

@@ -47,7 +47,7 @@ final class TestService: Sendable {
         guard let serverKey = ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)) else {
             throw CocoaError(.coderInvalidValue)
         }
-        log = Log(format: .json, clock: clock.wallClock) { logged.append($0) }
+        log = try Log(format: .json, clock: clock.wallClock) { logged.append($0) }
         service = Service(
             settings: own,
             clock: clock.wallClock,

@@ -33,6 +33,7 @@ enum Demo {
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let signals = StopSignals()
+        let secondSignal = try SecondSignal(signals)
         let directory = try TemporaryDirectory()
         defer { directory.delete() }
         let service = try await RunningService.start(configuration(in: directory.path))
@@ -62,7 +63,7 @@ enum Demo {
             listening on \(service.baseURL)
             """
         )
-        Serve.goOn(service, until: signals)
+        Serve.goOn(service, until: signals, secondSignal)
         return .done
     }
 

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// A thread of the system, which is waited for by whoever started it.
-struct LoopThread: Sendable {
+package struct SystemThread: Sendable {
     private final class Start {
         let body: @Sendable () -> Void
 
@@ -12,13 +12,15 @@ struct LoopThread: Sendable {
     }
 
     /// Names this thread for tools that show threads; at most 15 bytes.
-    static func nameCurrent(_ name: String) {
+    package static func nameCurrent(_ name: String) {
         // The name is copied by the call.
         _ = unsafe pthread_setname_np(pthread_self(), name)
     }
 
     /// Starts a thread that runs the closure once.
-    static func start(_ body: @escaping @Sendable () -> Void) throws(StartError) {
+    ///
+    /// - Throws: when the system refuses the thread, which Dispatch would wait for without end.
+    package static func start(_ body: @escaping @Sendable () -> Void) throws(StartError) {
         // The new thread takes over the one reference that is passed to it.
         let start = unsafe Unmanaged.passRetained(Start(body))
         var thread = pthread_t()

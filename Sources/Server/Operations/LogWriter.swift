@@ -1,0 +1,112 @@
+internal import Dispatch
+internal import HTTPServer
+internal import Synchronization
+
+/// Gathers the log's lines and writes them in order, on a thread of its own.
+///
+/// The thread exists from the start: one that were asked for later could be refused, and the log says least when
+/// it is needed most.
+final class LogWriter: Sendable {
+    private struct Pending {
+        var bytes: [UInt8] = []
+        /// The thread was told that something waits.
+        var isScheduled = false
+        /// The thread was told not to gather any longer.
+        var isUrgent = false
+        var isOver = false
+        var droppedLines = 0
+        /// Since the start.
+        var droppedTotal = 0
+    }
+
+    private static let gatheringTime = DispatchTimeInterval.milliseconds(25)
+    /// Bytes that may wait to be written.
+    private static let maximumPending = 4 << 20
+
+    private let pending = Mutex(Pending())
+    /// Held while lines are written, so that they keep their order.
+    private let turn = Mutex(())
+    private let somethingCame = DispatchSemaphore(value: 0)
+    private let write: @Sendable ([UInt8]) -> Void
+    private let lossLine: @Sendable (_ lines: Int) -> [UInt8]
+
+    /// Starts the thread, which runs until ``end()``.
+    ///
+    /// - Parameters:
+    ///   - lossLine: the line that says how many were dropped.
+    ///   - write: takes whole lines, in order; may block.
+    /// - Throws: when the system refuses the thread.
+    init(
+        lossLine: @escaping @Sendable (_ lines: Int) -> [UInt8],
+        write: @escaping @Sendable ([UInt8]) -> Void
+    ) throws(StartError) {
+        self.lossLine = lossLine
+        self.write = write
+        try SystemThread.start { self.run() }
+    }
+
+    /// Lines that were dropped since the start.
+    var droppedTotal: Int { pending.withLock { $0.droppedTotal } }
+
+    /// Takes whole lines, and their number for when they must be dropped.
+    ///
+    /// Urgent ones, and what came before them, are written at once.
+    func append(_ lines: [UInt8], lineCount: Int, isUrgent: Bool = false) {
+        let wakes = pending.withLock { pending in
+            let hurries = isUrgent && !pending.isUrgent
+            if isUrgent { pending.isUrgent = true }
+            guard pending.bytes.count + lines.count <= Self.maximumPending else {
+                pending.droppedLines += lineCount
+                pending.droppedTotal += lineCount
+                return hurries
+            }
+            pending.bytes += lines
+            defer { pending.isScheduled = true }
+            return hurries || !pending.isScheduled
+        }
+        if wakes { somethingCame.signal() }
+    }
+
+    /// Returns when everything that was appended before is written.
+    func flush() {
+        drain()
+    }
+
+    /// Lets the thread write what waits, and end.
+    func end() {
+        pending.withLock { pending in
+            pending.isUrgent = true
+            pending.isOver = true
+        }
+        somethingCame.signal()
+    }
+
+    private func run() {
+        SystemThread.nameCurrent("log")
+        while true {
+            somethingCame.wait()
+            // A moment later, so that busy loops do not wake this thread with each of their turns.
+            if !pending.withLock({ $0.isUrgent }) {
+                _ = somethingCame.wait(timeout: .now() + Self.gatheringTime)
+            }
+            drain()
+            if pending.withLock({ $0.isOver && $0.bytes.isEmpty }) { return }
+        }
+    }
+
+    private func drain() {
+        turn.withLock { _ in
+            let (bytes, dropped) = pending.withLock { pending in
+                defer {
+                    pending.bytes = []
+                    pending.isScheduled = false
+                    pending.isUrgent = false
+                    pending.droppedLines = 0
+                }
+                return (pending.bytes, pending.droppedLines)
+            }
+            if !bytes.isEmpty { write(bytes) }
+            if dropped > 0 { write(lossLine(dropped)) }
+        }
+    }
+}
