@@ -55,12 +55,22 @@ struct RoutingTests {
         let service = try await TestService()
         let echoed = await service.send(.get, "/healthz", fields: ["X-Request-ID": "trace-1/a=b"])
         #expect(echoed.field("X-Request-ID") == "trace-1/a=b")
-        let secrets = [service.keyText(.app), "trace/" + service.keyText(.admin), hex]
+        let bare = KeyKind.allCases.map(service.keyText) + [hex, hex.uppercased()]
+        let secrets =
+            bare
+            + bare.flatMap {
+                ["trace/" + $0, "pre-\($0)-post", "xx\($0)yy", "00\($0)ff", "_\($0)_", $0 + "="]
+            }
         for unfit in ["", "a b", "\"><script>", String(repeating: "x", count: 129), "ü"] + secrets {
             let made = await service.send(.get, "/healthz", fields: ["X-Request-ID": unfit])
             #expect(made.field("X-Request-ID")?.hasPrefix("req_") == true)
         }
         for secret in secrets { #expect(!service.logLines().joined().contains(secret)) }
+        let innocent = [String(hex.dropLast()), "app_" + String(repeating: "a", count: 42), "test_run-0001"]
+        for fit in innocent {
+            let echoed = await service.send(.get, "/healthz", fields: ["X-Request-ID": fit])
+            #expect(echoed.field("X-Request-ID") == fit)
+        }
         let first = await service.send(.get, "/healthz").field("X-Request-ID")
         let second = await service.send(.get, "/healthz").field("X-Request-ID")
         #expect(first != second)

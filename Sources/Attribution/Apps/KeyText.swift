@@ -35,6 +35,27 @@ public struct KeyText: Sendable {
         }
     }
 
+    /// Whether a text holds the characters of a made key, whatever stands right before and behind them.
+    ///
+    /// Also where it holds none: ``occurs(in:)`` is for what is refused, this for what is only left out.
+    public static func mayOccur(in text: String) -> Bool {
+        let text = text.utf8.span
+        for index in text.indices where text[index] == UInt8(ascii: "_") {
+            for kind in KeyKind.allCases where isKey(of: kind, at: index, in: text) { return true }
+        }
+        return false
+    }
+
+    /// Whether the kind's name stands before an underscore, and enough for a key behind it.
+    private static func isKey(of kind: KeyKind, at underscore: Int, in text: Span<UInt8>) -> Bool {
+        let name = kind.rawValue.utf8.span
+        let start = underscore - name.count
+        guard start >= 0, text.count - underscore > secretLength else { return false }
+        for index in name.indices where text[start + index] != name[index] { return false }
+        for index in 1...secretLength where !isKeyByte(text[underscore + index]) { return false }
+        return true
+    }
+
     /// Characters of 32 bytes in base64url.
     private static let secretLength = (randomByteCount * 4 + 2) / 3
 

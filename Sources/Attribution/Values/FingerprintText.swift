@@ -21,6 +21,11 @@ extension Fingerprint {
         self.init(words: (first, second, third, fourth))
     }
 
+    /// Whether a text holds as many hexadecimal digits in a row as a fingerprint has, or more.
+    public static func mayOccur(in text: String) -> Bool {
+        text.utf8.split { Hexadecimal.value(of: $0) == nil }.contains { $0.count >= 64 }
+    }
+
     /// 64 lower-case digits.
     public var hex: String {
         var text: [UInt8] = []

@@ -28,8 +28,8 @@ struct RequestIDs {
 
     private static func isFit(_ text: String) -> Bool {
         // It goes into the log, where neither keys nor fingerprints belong.
-        (1...maximumLength).contains(text.utf8.count) && !KeyText.occurs(in: text)
-            && Fingerprint(hex: text) == nil
+        (1...maximumLength).contains(text.utf8.count) && !KeyText.mayOccur(in: text)
+            && !Fingerprint.mayOccur(in: text)
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
