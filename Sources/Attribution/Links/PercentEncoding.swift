@@ -29,7 +29,7 @@ enum PercentEncoding {
         text.reserveCapacity(bytes.count)
         var index = 0
         while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "%"), let byte = escapedByte(in: bytes, at: index) {
+            if let byte = escapedByte(in: bytes.span, at: index) {
                 text.append(byte)
                 index += 3
             } else {
@@ -42,9 +42,10 @@ enum PercentEncoding {
         return text
     }
 
-    /// The byte that the escape at `index` stands for.
-    static func escapedByte(in bytes: [UInt8], at index: Int) -> UInt8? {
-        guard index + 2 < bytes.count, let high = Hexadecimal.value(of: bytes[index + 1]),
+    /// The byte that the escape at `index` stands for; nil where there is none.
+    static func escapedByte(in bytes: Span<UInt8>, at index: Int) -> UInt8? {
+        guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+            let high = Hexadecimal.value(of: bytes[index + 1]),
             let low = Hexadecimal.value(of: bytes[index + 2])
         else { return nil }
         return UInt8(high << 4 | low)

@@ -27,7 +27,7 @@ extension QueryItem {
 
     /// The value of a query's first item of this name, decoded; the others are passed over without decoding them.
     ///
-    /// The name has no characters that need an escape; an item that spells it with one is not found.
+    /// The name has no characters that need an escape; an item that spells it with some all the same is found, too.
     public static func value(of name: String, inQuery query: String) -> String? {
         withValue(of: name, in: query.utf8.span) { value in
             var bytes: [UInt8] = []
@@ -77,10 +77,19 @@ extension QueryItem {
     /// Where the value begins in an item of this name; nil in one of another.
     private static func value(ofItem item: Span<UInt8>, name: String) -> Int? {
         let name = name.utf8.span
-        guard item.count >= name.count else { return nil }
-        for index in name.indices where item[index] != name[index] { return nil }
-        guard item.count > name.count else { return name.count }
-        return item[name.count] == UInt8(ascii: "=") ? name.count + 1 : nil
+        var end = 0
+        for index in name.indices {
+            guard end < item.count else { return nil }
+            if item[end] == name[index] {
+                end += 1
+            } else if PercentEncoding.escapedByte(in: item, at: end) == name[index] {
+                end += 3
+            } else {
+                return nil
+            }
+        }
+        guard end < item.count else { return end }
+        return item[end] == UInt8(ascii: "=") ? end + 1 : nil
     }
 
     private static func withDecoded<Result>(_ value: Span<UInt8>, _ read: (Span<UInt8>) -> Result) -> Result {

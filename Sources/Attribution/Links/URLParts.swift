@@ -83,9 +83,7 @@ struct URLParts {
     private static func append(_ part: ArraySlice<UInt8>, to text: inout [UInt8]) {
         let bytes = Array(part)
         for (index, byte) in bytes.enumerated() {
-            if isAllowed(byte)
-                || (byte == UInt8(ascii: "%") && PercentEncoding.escapedByte(in: bytes, at: index) != nil)
-            {
+            if isAllowed(byte) || PercentEncoding.escapedByte(in: bytes.span, at: index) != nil {
                 text.append(byte)
             } else {
                 PercentEncoding.append(byte, to: &text)
