@@ -1,0 +1,18 @@
+import Server
+import Testing
+
+@Suite("Documentation of the errors")
+struct ErrorDocumentationTests {
+    @Test("the article on the API lists every code that there is, once, and no other")
+    func everyCode() throws {
+        let article = try Repository.text("Sources/afterlink/Afterlink.docc/API.md")
+        let rows = article.split(separator: "\n").drop { !$0.hasPrefix("| status | code |") }.dropFirst(2)
+        let cells = rows.prefix { $0.hasPrefix("|") }.compactMap {
+            $0.split(separator: "|").dropFirst().first
+        }
+        let listed = cells.flatMap { cell in
+            cell.split { $0 == "`" || $0 == "," || $0 == " " }.map(String.init)
+        }
+        #expect(listed.sorted() == APIError.Code.allCases.map(\.rawValue).sorted())
+    }
+}
