@@ -183,6 +183,23 @@ struct AppStoreTests {
         }
         #expect(used == Timestamp(milliseconds: 1_699_999_980_000 + 60_000))
     }
+
+    @Test(
+        "a key that is used in the minute of its making was not used before it",
+        arguments: Backend.available
+    )
+    func firstUse(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let key = try Self.key(1)
+        let used = try await test.run { session in
+            try await session.create(key)
+            session.noteUse(of: key.id, at: key.createdAt)
+            _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+            return try session.directory().key(key.digest)?.lastUsedAt
+        }
+        #expect(key.createdAt.milliseconds % 60_000 > 0)
+        #expect(used == key.createdAt)
+    }
 }
 
 /// The code that a store refuses with; nil when it does not.

@@ -103,7 +103,7 @@ extension Refusal {
         case .foldedLine: "A field line is folded."
         case .fieldNameEmpty: "A field line has no name."
         case .fieldNameSyntax: "A field name is not a token."
-        case .whiteSpaceBeforeColon: "There is white space between a field name and its colon."
+        case .whiteSpaceBeforeColon: "A field name is followed by white space instead of its colon."
         case .missingColon: "A field line has no colon."
         case .fieldValueSyntax: "A field value holds a control character."
         case .bareCarriageReturn: "A CR is not followed by LF."

@@ -45,16 +45,18 @@ enum DirectoryRows {
         guard let kind = KeyKind(rawValue: row.text(2)), let digest = KeyDigest(bytes: row.bytes(5)) else {
             throw .damaged("reading an API key")
         }
+        let createdAt = Timestamp(milliseconds: row.integer(6))
         return APIKey(
             id: KeyID(high: UInt64(bitPattern: row.integer(0)), low: UInt64(bitPattern: row.integer(1))),
             kind: kind,
             app: app,
             label: row.text(4),
             digest: digest,
-            createdAt: Timestamp(milliseconds: row.integer(6)),
+            createdAt: createdAt,
             expiresAt: row.optionalInteger(7).map { Timestamp(milliseconds: $0) },
             revokedAt: row.optionalInteger(8).map { Timestamp(milliseconds: $0) },
-            lastUsedAt: row.optionalInteger(9).map { Timestamp(milliseconds: $0) }
+            // Noted to the minute, which begins before a key that was made in it.
+            lastUsedAt: row.optionalInteger(9).map { max(createdAt, Timestamp(milliseconds: $0)) }
         )
     }
 

@@ -85,6 +85,12 @@ struct CommandDatabase {
                 advice: "Make it, owned by the user that Afterlink runs as, or name another one."
             )
         }
+        guard TextFile.isDirectory(configuration.dataDirectory) else {
+            throw CommandFailure(
+                "The data directory \(configuration.dataDirectory) is no directory.",
+                advice: "Name a directory with --data-directory; a file of its own is named with --database."
+            )
+        }
     }
 
     private static func checkIsNoDirectory(_ path: String) throws(CommandFailure) {

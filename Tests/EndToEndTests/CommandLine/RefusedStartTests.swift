@@ -75,6 +75,18 @@ struct RefusedStartTests {
         #expect(output.errors.contains("mkdir -p \(folder.path("a"))"))
     }
 
+    @Test(
+        "says of a data directory that it is none, where it is something else",
+        arguments: ["serve", "init"]
+    )
+    func noDirectory(command: String) throws {
+        let listen = command == "serve" ? ["--listen", "127.0.0.1:0"] : []
+        let output = try Installation.run([command, "--data-directory", "/dev/null"] + listen)
+        #expect(output.status == 1)
+        #expect(output.errors.contains("The data directory /dev/null is no directory."))
+        #expect(output.errors.contains("Name a directory with --data-directory"))
+    }
+
     @Test("warns when only the app key was brought, so that nobody could look at the statistics")
     func noAdminKey() throws {
         let folder = try TemporaryFolder()
