@@ -231,15 +231,22 @@ struct FingerprintFilterTests {
         FROM clicks, number
         """
 
-    @Test("clicks that come, or are matched, while it is built again are known afterwards")
-    func buildsUnderLoad() async throws {
+    /// A store with an open click 1 and a matched click 2, and before both, in the order in which they are read, more
+    /// than are read at once.
+    private func storeFilledBefore() async throws -> TestStore {
         let test = try await TestStore()
         try await test.run { session in
             for number in [1, 2] as [UInt64] { _ = try await session.record(.sample(fingerprint: number)) }
             _ = try await session.match(.sample(fingerprint: 2))
         }
-        // So that building takes its time.
         for table in ["open_fingerprints", "closed_fingerprints"] { try test.execute(Self.fill(table)) }
+        return test
+    }
+
+    @Test("clicks that come, or are matched, while it is built again are known afterwards")
+    func buildsUnderLoad() async throws {
+        // So that building takes its time.
+        let test = try await storeFilledBefore()
         try test.store.buildFilter()
         for round in 1...6 as ClosedRange<UInt64> {
             let numbers = round * 1000..<round * 1000 + 200
@@ -296,13 +303,7 @@ struct FingerprintFilterTests {
 
     @Test("clicks are found however many are stored before them")
     func readsAll() async throws {
-        let test = try await TestStore()
-        try await test.run { session in
-            for number in [1, 2] as [UInt64] { _ = try await session.record(.sample(fingerprint: number)) }
-            _ = try await session.match(.sample(fingerprint: 2))
-        }
-        // Before both in the order in which they are read, and more than are read at once.
-        for table in ["open_fingerprints", "closed_fingerprints"] { try test.execute(Self.fill(table)) }
+        let test = try await storeFilledBefore()
         try test.store.buildFilter()
         let (found, spared) = try await checkInOneTurn(test, .sample(fingerprint: 1))
         #expect(isMatch(found), "\(found)")

@@ -22,14 +22,15 @@ public struct OSRelease: Hashable, Sendable {
     /// From the default agent of an app's own requests, as `App/1 CFNetwork/1568.1 Darwin/24.1.0` or
     /// `Dalvik/2.1.0 (Linux; U; Android 14; SM-S911B Build/…)`; nil when it does not tell.
     ///
-    /// iOS 15 to 18 are Darwin 21 to 24, and from iOS 26 on the number is one more than Darwin's. Darwin's minor
-    /// number is the system's, up to 6.
-    public init?(launchAgent: String) {
+    /// - Parameters:
+    ///   - launchAgent: the whole `User-Agent`.
+    ///   - releases: which system has which kernel.
+    public init?(launchAgent: String, releases: IOSReleases = DeviceData.embedded.releases) {
         let agent = AgentText(launchAgent.utf8.span)
-        if agent.contains(.cfNetwork), let darwin = agent.version(after: .darwin) {
-            guard (21...99).contains(darwin.major) else { return nil }
-            let major = darwin.major >= 25 ? darwin.major + 1 : darwin.major - 6
-            self.init(platform: .ios, major: major, minor: darwin.minor, isAtLeast: darwin.minor >= 6)
+        if let darwin = agent.darwin {
+            guard let major = releases.major(ofDarwin: darwin.major) else { return nil }
+            let isAtLeast = darwin.minor >= IOSReleases.lastDarwinMinor
+            self.init(platform: .ios, major: major, minor: darwin.minor, isAtLeast: isAtLeast)
             return
         }
         let device = UserAgent(launchAgent)

@@ -49,6 +49,12 @@ struct AgentText {
             .flatMap { OSVersion(bytes: $0) }
     }
 
+    /// The kernel's version in the default agent of an iOS app's own requests (`CFNetwork/1568.1 Darwin/24.1.0`);
+    /// apps of Macs have one that says so.
+    var darwin: OSVersion? {
+        contains(.cfNetwork) && !contains(.intel) ? version(after: .darwin) : nil
+    }
+
     /// The whole number that follows `mark`; nil when it has more than six digits.
     func number(after mark: AgentMark) -> Int? {
         value(after: mark, while: \.isASCIIDigit).flatMap(Self.number)

@@ -20,10 +20,9 @@ struct IOSAgent {
             // An iPad in desktop dress prints a frozen macOS version, but Safari's own is that of iPadOS.
             model = "iPad"
             system = Self.systemInDesktopDress(text, releases)
-        } else if text.contains(.cfNetwork), text.contains(.darwin), !text.contains(.intel) {
-            // The default agent of an iOS app's own requests.
+        } else if let darwin = text.darwin {
             model = nil
-            system = text.version(after: .darwin).map { releases.reading(ofDarwin: $0) } ?? .unknown
+            system = releases.reading(ofDarwin: darwin)
         } else {
             return nil
         }

@@ -89,9 +89,17 @@ public final class IOSReleases: Sendable {
 
     /// What the version of the kernel in an app's default agent (`Darwin/25.1.0`) tells.
     func reading(ofDarwin version: OSVersion) -> OSVersionReading {
-        guard let major = majorByDarwin[version.major] else { return .unknown }
-        // The kernel counts the system's minor versions and stops at 6.
-        return version.minor < 6 ? .minor(OSVersion(major: major, minor: version.minor)) : .major(major)
+        guard let major = major(ofDarwin: version.major) else { return .unknown }
+        return version.minor < Self.lastDarwinMinor
+            ? .minor(OSVersion(major: major, minor: version.minor)) : .major(major)
+    }
+
+    /// The kernel counts the system's minor versions and stops here: this one or a later.
+    static let lastDarwinMinor = 6
+
+    /// The system's major version for the kernel's.
+    func major(ofDarwin major: Int) -> Int? {
+        majorByDarwin[major]
     }
 
     /// Whether the agent is of a browser that fills in the system's version itself, truthfully.
