@@ -22,6 +22,9 @@ public struct SQLiteConfiguration: Sendable {
     public var batchLimit = 512
     /// Off for commands beside a server, which do their one thing and end.
     public var hasBackgroundWork = true
+    /// Stores and uses what a check teaches before the next one is answered, by the checks' own time: for servers whose
+    /// clock tests move faster than the world's.
+    public var learnsAtOnce = false
     /// Opens a database that is there and up to date without the writer's lock, and refuses all writes.
     public var isReadOnly = false
     /// Pages that the database may have; nil: as many as the disk holds.

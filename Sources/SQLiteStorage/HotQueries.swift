@@ -20,19 +20,48 @@ package enum HotQueries {
 
     package static let all = [
         query(
-            "clicks of a fingerprint",
-            CheckLook.ofFingerprint,
+            "clicks of a key",
+            KeyLook.ofKey,
             "COMPOUND QUERY",
             "LEFT-MOST SUBQUERY",
             "CO-ROUTINE",
-            "SEARCH closed_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)",
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
             "SCALAR SUBQUERY",
             "SEARCH claims USING INDEX undelivered_claims (scope=? AND fingerprint=?)",
             "SCAN",
             "UNION ALL",
             "CO-ROUTINE",
-            "SEARCH open_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=?)",
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
             "SCAN"
+        ),
+        query(
+            "all live clicks of a key",
+            HotSummary.open,
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)"
+        ),
+        query(
+            "clicks around an address",
+            AddressLook.around,
+            "SEARCH click_addresses USING PRIMARY KEY (scope=? AND near_address=?)"
+        ),
+        query(
+            "open row of a click",
+            AddressLook.openRow,
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
+        ),
+        query("click that was named", NamedClick.select, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
+        query("claim by click", ClaimRow.byClick, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
+        query(
+            "newest click of a destination",
+            ClaimSQL.newestOfDestination,
+            "CO-ROUTINE (subquery-1)",
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
+            "SCAN (subquery-1)"
+        ),
+        query(
+            "learnt counter",
+            LearntSQL.find,
+            "SEARCH learnt_counters USING PRIMARY KEY (scope=? AND family=? AND key=?)"
         ),
         query("claim of a click", RecordSQL.findClaim, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
         query("click by identifier", ClickRow.select, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
@@ -45,7 +74,7 @@ package enum HotQueries {
         query(
             "claim of a caller",
             ClaimRow.byCaller,
-            "SEARCH closed USING PRIMARY KEY (scope=? AND fingerprint=? AND closed_at>? AND closed_at<?)",
+            "SEARCH closed USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment>? AND moment<?)",
             "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
@@ -67,8 +96,8 @@ package enum HotQueries {
         ),
         query(
             "closing of a fingerprint",
-            FingerprintSQL.removeOpen,
-            "SEARCH open_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND clicked_at=? AND click=?)"
+            FingerprintSQL.close,
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
         ),
         query(
             "moment of a claim",
@@ -78,14 +107,14 @@ package enum HotQueries {
         query(
             "deletion of a closed fingerprint",
             FingerprintSQL.removeClosed,
-            "SEARCH closed_fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND closed_at=? AND click=?)"
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
         ),
         query(
             "clicks of a visit",
             ClaimSQL.sameVisit,
             "CO-ROUTINE (subquery-1)",
-            "SEARCH open_fingerprints USING PRIMARY KEY "
-                + "(scope=? AND fingerprint=? AND clicked_at>? AND clicked_at<?)",
+            "SEARCH fingerprints USING PRIMARY KEY "
+                + "(scope=? AND fingerprint=? AND state=? AND moment>? AND moment<?)",
             "SCAN (subquery-1)"
         ),
         query(
@@ -114,14 +143,9 @@ package enum HotQueries {
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
-            "fingerprints that can be found, in order",
-            FilterSQL.open,
-            "SEARCH open_fingerprints USING PRIMARY KEY ((scope,fingerprint,clicked_at,click)>(?,?,?,?))"
-        ),
-        query(
-            "fingerprints of closed clicks, in order",
-            FilterSQL.closed,
-            "SEARCH closed_fingerprints USING PRIMARY KEY ((scope,fingerprint,closed_at,click)>(?,?,?,?))"
+            "fingerprints, in order",
+            FilterSQL.stored,
+            "SEARCH fingerprints USING PRIMARY KEY ((scope,fingerprint,state,moment,click)>(?,?,?,?,?))"
         ),
         query(
             "clicks that another process has recorded",

@@ -4,7 +4,11 @@ internal import SQLite
 extension SQLiteSession: ClickStore {
     public func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
         // A click that is recorded after its caller was sent away stays: the retry is a duplicate.
-        try await write { context throws(SQLiteError) in try context.record(click) }
+        let outcome = try await write { context throws(SQLiteError) in try context.record(click) }
+        if case .recorded = outcome, let scope = try scope(of: click.facts.app, isTest: click.facts.isTest) {
+            lessons.learn(from: click, scope)
+        }
+        return outcome
     }
 
     public func begin(_ check: Check) -> Check {
@@ -21,26 +25,55 @@ extension SQLiteSession: ClickStore {
         }
         guard let scope = try scope(of: check.app, isTest: check.isTest) else { return CheckView() }
         guard try !isSurelyUnknown(check) else { return CheckView(reason: .noClick) }
-        let ledger = shared.ledger
+        if shared.learnt.isAtOnce { try await learnAtOnce(scope, at: check.at) }
+        let shared = shared
         return try read { connection throws(SQLiteError) in
-            try CheckLook(connection: connection, scope: scope, check: check, ledger: ledger).view()
+            try CheckLook(
+                connection: connection,
+                scope: scope,
+                check: check,
+                ledger: shared.ledger,
+                learnt: shared.learnt,
+                requestSummary: { shared.requestSummary(of: $0, at: check.at) }
+            ).view()
+        }
+    }
+
+    /// Stores what was learnt, and makes the model anew, when the checks' time has moved on.
+    private func learnAtOnce(_ scope: Scope, at moment: Timestamp) async throws(StoreError) {
+        let learnt = shared.learnt
+        if let model = learnt.model(of: scope) {
+            let age = moment.milliseconds(since: model.at)
+            guard age >= LearntState.refreshMilliseconds || age < -LearntState.refreshMilliseconds else {
+                return
+            }
+        }
+        let slices = shared.makeLearningWrites()
+        if !slices.isEmpty {
+            try await write { context throws(SQLiteError) in
+                for slice in slices { try context.learn(slice) }
+                return .success(())
+            }
+        }
+        _ = try read { connection throws(SQLiteError) in
+            try learnt.reload(scope, at: moment, on: connection)
         }
     }
 
     public func claim(
-        _ click: Click,
-        by method: AttributionMethod,
+        _ choice: ClickChoice,
         for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> Click?
+        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
     ) async throws(StoreError) -> ClaimOutcome {
         let (shared, notes) = (shared, notes)
         var check = check
         // Here, on the loop's time, and not on the writer's.
         check.caller.settle()
+        check.details.settle()
         let settled = check
         let written = try await write(
             { context throws(SQLiteError) in
-                .success(try context.claim(click, by: method, for: settled, orElse: choose))
+                .success(try context.claim(choice, for: settled, orElse: choose))
             },
             until: check.deadline,
             whenLate: { late in
@@ -66,10 +99,11 @@ extension SQLiteSession: ClickStore {
         notes.noteFailedDelivery(of: click, shared)
     }
 
-    public func note(_ ending: CheckEnding, of check: Check) {
+    public func note(_ report: CheckReport, of check: Check) {
         guard let scope = knownScope(of: check.app, isTest: check.isTest) else { return }
         let hour = Granularity.hour.start(of: check.at)
-        switch ending {
+        switch report.ending {
+        case .match: break
         case .noMatch(let reason):
             let noMatch = Notes.NoMatch(scope: scope, hour: hour, platform: check.platform, reason: reason)
             notes.update { $0.count(noMatch) }
@@ -82,6 +116,7 @@ extension SQLiteSession: ClickStore {
             )
             notes.update { $0.replays[replay, default: 0] += 1 }
         }
+        lessons.learn(from: report, of: check, scope)
     }
 
     /// Waits until what was noted is on disk.

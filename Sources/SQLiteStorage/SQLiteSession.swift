@@ -13,6 +13,7 @@ public final class SQLiteSession {
     package private(set) var sparedLookCount = 0
     private let cache: DirectoryCache
     let notes: Notes
+    var lessons: Lessons
 
     private var connection: Connection?
     /// The commit that the open read transaction came after; nil when none is open.
@@ -44,6 +45,7 @@ public final class SQLiteSession {
         self.opening = opening
         cache = directory
         notes = shared.makeNotes()
+        lessons = Lessons(shared: shared)
         seenDirectoryChanges = shared.directoryChangeCount
         directorySnapshot = directory.snapshot
     }
@@ -94,12 +96,15 @@ public final class SQLiteSession {
     func isSurelyUnknown(_ check: Check) throws(StoreError) -> Bool {
         turn.lookCount += 1
         // The filter knows nothing of installations, whose answers may be given again.
-        guard turn.lookCount > Self.looksOfQuietTurn, check.install == nil else { return false }
+        guard turn.lookCount > Self.looksOfQuietTurn, check.install == nil, check.ladder.rungs.isEmpty
+        else { return false }
         if !turn.hasAskedForFilter {
             turn.hasAskedForFilter = true
             turn.filter = try trueFilter()
         }
-        guard let filter = turn.filter, !filter.mayHold(check.fingerprint.index) else { return false }
+        guard let filter = turn.filter,
+            !check.ladder.fingerprints.contains(where: { filter.mayHold($0.index) })
+        else { return false }
         sparedLookCount += 1
         return true
     }

@@ -131,6 +131,7 @@ public final class SQLiteStore: Sendable {
         shared.noteStopping()
         shared.stopBackground()
         shared.queueNotes()
+        shared.queueLearning()
         shared.queue.stop()
         let isDone = hasEnded.wait(until: deadline) { $0 ? true : nil } ?? false
         if !isDone {
@@ -165,6 +166,8 @@ public final class SQLiteStore: Sendable {
             started.append(try ServiceThread { Housekeeper(shared: shared, opening: opening).run() })
             shared.beginBackgroundThread()
             started.append(try ServiceThread { FilterBuilder(shared: shared, opening: opening).run() })
+            shared.beginBackgroundThread()
+            started.append(try ServiceThread { Learner(shared: shared, opening: opening).run() })
         }
         threads.withLock { $0 = started }
     }

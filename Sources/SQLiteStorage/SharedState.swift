@@ -7,6 +7,7 @@ final class SharedState: Sendable {
     let queue: WriteQueue
     let ledger: AnswerLedger
     let troubles: TroubleLog
+    let learnt: LearntState
 
     /// What the background threads wait for, and what is waited for of them.
     struct Background: Sendable {
@@ -15,6 +16,8 @@ final class SharedState: Sendable {
         var isStopping = false
         /// There is no filter of stored fingerprints, or it is full.
         var wantsFilter = false
+        /// A key that very many clicks have wants a summary.
+        var wantsSummary = false
         /// Threads beside the writer that have their hands in the database.
         var threadCount = 0
         /// The writer has ended, or was given up.
@@ -42,6 +45,7 @@ final class SharedState: Sendable {
         troubles = TroubleLog(configuration.log, quiet: configuration.quietNanoseconds)
         queue = WriteQueue(limit: configuration.queueLimit)
         ledger = AnswerLedger(now: configuration.monotonicNow)
+        learnt = LearntState(isAtOnce: configuration.learnsAtOnce)
         logCopying = Monitor(LogCopying(hasBackground: configuration.hasBackgroundWork))
         // Nobody comes to do them.
         if configuration.isReadOnly {
@@ -85,6 +89,13 @@ final class SharedState: Sendable {
     /// Asks the background for a filter of what is stored.
     func requestFilter() {
         background.withLock { $0.wantsFilter = true }
+        background.broadcast()
+    }
+
+    /// Asks the background for a summary of a key's clicks as of a moment.
+    func requestSummary(of key: HotSummary.Key, at moment: Timestamp) {
+        learnt.noteHot(key, at: moment)
+        background.withLock { $0.wantsSummary = true }
         background.broadcast()
     }
 

@@ -14,6 +14,7 @@ package final class TroubleLog: Sendable {
         case checkpoint
         case retention
         case filter
+        case learning
     }
 
     private struct State: Sendable {

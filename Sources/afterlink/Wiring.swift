@@ -55,6 +55,7 @@ enum Wiring {
         switch purpose {
         case .serving(let clock, let log):
             settings.clock = clock
+            settings.learnsAtOnce = configuration.usesTestClock
             settings.log = StoreLog { level, text in log.event(logLevel(level), text) }
         case .command, .reading:
             settings.hasBackgroundWork = false

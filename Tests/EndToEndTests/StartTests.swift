@@ -63,12 +63,12 @@ struct StartTests {
             WITH RECURSIVE numbers (n) AS (SELECT \(first + 1) UNION ALL SELECT n + 1 FROM numbers WHERE n < \(end))
             INSERT INTO clicks SELECT id + n, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at,
                 destination, campaign_key, journey_id, source, raw_source, platform, os_version, metadata, is_robot,
-                is_contradictory, random(), random(), NULL, NULL, randomblob(16)
+                is_contradictory, random(), random(), NULL, NULL, randomblob(16), NULL, NULL, NULL
             FROM (SELECT * FROM clicks ORDER BY id LIMIT 1), numbers;
             WITH RECURSIVE numbers (n) AS (SELECT \(first + 1) UNION ALL SELECT n + 1 FROM numbers WHERE n < \(end))
-            INSERT INTO open_fingerprints SELECT scope, random(), clicked_at, click + n, random(), expires_at, random(),
-                form, weight
-            FROM (SELECT * FROM open_fingerprints ORDER BY click LIMIT 1), numbers;
+            INSERT INTO fingerprints SELECT scope, random(), 0, moment, click + n, random(), other_moment, NULL, random(),
+                lane, weight, NULL, NULL, visitor, destination, campaign, NULL
+            FROM (SELECT * FROM fingerprints ORDER BY click LIMIT 1), numbers;
             COMMIT
             """
         )

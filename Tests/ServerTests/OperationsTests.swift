@@ -26,7 +26,7 @@ struct ShowStatisticsTests {
                 status: 200,
                 holds: [
                     #""clicks":1"#, #""checks":3"#, #""matches":1"#, #""no_matches":2"#,
-                    #""no_match_reasons":{"no_click":1,"expired":0,"already_claimed":1,"robot_click":0}"#,
+                    #""no_match_reasons":{"no_click":1,"expired":0,"already_claimed":1,"robot_click":0,"#,
                     #""match_rate":0.3333"#, #""conversion_rate":1.0"#, #""campaign":"S""#,
                     #""source":"instagram""#,
                     #""platform":"ios""#, #""live_clicks":0"#, #""median_seconds":"#, #""p90_seconds":"#,
@@ -263,10 +263,9 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore {
     func record(_ click: NewClick) throws(StoreError) -> RecordOutcome { throw Self.failure }
     func view(for check: Check) throws(StoreError) -> CheckView { throw Self.failure }
     func claim(
-        _ click: Click,
-        by method: AttributionMethod,
+        _ choice: ClickChoice,
         for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> Click?
+        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
     ) throws(StoreError)
         -> ClaimOutcome
     {
@@ -275,7 +274,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore {
     func answering(_ click: ClickID) {}
     func delivered(_ click: ClickID) {}
     func deliveryFailed(of click: ClickID) {}
-    func note(_ ending: CheckEnding, of check: Check) {}
+    func note(_ report: CheckReport, of check: Check) {}
     func statistics(_ query: StatisticsQuery, at now: Timestamp) throws(StoreError) -> StatisticsReport {
         throw Self.failure
     }

@@ -182,7 +182,7 @@ extension Check {
         Check(
             app: app,
             isTest: isTest,
-            fingerprint: hash(fingerprint),
+            ladder: MatchingLadder(fingerprint: hash(fingerprint)),
             caller: Caller(hash(caller)),
             install: install.map(hash),
             at: moment,
@@ -190,6 +190,40 @@ extension Check {
             replayGrace: grace,
             platform: .ios
         )
+    }
+}
+
+extension CheckView {
+    /// The clicks that could be matched, newest first, by the first half of their identifiers.
+    var live: [UInt64] {
+        let candidates = (evidence?.candidates ?? []).filter { $0.claimedAt == nil }
+        return candidates.sorted { ($0.clickedAt, $0.click) > ($1.clickedAt, $1.click) }.map(\.click.high)
+    }
+
+    /// The reason, where there is nothing else.
+    var onlyReason: NoMatchReason? {
+        replay == nil && sure == nil && evidence == nil ? reason : nil
+    }
+}
+
+extension MatchOutcome {
+    var claim: Claim? {
+        switch self {
+        case .match(let claim), .replay(let claim): claim
+        case .noMatch: nil
+        }
+    }
+
+    /// Whether the click was consumed at that moment because of its fingerprint.
+    func isMatch(of click: Click, at moment: Timestamp) -> Bool {
+        guard case .match(let claim) = self else { return false }
+        return claim.click == click && claim.claimedAt == moment && claim.method == .fingerprint
+    }
+
+    /// Whether a match of the click at that moment was answered again.
+    func isReplay(of click: Click, at moment: Timestamp) -> Bool {
+        guard case .replay(let claim) = self else { return false }
+        return claim.click == click && claim.claimedAt == moment && claim.method == .fingerprint
     }
 }
 
@@ -263,6 +297,6 @@ extension ClickStore {
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
     {
-        try await claim(click, by: method, for: check, orElse: { _ in nil })
+        try await claim(ClickChoice(click.id, method: method), for: check, orElse: { _ in nil })
     }
 }

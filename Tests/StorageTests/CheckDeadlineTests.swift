@@ -20,27 +20,26 @@ private final class LimitingStore: ClickStore, Sendable {
 
     func view(for check: Check) async throws(StoreError) -> CheckView {
         deadlines.withLock { $0.append(check.deadline) }
-        return CheckView(candidates: [click])
+        return CheckView(sure: ClickChoice(click.id, method: .clickID))
     }
 
     func claim(
-        _ click: Click,
-        by method: AttributionMethod,
+        _ choice: ClickChoice,
         for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> Click?
+        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
     ) async throws(StoreError) -> ClaimOutcome {
         let count = deadlines.withLock { deadlines in
             deadlines.append(check.deadline)
             return deadlines.count
         }
-        return count < 6 ? .lost : .claimed(Claim(click: click, claimedAt: check.at, method: method))
+        return count < 6 ? .lost : .claimed(Claim(click: click, claimedAt: check.at, method: choice.method))
     }
 
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome { .recorded(self.click) }
     func answering(_ click: ClickID) {}
     func delivered(_ click: ClickID) {}
     func deliveryFailed(of click: ClickID) {}
-    func note(_ ending: CheckEnding, of check: Check) {}
+    func note(_ report: CheckReport, of check: Check) {}
 }
 
 @Suite("The time limit of a check")
@@ -70,7 +69,7 @@ struct CheckDeadlineTests {
         }
         #expect(code == .timedOut)
         let match = try await test.run { try await $0.match(.sample(caller: 2)) }
-        #expect(match == .match(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
+        #expect(match.isMatch(of: click, at: TestStore.noon))
     }
 
     @Test("ends the wait for a claim in doubt")

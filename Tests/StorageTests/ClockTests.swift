@@ -20,7 +20,7 @@ struct ClockTests {
                 try await session.match(.sample(at: moment))
             )
         }
-        #expect(outcome == .match(Claim(click: click, claimedAt: moment, method: .fingerprint)))
+        #expect(outcome.isMatch(of: click, at: moment))
         _ = try await test.run { try await $0.statistics(StatisticsQuery(interval: .hour), at: moment) }
         try test.store.runRetention()
     }
@@ -40,7 +40,7 @@ struct ClockTests {
         let click = try await test.run { try await $0.record(.sample(fingerprint: 2)).click }
         #expect(click.id.high > UInt64(far.milliseconds) << 16, "identifiers go on growing")
         let match = try await test.run { try await $0.match(.sample(fingerprint: 2)) }
-        #expect(match == .match(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
+        #expect(match.isMatch(of: click, at: TestStore.noon))
 
         try await test.run { _ = try await $0.record(.sample(fingerprint: 3)) }
         test.clock.advance(seconds: 2 * 86_400)

@@ -40,7 +40,7 @@ struct CounterThinningTests {
             SELECT n, 'invented ' || n AS campaign, 1699920000000 + (n / 10000) * 86400000 AS day FROM number;
             INSERT INTO counters
             SELECT 2, campaign, dimension, granularity, CASE granularity WHEN 'all' THEN 0 ELSE day END, value,
-                1, 0, 0, 0, 0, 0, 0, 0, 0, 0
+                1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
             FROM invented,
                 (SELECT 'all' AS granularity UNION SELECT 'day' UNION SELECT 'hour'),
                 (SELECT 'total' AS dimension, '' AS value UNION SELECT 'source', 'direct')

@@ -159,7 +159,7 @@ struct FingerprintFilterTests {
         let ahead = TestStore.noon.advanced(byMilliseconds: 1_000_000)
         try await here.run { _ = try await $0.record(.sample(fingerprint: 1, at: ahead)) }
         try here.store.buildFilter()
-        try other.execute("DELETE FROM open_fingerprints; DELETE FROM clicks")
+        try other.execute("DELETE FROM fingerprints; DELETE FROM clicks")
         try await other.run { session in
             for number in [2, 4] as [UInt64] { _ = try await session.record(.sample(fingerprint: number)) }
         }
@@ -239,7 +239,7 @@ struct FingerprintFilterTests {
             for number in [1, 2] as [UInt64] { _ = try await session.record(.sample(fingerprint: number)) }
             _ = try await session.match(.sample(fingerprint: 2))
         }
-        for table in ["open_fingerprints", "closed_fingerprints"] { try test.execute(Self.fill(table)) }
+        for state in 0...1 { try test.execute(Self.fill(state: state)) }
         return test
     }
 
@@ -264,7 +264,7 @@ struct FingerprintFilterTests {
                 var missed: [UInt64] = []
                 for number in numbers {
                     let view = try await session.view(for: .sample(fingerprint: number))
-                    if view.candidates.isEmpty { missed.append(number) }
+                    if view.live.isEmpty { missed.append(number) }
                     guard round > 1 else { continue }
                     let earlier = try await session.view(for: .sample(fingerprint: number - 1000))
                     if earlier.reason != .alreadyClaimed { missed.append(number - 1000) }
@@ -291,7 +291,7 @@ struct FingerprintFilterTests {
             }
             #expect(session.sparedLookCount > 0)
             if isGivenUp {
-                try test.execute("DELETE FROM open_fingerprints; DELETE FROM clicks")
+                try test.execute("DELETE FROM fingerprints; DELETE FROM clicks")
             } else {
                 try test.store.buildFilter()
             }
@@ -311,15 +311,13 @@ struct FingerprintFilterTests {
         #expect(try await checkInOneTurn(test, .sample(fingerprint: 2)).outcome == .noMatch(.alreadyClaimed))
     }
 
-    private static func fill(_ table: String) -> String {
-        let rest =
-            table.hasPrefix("open")
-            ? "clicked_at, click, expires_at, visit, weight" : "closed_at, click, clicked_at, closed_as"
+    private static func fill(state: Int) -> String {
+        let rest = "fingerprint_rest, state, moment, click, other_moment, closed_as, party, weight"
         return """
             WITH RECURSIVE number(step) AS (VALUES (1) UNION ALL SELECT step + 1 FROM number WHERE step < 10100)
-            INSERT INTO \(table) (scope, fingerprint, fingerprint_rest, \(rest))
-            SELECT scope, -9223372036854775807 + step, fingerprint_rest, \(rest)
-            FROM (SELECT * FROM \(table) LIMIT 1), number
+            INSERT INTO fingerprints (scope, fingerprint, \(rest))
+            SELECT scope, -9223372036854775807 + step, \(rest)
+            FROM (SELECT * FROM fingerprints WHERE state = \(state) LIMIT 1), number
             """
     }
 

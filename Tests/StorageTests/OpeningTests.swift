@@ -160,6 +160,6 @@ struct OpeningTests {
         let second = try await TestStore(in: copy)
         #expect(!second.store.isNew)
         let view = try await second.run { try await $0.view(for: .sample()) }
-        #expect(view.candidates == [click])
+        #expect(view.live == [click.id.high])
     }
 }

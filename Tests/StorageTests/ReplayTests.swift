@@ -214,6 +214,6 @@ struct ReplayTests {
             let click = try await session.record(.sample(at: later)).click
             return (try await session.match(.sample(at: later, grace: 60_000)), click)
         }
-        #expect(outcome == .match(Claim(click: click, claimedAt: later, method: .fingerprint)))
+        #expect(outcome.isMatch(of: click, at: later))
     }
 }

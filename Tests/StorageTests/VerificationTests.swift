@@ -56,8 +56,8 @@ extension TestStore {
                 "SELECT * FROM live_clicks ORDER BY 1, 2, 3",
             ]
             : [
-                "SELECT * FROM clicks ORDER BY 1", "SELECT * FROM open_fingerprints ORDER BY 1, 2, 3, 4",
-                "SELECT * FROM closed_fingerprints ORDER BY 1, 2, 3, 4", "SELECT * FROM claims ORDER BY 1",
+                "SELECT * FROM clicks ORDER BY 1", "SELECT * FROM fingerprints ORDER BY 1, 2, 3, 4, 5",
+                "SELECT * FROM claims ORDER BY 1",
                 "SELECT * FROM apps",
                 "SELECT * FROM keys", "SELECT * FROM progress", "SELECT * FROM migrations",
                 "SELECT * FROM sqlite_schema",
@@ -180,31 +180,31 @@ struct VerificationTests {
             check: "fingerprints",
             says: "open fingerprints differ from their click",
             script:
-                "UPDATE clicks SET expires_at = expires_at + 1 WHERE id = (SELECT max(click) FROM open_fingerprints)"
+                "UPDATE clicks SET expires_at = expires_at + 1 WHERE id = (SELECT max(click) FROM fingerprints WHERE state = 0)"
         ),
         Damage(
             check: "fingerprints",
             says: "closed fingerprints differ from their click, or have none",
-            script: "UPDATE closed_fingerprints SET click = 1 WHERE click = (SELECT max(click) FROM claims)"
+            script: "UPDATE fingerprints SET click = 1 WHERE click = (SELECT max(click) FROM claims)"
         ),
         Damage(
             check: "fingerprints",
             says: "as many fingerprints as they have",
-            script: "DELETE FROM open_fingerprints WHERE click = (SELECT max(click) FROM open_fingerprints)"
+            script:
+                "DELETE FROM fingerprints WHERE click = (SELECT max(click) FROM fingerprints WHERE state = 0)"
         ),
         Damage(
             check: "open_and_closed",
             says: "are claimed and can still be found",
             script: """
-                INSERT INTO open_fingerprints
-                SELECT f.scope, fingerprint, f.clicked_at, click, fingerprint_rest, expires_at, visit, NULL, 1.0
-                FROM closed_fingerprints AS f JOIN clicks ON id = click WHERE click = (SELECT max(click) FROM claims)
+                UPDATE fingerprints SET state = 0, moment = other_moment, other_moment = 9000000000000
+                WHERE click = (SELECT max(click) FROM claims)
                 """
         ),
         Damage(
             check: "open_and_closed",
             says: "nothing happened to their click",
-            script: "UPDATE closed_fingerprints SET closed_at = closed_at + 1"
+            script: "UPDATE fingerprints SET moment = moment + 1 WHERE state = 1"
         ),
         Damage(
             check: "open_and_closed",
@@ -214,7 +214,8 @@ struct VerificationTests {
         Damage(
             check: "open_and_closed",
             says: "robots' clicks can be found",
-            script: "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM open_fingerprints)"
+            script:
+                "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM fingerprints WHERE state = 0)"
         ),
         Damage(
             check: "open_and_closed",

@@ -60,7 +60,7 @@ struct WriterTests {
         // A trigger plays a defect that meets some clicks and not others.
         try test.execute(
             """
-            CREATE TRIGGER defect BEFORE INSERT ON open_fingerprints WHEN NEW.clicked_at % 3 = 0
+            CREATE TRIGGER defect BEFORE INSERT ON fingerprints WHEN NEW.moment % 3 = 0
             BEGIN SELECT RAISE(ABORT, 'defect'); END
             """
         )
@@ -90,7 +90,7 @@ struct WriterTests {
         // A trigger plays a failure that undoes a whole transaction.
         try test.execute(
             """
-            CREATE TRIGGER defect BEFORE INSERT ON open_fingerprints WHEN NEW.clicked_at = 1
+            CREATE TRIGGER defect BEFORE INSERT ON fingerprints WHEN NEW.moment = 1
             BEGIN SELECT RAISE(ROLLBACK, 'defect'); END
             """
         )
@@ -164,7 +164,7 @@ struct WriterTests {
         #expect(await late == .timedOut)
         gate.open()
         let match = try await test.run { try await $0.match(.sample(caller: 2)) }
-        #expect(match == .match(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
+        #expect(match.isMatch(of: click, at: TestStore.noon))
     }
 
     @Test("a claim that commits too late goes to the next check, once, even if the store stops meanwhile")
@@ -188,8 +188,8 @@ struct WriterTests {
         let outcomes = try await again.run { session in
             [try await session.match(.sample(caller: 2)), try await session.match(.sample(caller: 3))]
         }
-        let claim = Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)
-        #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
+        #expect(outcomes[0].isReplay(of: click, at: TestStore.noon))
+        #expect(outcomes[1] == .noMatch(.alreadyClaimed))
     }
 
     @Test("the watchdog answers in time by itself")
@@ -221,11 +221,11 @@ struct WriterTests {
         #expect(refused == .locked)
         #expect(test.store.health.lastFailure?.code == .locked)
         let unmatched = try await test.run { try await $0.view(for: .sample()) }
-        #expect(unmatched.candidates == [click], "reading goes on")
+        #expect(unmatched.live == [click.id.high], "reading goes on")
         other.handOver()
         try other.rollback()
         let match = try await test.run { try await $0.match(.sample()) }
-        #expect(match == .match(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
+        #expect(match.isMatch(of: click, at: TestStore.noon))
         #expect(test.store.health.lastFailure == nil)
         #expect(test.log.lines.count == 2, "one line for the trouble, one for its end: \(test.log.lines)")
     }
@@ -270,7 +270,7 @@ struct WriterTests {
         #expect(early == .timedOut, "nobody knows yet whom the claim is for")
         gate.open()
         let match = try await test.run { try await $0.match(.sample(caller: 3)) }
-        #expect(match == .replay(Claim(click: click, claimedAt: TestStore.noon, method: .fingerprint)))
+        #expect(match.isReplay(of: click, at: TestStore.noon))
     }
 
     @Test("a full database refuses clicks and matches, and serves again by itself when there is room")
@@ -288,7 +288,7 @@ struct WriterTests {
         }
         #expect(refused == .full)
         let view = try await test.run { try await $0.view(for: .sample()) }
-        #expect(view.candidates == [first], "a check is not told that there is no match")
+        #expect(view.live == [first.id.high], "a check is not told that there is no match")
 
         // Room: what expired goes, by retention's own writes, which fit.
         test.clock.advance(seconds: 30 * 86_400)
@@ -296,7 +296,7 @@ struct WriterTests {
         let later = test.clock.now
         let click = try await test.run { try await $0.record(.sample(at: later)).click }
         let match = try await test.run { try await $0.match(.sample(at: later)) }
-        #expect(match == .match(Claim(click: click, claimedAt: later, method: .fingerprint)))
+        #expect(match.isMatch(of: click, at: later))
     }
 
     @Test("what is queued when the store stops is done, what comes later is refused")

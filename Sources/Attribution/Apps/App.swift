@@ -16,6 +16,11 @@ public struct App: Equatable, Sendable {
         public var localizations: [String]
         /// The one of them that the app falls back to.
         public var developmentLanguage: String?
+        /// What is done with a probability.
+        public var policy: MatchPolicy
+        /// What is answered where the campaign is credited and the personal link left out; ``MatchPolicy/Ambiguity``
+        /// `campaignOnly` needs it.
+        public var defaultLink: DeepLinkURL?
 
         public init(
             name: String,
@@ -24,7 +29,9 @@ public struct App: Equatable, Sendable {
             destinations: [String] = [],
             window: AttributionWindow? = nil,
             localizations: [String] = [],
-            developmentLanguage: String? = nil
+            developmentLanguage: String? = nil,
+            policy: MatchPolicy = MatchPolicy(),
+            defaultLink: DeepLinkURL? = nil
         ) {
             self.name = name
             self.openClicks = openClicks
@@ -33,6 +40,8 @@ public struct App: Equatable, Sendable {
             self.window = window
             self.localizations = localizations
             self.developmentLanguage = developmentLanguage
+            self.policy = policy
+            self.defaultLink = defaultLink
         }
     }
 

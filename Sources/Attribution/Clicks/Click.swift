@@ -5,11 +5,14 @@ public struct FingerprintEntry: Hashable, Sendable {
     public let key: KeyedHash
     /// How likely a client that sends this fingerprint computes it so, 0…1.
     public let weight: Double
+    /// The system that the device has if it sends this; nil where the fingerprint does not say, and the click neither.
+    public let release: OSRelease?
 
-    public init(form: FingerprintForm?, key: KeyedHash, weight: Double = 1) {
+    public init(form: FingerprintForm?, key: KeyedHash, weight: Double = 1, release: OSRelease? = nil) {
         self.form = form
         self.key = key
         self.weight = weight
+        self.release = release
     }
 }
 
@@ -93,6 +96,8 @@ public struct NewClick: Equatable, Sendable {
     public var fingerprints: [FingerprintEntry]
     /// Same app, fingerprint, link or URL, exact address and user agent: repeated posts share it.
     public var visit: KeyedHash
+    /// By what a launch that has the fingerprint is told from others that have it.
+    public var evidence: ClickEvidence
     /// From the caller's idempotency key, where it sent one.
     public var idempotency: KeyedHash?
 
@@ -100,11 +105,13 @@ public struct NewClick: Equatable, Sendable {
         facts: Click.Facts,
         fingerprints: [FingerprintEntry],
         visit: KeyedHash,
+        evidence: ClickEvidence = ClickEvidence(),
         idempotency: KeyedHash? = nil
     ) {
         self.facts = facts
         self.fingerprints = fingerprints
         self.visit = visit
+        self.evidence = evidence
         self.idempotency = idempotency
     }
 }

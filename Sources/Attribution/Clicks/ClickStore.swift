@@ -7,19 +7,32 @@ public enum RecordOutcome: Equatable, Sendable {
 }
 
 /// What a store knows about one check, read in one consistent look.
-public struct CheckView: Equatable, Sendable {
+public struct CheckView: Sendable {
     /// The answer that this caller was given before and may be given again.
     public var replay: Claim?
-    /// Unclaimed clicks with the check's fingerprint inside their window: newest first, ties by later id.
+    /// A live click that a sure way leads to.
     ///
     /// Or one whose answer was seen to fail on its way: claiming it gives that answer out again, once.
-    public var candidates: [Click]
-    /// When there is neither: what the newest click with this fingerprint has become.
+    public var sure: ClickChoice?
+    /// Live clicks with one of the check's fingerprints, and what they are weighed by; nil when there is none, or a
+    /// surer way.
+    public var evidence: CandidateEvidence?
+    /// What they are weighed with; there with ``evidence``.
+    public var model: MatchingModel?
+    /// When there is none of these: what the newest click with this fingerprint, or the one that was named, has become.
     public var reason: NoMatchReason
 
-    public init(replay: Claim? = nil, candidates: [Click] = [], reason: NoMatchReason = .noClick) {
+    public init(
+        replay: Claim? = nil,
+        sure: ClickChoice? = nil,
+        evidence: CandidateEvidence? = nil,
+        model: MatchingModel? = nil,
+        reason: NoMatchReason = .noClick
+    ) {
         self.replay = replay
-        self.candidates = candidates
+        self.sure = sure
+        self.evidence = evidence
+        self.model = model
         self.reason = reason
     }
 }
@@ -48,13 +61,14 @@ public protocol ClickStore {
     /// What there is for a check: an earlier answer, candidates, or the reason why there is none.
     func view(for check: Check) async throws(StoreError) -> CheckView
 
-    /// Consumes `click` for `check`, atomically with the look whether the caller has had its answer already,
+    /// Consumes the chosen click for `check`, atomically with the look whether the caller has had its answer already,
     /// and retires the same visitor's duplicates of the last ten minutes with it.
+    ///
+    /// Where the click is gone, what `choose` makes of another look within the same transaction is consumed instead.
     func claim(
-        _ click: Click,
-        by method: AttributionMethod,
+        _ choice: ClickChoice,
         for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> Click?
+        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
     ) async throws(StoreError) -> ClaimOutcome
 
     /// Says that the answer for a click that was just claimed, or redelivered by a claim, is about to be written: a
@@ -70,8 +84,10 @@ public protocol ClickStore {
     /// else.
     func deliveryFailed(of click: ClickID)
 
-    /// Notes how a check ended that consumed nothing. Batched: the last second may be lost with the process.
-    func note(_ ending: CheckEnding, of check: Check)
+    /// Notes how a check ended and what it was decided from: counts, records, and learns from it.
+    ///
+    /// Batched: the last second may be lost with the process. A match was counted with its claim.
+    func note(_ report: CheckReport, of check: Check)
 }
 
 extension ClickStore {

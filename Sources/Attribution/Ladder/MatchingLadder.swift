@@ -1,8 +1,6 @@
 /// The ways in which a launch may be recognised, the surest first.
 ///
 /// A claim goes up it in one transaction: the first rung that leads to a click which can be claimed decides.
-///
-/// Source: the matching notes, section 4.
 public struct MatchingLadder: Equatable, Sendable {
     /// One way, verified as far as that is possible without the clicks.
     public enum Rung: Hashable, Sendable {
@@ -12,23 +10,21 @@ public struct MatchingLadder: Equatable, Sendable {
         case clickID(ClickID)
         /// Clicks that an ad network put this advertising id on.
         case advertisingID(AdvertisingID.Kind, KeyedHash)
-        /// Clicks that can be found by one of these fingerprints, which are weighed against each other and against a
-        /// launch that came from no click.
-        case fingerprints([KeyedHash])
 
-        /// Nil where the weighing says by which method.
-        public var method: AttributionMethod? {
+        public var method: AttributionMethod {
             switch self {
             case .signedToken: .signedToken
             case .clickID: .clickID
             case .advertisingID(let kind, _): kind.method
-            case .fingerprints: nil
             }
         }
     }
 
-    /// None twice.
+    /// The sure ways, none of them twice.
     public private(set) var rungs: [Rung] = []
+    /// The last way: clicks that can be found by one of these, which are weighed against each other and against a launch
+    /// that came from no click.
+    public private(set) var fingerprints: [KeyedHash] = []
     /// Why the first of the tokens that were brought and count for nothing does not: what to say when no rung leads to
     /// a click.
     public private(set) var refusal: ClickTokenError?
@@ -69,8 +65,41 @@ public struct MatchingLadder: Equatable, Sendable {
                 add(.advertisingID(id.kind, key.advertisingID(app: app, isTest: isTest, id: id)))
             }
         }
-        let hashes = keys.flatMap { key in fingerprints.map(key.keyed) }
-        if !hashes.isEmpty { add(.fingerprints(hashes)) }
+        for key in keys {
+            for hash in fingerprints.map(key.keyed) where !self.fingerprints.contains(hash) {
+                self.fingerprints.append(hash)
+            }
+        }
+    }
+
+    /// The ladder of a launch that has a fingerprint and nothing else.
+    public init(fingerprint: KeyedHash) {
+        fingerprints = [fingerprint]
+    }
+
+    /// A ladder of ways that were verified elsewhere.
+    public init(_ rungs: [Rung], fingerprints: [KeyedHash], refusal: ClickTokenError? = nil) {
+        self.rungs = rungs
+        self.fingerprints = fingerprints
+        self.refusal = refusal
+    }
+
+    /// The advertising ids among the sure ways.
+    public var advertisingIDs: [KeyedHash] {
+        rungs.compactMap { rung in
+            if case .advertisingID(_, let key) = rung { key } else { nil }
+        }
+    }
+
+    /// Whether it brought what names a click.
+    public var namesClick: Bool {
+        refusal != nil
+            || rungs.contains { rung in
+                switch rung {
+                case .signedToken, .clickID: true
+                case .advertisingID: false
+                }
+            }
     }
 
     private mutating func add(_ rung: Rung) {

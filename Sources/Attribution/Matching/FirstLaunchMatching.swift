@@ -1,5 +1,5 @@
-/// The rule that credits a first launch to a click: the newest click of the app with that fingerprint which
-/// is inside its attribution window and unclaimed, consumed exactly once.
+/// The rule that credits a first launch to a click: by the surest way that leads to a live click of the app, else to the
+/// likeliest one if that is likely enough, consumed exactly once.
 public struct FirstLaunchMatching {
     private let store: any ClickStore
 
@@ -7,39 +7,63 @@ public struct FirstLaunchMatching {
     /// need a crowd that keeps clicking.
     private static let roundLimit = 64
 
-    /// The rule itself: the newest.
-    private static let choose: @Sendable (CheckView) -> Click? = { $0.candidates.first }
-
     public init(store: any ClickStore) {
         self.store = store
     }
 
     /// - Throws: ``StoreError`` when nothing was decided. The caller says "try again", never "no match".
     public func match(_ check: Check) async throws(StoreError) -> MatchOutcome {
-        let check = store.begin(check)
-        for _ in 0..<Self.roundLimit {
+        var check = store.begin(check)
+        for round in 0..<Self.roundLimit {
             let view = try await store.view(for: check)
             if let replay = view.replay {
-                store.note(.replay(replay), of: check)
+                store.note(CheckReport(.replay(replay)), of: check)
                 return .replay(replay)
             }
-            guard let newest = Self.choose(view) else {
-                store.note(.noMatch(view.reason), of: check)
-                return .noMatch(view.reason)
+            if view.sure != nil || view.evidence != nil {
+                // Asked for several times from here on.
+                check.details.settle()
+                check.caller.settle()
             }
-            switch try await store.claim(newest, by: .fingerprint, for: check, orElse: Self.choose) {
+            let decision = MatchDecision(view, check)
+            guard let choice = decision.choice else {
+                let ending = CheckEnding.noMatch(decision.reason)
+                store.note(CheckReport(ending, view, decision, hasLostRace: round > 0), of: check)
+                return .noMatch(decision.reason)
+            }
+            let asked = check
+            let outcome = try await store.claim(choice, for: asked) { MatchDecision($0, asked).choice }
+            switch outcome {
             case .claimed(let claim):
                 store.answering(claim.click.id)
+                store.note(CheckReport(.match(claim), view, decision, hasLostRace: round > 0), of: check)
                 return .match(claim)
             case .replayed(let claim):
                 // Whoever was to have the answer first may never have been told.
                 store.answering(claim.click.id)
-                store.note(.replay(claim), of: check)
+                store.note(CheckReport(.replay(claim)), of: check)
                 return .replay(claim)
             case .lost:
                 continue
             }
         }
         throw StoreError(.overloaded, "too many checks at once for one fingerprint")
+    }
+}
+
+extension CheckReport {
+    fileprivate init(
+        _ ending: CheckEnding,
+        _ view: CheckView,
+        _ decision: MatchDecision,
+        hasLostRace: Bool
+    ) {
+        self.init(
+            ending,
+            verdict: decision.verdict,
+            evidence: view.evidence,
+            model: view.model,
+            hasLostRace: hasLostRace
+        )
     }
 }

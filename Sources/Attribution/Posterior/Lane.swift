@@ -12,6 +12,18 @@ public struct Lane: Hashable, Sendable {
         self.form = form
     }
 
+    /// The lane of a ``code``; nil for one that is none.
+    public init?(code: UInt64) {
+        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 8 }) else {
+            return nil
+        }
+        let letter = UInt8(truncatingIfNeeded: code)
+        self.init(
+            platform: platform,
+            form: FingerprintForm.allCases.first { $0.rawValue.utf8.first == letter }
+        )
+    }
+
     /// The lane as a part of a counter's key: the same for ever, whatever forms are added.
     public var code: UInt64 {
         UInt64(platform.code) << 8 | UInt64(form?.rawValue.utf8.first ?? 0)

@@ -62,6 +62,22 @@ public struct LearningEpoch: Equatable, Sendable {
     /// e to the power of minus `lives`.
     static func decay(_ lives: Double) -> Double { cmath_exp(-max(0, lives)) }
 
+    /// Whether a stored sum is worth too little, or is too old, to be kept.
+    public func hasFaded(_ stored: Double, _ counter: CounterKey, at moment: Timestamp) -> Bool {
+        let hour = moment.milliseconds / 3_600_000
+        switch counter.family {
+        case .clicksByHour: return Int64(clamping: counter.key) < hour - 8 * 7 * 24
+        case .organicByTenMinutes:
+            return Int64(clamping: counter.key) < hour * 6 - 2 * Int64(PresentActivity.slots)
+        case .organic, .launchesAtAddress, .launchesNearAddress, .signals, .releases:
+            return value(of: stored, counter.family, at: moment) < Self.leastWorth
+        case .totals, .conversions, .clicks, .delays, .agreements: return false
+        }
+    }
+
+    /// Events that a counter of something frequent must be worth to be kept.
+    private static let leastWorth = 0.1
+
     /// What stored sums are multiplied by when the landmark moves.
     public func factor(movingTo landmark: Timestamp, for family: CounterFamily) -> Double {
         1 / weight(of: family, at: landmark)

@@ -12,6 +12,12 @@ public enum Metric: String, CaseIterable, Sendable {
     case noMatchExpired = "no_match_expired"
     case noMatchAlreadyClaimed = "no_match_already_claimed"
     case noMatchRobotClick = "no_match_robot_click"
+    case noMatchBelowThreshold = "no_match_below_threshold"
+    case noMatchAmbiguous = "no_match_ambiguous"
+    case noMatchOtherApp = "no_match_other_app"
+    case noMatchTokenInvalid = "no_match_token_invalid"
+    case noMatchTokenUsed = "no_match_token_used"
+    case noMatchFingerprintDisabled = "no_match_fingerprint_disabled"
 
     public init(_ reason: NoMatchReason) {
         self =
@@ -20,6 +26,12 @@ public enum Metric: String, CaseIterable, Sendable {
             case .expired: .noMatchExpired
             case .alreadyClaimed: .noMatchAlreadyClaimed
             case .robotClick: .noMatchRobotClick
+            case .belowThreshold: .noMatchBelowThreshold
+            case .ambiguous: .noMatchAmbiguous
+            case .otherApp: .noMatchOtherApp
+            case .tokenInvalid: .noMatchTokenInvalid
+            case .tokenUsed: .noMatchTokenUsed
+            case .fingerprintDisabled: .noMatchFingerprintDisabled
             }
     }
 }

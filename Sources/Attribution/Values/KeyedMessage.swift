@@ -13,6 +13,9 @@ struct KeyedMessage {
         case keyCheck = 6
         case clickToken = 7
         case advertisingID = 8
+        case address = 9
+        case visitor = 10
+        case signal = 11
     }
 
     private(set) var bytes: [UInt8] = []

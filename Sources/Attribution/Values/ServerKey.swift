@@ -43,10 +43,13 @@ public struct ServerKey: Sendable {
     }
 
     /// Who asks: a caller without an install id may have a lost answer again when all of this is the same.
+    ///
+    /// The evidence is what a launch without a fingerprint brings instead: the texts of its tokens and ids.
     public func caller(
         key: KeyID,
         isTest: Bool,
-        fingerprint: Fingerprint,
+        fingerprint: Fingerprint?,
+        evidence: String = "",
         address: NetworkAddress,
         userAgent: String
     ) -> KeyedHash {
@@ -54,6 +57,7 @@ public struct ServerKey: Sendable {
         message.append(key)
         message.append(isTest)
         message.append(fingerprint)
+        message.append(evidence)
         message.append(address)
         message.append(userAgent)
         return hash(of: message)
@@ -85,6 +89,31 @@ public struct ServerKey: Sendable {
         message.append(id.high)
         message.append(id.low)
         return hash(of: message)
+    }
+
+    /// What is stored instead of an address, cut to one of the levels on which addresses are compared.
+    func addressHash(of address: NetworkAddress, bits level: UInt64) -> UInt64 {
+        var message = KeyedMessage(.address)
+        message.append(level)
+        message.append(address)
+        return hash(of: message).index
+    }
+
+    /// By what one visitor's clicks are known again: his exact address and his agent; the agent alone where the address
+    /// tells nothing.
+    public func visitor(_ address: AddressHashes?, userAgent: String) -> UInt64 {
+        var message = KeyedMessage(.visitor)
+        message.append(address?.exact ?? 0)
+        message.append(userAgent)
+        return hash(of: message).index
+    }
+
+    /// A value of a signal, as it is compared and counted.
+    public func signal(_ component: SignalComponent, _ value: String) -> SignalValue {
+        var message = KeyedMessage(.signal)
+        message.append(component.rawValue)
+        message.append(value)
+        return SignalValue(component, value: hash(of: message).index)
     }
 
     /// What signs a click token: the first bytes of it stand in the token.

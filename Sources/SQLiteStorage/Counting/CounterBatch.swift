@@ -3,7 +3,7 @@ internal import SQLite
 
 /// Counts of one label in one hour, by metric.
 struct MetricCounts: Sendable {
-    private var counts = InlineArray<10, Int64>(repeating: 0)
+    private var counts = InlineArray<16, Int64>(repeating: 0)
 
     subscript(_ metric: Metric) -> Int64 {
         get { counts[metric.column] }
@@ -25,6 +25,12 @@ extension Metric {
         case .noMatchExpired: 7
         case .noMatchAlreadyClaimed: 8
         case .noMatchRobotClick: 9
+        case .noMatchBelowThreshold: 10
+        case .noMatchAmbiguous: 11
+        case .noMatchOtherApp: 12
+        case .noMatchTokenInvalid: 13
+        case .noMatchTokenUsed: 14
+        case .noMatchFingerprintDisabled: 15
         }
     }
 }

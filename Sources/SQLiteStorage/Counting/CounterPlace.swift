@@ -27,7 +27,13 @@ struct CounterPlace {
             counts[.noMatchNoClick],
             counts[.noMatchExpired],
             counts[.noMatchAlreadyClaimed],
-            counts[.noMatchRobotClick]
+            counts[.noMatchRobotClick],
+            counts[.noMatchBelowThreshold],
+            counts[.noMatchAmbiguous],
+            counts[.noMatchOtherApp],
+            counts[.noMatchTokenInvalid],
+            counts[.noMatchTokenUsed],
+            counts[.noMatchFingerprintDisabled]
         )
     }
 
@@ -79,7 +85,8 @@ struct CounterPlace {
 
 enum CounterSQL {
     static let add: StaticString = """
-        INSERT INTO counters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+        INSERT INTO counters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+            ?17, ?18, ?19, ?20, ?21, ?22)
         ON CONFLICT DO UPDATE SET
             clicks = clicks + excluded.clicks,
             duplicates = duplicates + excluded.duplicates,
@@ -90,11 +97,19 @@ enum CounterSQL {
             no_match_no_click = no_match_no_click + excluded.no_match_no_click,
             no_match_expired = no_match_expired + excluded.no_match_expired,
             no_match_already_claimed = no_match_already_claimed + excluded.no_match_already_claimed,
-            no_match_robot_click = no_match_robot_click + excluded.no_match_robot_click
+            no_match_robot_click = no_match_robot_click + excluded.no_match_robot_click,
+            no_match_below_threshold = no_match_below_threshold + excluded.no_match_below_threshold,
+            no_match_ambiguous = no_match_ambiguous + excluded.no_match_ambiguous,
+            no_match_other_app = no_match_other_app + excluded.no_match_other_app,
+            no_match_token_invalid = no_match_token_invalid + excluded.no_match_token_invalid,
+            no_match_token_used = no_match_token_used + excluded.no_match_token_used,
+            no_match_fingerprint_disabled = no_match_fingerprint_disabled + excluded.no_match_fingerprint_disabled
         """
     static let rows: StaticString = """
         SELECT value, clicks, duplicates, robots, checks, matches, replays,
-            no_match_no_click, no_match_expired, no_match_already_claimed, no_match_robot_click
+            no_match_no_click, no_match_expired, no_match_already_claimed, no_match_robot_click,
+            no_match_below_threshold, no_match_ambiguous, no_match_other_app,
+            no_match_token_invalid, no_match_token_used, no_match_fingerprint_disabled
         FROM counters
         WHERE scope = ?1 AND campaign = ?2 AND dimension = ?3 AND granularity = ?4 AND period = ?5
             AND (?6 IS NULL OR value = ?6)

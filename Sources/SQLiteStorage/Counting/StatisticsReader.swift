@@ -113,14 +113,18 @@ extension StatisticsQuery {
 enum StatisticsSQL {
     static let groups: StaticString = """
         SELECT value, sum(clicks), sum(duplicates), sum(robots), sum(checks), sum(matches), sum(replays),
-            sum(no_match_no_click), sum(no_match_expired), sum(no_match_already_claimed), sum(no_match_robot_click)
+            sum(no_match_no_click), sum(no_match_expired), sum(no_match_already_claimed), sum(no_match_robot_click),
+            sum(no_match_below_threshold), sum(no_match_ambiguous), sum(no_match_other_app),
+            sum(no_match_token_invalid), sum(no_match_token_used), sum(no_match_fingerprint_disabled)
         FROM counters
         WHERE scope = ?1 AND campaign = ?2 AND dimension = ?3 AND granularity = ?4 AND period >= ?5 AND period < ?6
         GROUP BY value
         """
     static let series: StaticString = """
         SELECT period, clicks, duplicates, robots, checks, matches, replays,
-            no_match_no_click, no_match_expired, no_match_already_claimed, no_match_robot_click
+            no_match_no_click, no_match_expired, no_match_already_claimed, no_match_robot_click,
+            no_match_below_threshold, no_match_ambiguous, no_match_other_app,
+            no_match_token_invalid, no_match_token_used, no_match_fingerprint_disabled
         FROM counters
         WHERE scope = ?1 AND campaign = ?2 AND dimension = 'total' AND granularity = ?3
             AND period >= ?4 AND period < ?5

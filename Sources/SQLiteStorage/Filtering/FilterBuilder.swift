@@ -60,9 +60,8 @@ struct FilterBuilder {
                 context.filters.adopt(filter)
                 return .success(())
             }
-            // What is closed while the open ones are read is found among the closed ones, which are read later.
-            try read(FilterSQL.open, into: filter, from: connection)
-            try read(FilterSQL.closed, into: filter, from: connection)
+            // What is closed meanwhile moves on in this order, and is not passed over.
+            try read(into: filter, from: connection)
             try shared.performAndWait { context throws(SQLiteError) in
                 context.filters.publish(filter)
                 return .success(())
@@ -75,28 +74,27 @@ struct FilterBuilder {
 
     private func capacity(on connection: Connection) throws(StoreError) -> Int {
         try opening.translated { () throws(SQLiteError) in
-            let open = try connection.integer("SELECT count(*) FROM open_fingerprints")
-            let closed = try connection.integer("SELECT count(*) FROM closed_fingerprints")
-            return max(Self.leastCapacity, 2 * Int(clamping: open + closed))
+            let rows = try connection.integer("SELECT count(*) FROM fingerprints")
+            return max(Self.leastCapacity, 2 * Int(clamping: rows))
         }
     }
 
-    /// Reads a table in slices of a snapshot each, so that the write-ahead log can begin anew between them, and leaves
+    /// Reads the table in slices of a snapshot each, so that the write-ahead log can begin anew between them, and leaves
     /// half of the time to requests.
-    private func read(_ table: StaticString, into filter: FingerprintFilter, from connection: Connection)
-        throws(StoreError)
-    {
-        var last: (Int64, Int64, Int64, Int64) = (.min, .min, .min, .min)
+    private func read(into filter: FingerprintFilter, from connection: Connection) throws(StoreError) {
+        var last: (Int64, Int64, Int64, Int64, Int64) = (.min, .min, .min, .min, .min)
         var isMore = true
         while isMore {
             guard !shared.isStopping else { throw StoreError(.stopping, "the store is stopping") }
             let start = MonotonicClock.now()
             isMore = try opening.translated { () throws(SQLiteError) in
                 var count: Int64 = 0
-                let statement = try connection.statement(table)
-                try statement.forEach(last.0, last.1, last.2, last.3, Self.sliceLength) { row in
+                let statement = try connection.statement(FilterSQL.stored)
+                try statement.forEach(last.0, last.1, last.2, last.3, last.4, Self.sliceLength) { row in
                     count += 1
-                    last = (row.integer(0), row.integer(1), row.integer(2), row.integer(3))
+                    last = (
+                        row.integer(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4)
+                    )
                     filter.add(UInt64(bitPattern: row.integer(1)))
                 }
                 return count == Self.sliceLength
@@ -108,14 +106,9 @@ struct FilterBuilder {
 }
 
 extension FilterSQL {
-    static let open: StaticString = """
-        SELECT scope, fingerprint, clicked_at, click FROM open_fingerprints
-        WHERE (scope, fingerprint, clicked_at, click) > (?1, ?2, ?3, ?4)
-        ORDER BY scope, fingerprint, clicked_at, click LIMIT ?5
-        """
-    static let closed: StaticString = """
-        SELECT scope, fingerprint, closed_at, click FROM closed_fingerprints
-        WHERE (scope, fingerprint, closed_at, click) > (?1, ?2, ?3, ?4)
-        ORDER BY scope, fingerprint, closed_at, click LIMIT ?5
+    static let stored: StaticString = """
+        SELECT scope, fingerprint, state, moment, click FROM fingerprints
+        WHERE (scope, fingerprint, state, moment, click) > (?1, ?2, ?3, ?4, ?5)
+        ORDER BY scope, fingerprint, state, moment, click LIMIT ?6
         """
 }

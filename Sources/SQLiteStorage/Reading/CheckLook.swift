@@ -7,11 +7,9 @@ struct CheckLook {
     let scope: Scope
     let check: Check
     let ledger: AnswerLedger
-
-    /// Candidates read at most.
-    ///
-    /// The rule needs the newest alone; weighing them will want a few.
-    static let candidateLimit = 8
+    let learnt: LearntState
+    /// Asks for a summary of a key.
+    let requestSummary: (HotSummary.Key) -> Void
 
     func view() throws(SQLiteError) -> CheckView {
         if let install = check.install,
@@ -20,143 +18,187 @@ struct CheckLook {
         {
             return offer(row, claim)
         }
-        let found = try clicksOfFingerprint()
-        let newestExpired = found.open.isEmpty ? found.newestUnclosed : nil
-        // Every claim has closed fingerprints: without any, there is nothing to repeat.
-        guard let closed = found.lastClosed else {
-            return CheckView(
-                candidates: try clicks(found.open),
-                reason: newestExpired == nil ? .noClick : .expired
-            )
+        var reason: NoMatchReason?
+        for rung in check.ladder.rungs {
+            switch try find(rung) {
+            case .offered(let view): return view
+            case .live(let click): return try sureView(click, rung.method)
+            case .nothing(let why): reason = reason ?? why
+            }
         }
-        let candidates = try clicks(found.open)
-        if let repeated = try repetition(closed, newerThan: candidates.first) { return repeated }
-        guard candidates.isEmpty else { return CheckView(candidates: candidates, reason: closed.reason) }
-        if let expired = newestExpired, expired > closed.position { return CheckView(reason: .expired) }
+        return try fingerprintView(orElse: reason)
+    }
+
+    /// What a sure way leads to.
+    private enum SureFind {
+        case live(ClickID)
+        case offered(CheckView)
+        case nothing(NoMatchReason?)
+    }
+
+    private func find(_ rung: MatchingLadder.Rung) throws(SQLiteError) -> SureFind {
+        switch rung {
+        case .signedToken(let id): try find(named: id, used: .tokenUsed, unknown: .expired)
+        case .clickID(let id): try find(named: id, used: .alreadyClaimed, unknown: .noClick)
+        case .advertisingID(_, let key): try find(advertisingID: key)
+        }
+    }
+
+    private func find(named id: ClickID, used: NoMatchReason, unknown: NoMatchReason) throws(SQLiteError)
+        -> SureFind
+    {
+        guard let named = try NamedClick.find(id, on: connection) else { return .nothing(unknown) }
+        guard named.scope == scope else { return .nothing(.otherApp) }
+        if let row = try ClaimRow.ofClick(id, on: connection) {
+            let isOwed = row.isUndelivered || mayRepeat(row, of: id)
+            if isOwed,
+                let claim = try row.claim(for: check, on: connection)
+            {
+                return .offered(offer(row, claim))
+            }
+            return .nothing(used)
+        }
+        guard !named.isRobot else { return .nothing(.robotClick) }
+        guard named.expiresAt >= check.at else { return .nothing(.expired) }
+        return try named.isOpen(on: connection) ? .live(id) : .nothing(used)
+    }
+
+    /// Whether a click's claim may be answered again to this caller.
+    private func mayRepeat(_ row: ClaimRow, of id: ClickID) -> Bool {
+        guard check.install == nil, check.replayGrace > 0 else { return false }
+        let age = check.at.milliseconds(since: row.claimedAt)
+        return abs(age) <= check.replayGrace && row.caller == check.caller.hash
+            && ledger.wasAnswered(id, before: check.firstByteAt)
+    }
+
+    /// An advertising id belongs to a device: its newest click, and no other's, led to the launch.
+    private func find(advertisingID key: KeyedHash) throws(SQLiteError) -> SureFind {
+        let look = try KeyLook.look(key, scope, at: check.at, summary: nil, on: connection)
+        if let closed = look.lastClosed,
+            let view = try repetition(closed, of: key, newerThan: look.open.first?.position)
+        {
+            return .offered(view)
+        }
+        guard let newest = look.open.first else { return .nothing(nil) }
+        return .live(newest.candidate(nil).click)
+    }
+
+    /// A surer way has led to a click: what the fingerprint would have said is asked for as well, because such launches
+    /// tell how right it is.
+    private func sureView(_ click: ClickID, _ method: AttributionMethod) throws(SQLiteError) -> CheckView {
+        var view = CheckView(sure: ClickChoice(click, method: method), reason: .alreadyClaimed)
+        let looks = try keyLooks()
+        guard looks.contains(where: { !$0.open.isEmpty }) else { return view }
+        (view.evidence, view.model) = try weighed(looks)
+        return view
+    }
+
+    private func fingerprintView(orElse reason: NoMatchReason?) throws(SQLiteError) -> CheckView {
+        let looks = try keyLooks()
+        let newest = looks.compactMap { $0.open.first?.position }.max()
+        let closed = looks.compactMap { look in look.lastClosed.map { (look.key, $0) } }
+            .max { $0.1.closedAt < $1.1.closedAt }
+        // Every claim has closed rows: without any, there is nothing to repeat.
+        if let (key, closed) = closed, let repeated = try repetition(closed, of: key, newerThan: newest) {
+            return repeated
+        }
+        guard newest == nil else {
+            let (evidence, model) = try weighed(looks)
+            return CheckView(evidence: evidence, model: model, reason: closed?.1.reason ?? .noClick)
+        }
+        let expired = looks.compactMap(\.newestUnclosed).max()
+        if let reason { return CheckView(reason: reason) }
+        guard let (_, closed) = closed else { return CheckView(reason: expired == nil ? .noClick : .expired) }
+        if let expired, expired > closed.position { return CheckView(reason: .expired) }
         return CheckView(reason: closed.reason)
+    }
+
+    private func keyLooks() throws(SQLiteError) -> [KeyLook] {
+        var looks: [KeyLook] = []
+        looks.reserveCapacity(check.ladder.fingerprints.count)
+        for key in check.ladder.fingerprints {
+            let hot = HotSummary.Key(scope: scope, fingerprint: key)
+            let look = try KeyLook.look(
+                key,
+                scope,
+                at: check.at,
+                summary: learnt.summary(of: hot),
+                on: connection
+            )
+            guard look.needsSummary else {
+                looks.append(look)
+                continue
+            }
+            if !learnt.isAtOnce { requestSummary(hot) }
+            looks.append(learnt.isAtOnce ? try summarised(hot) : look)
+        }
+        return looks
+    }
+
+    private func summarised(_ hot: HotSummary.Key) throws(SQLiteError) -> KeyLook {
+        if let summary = try HotSummary.make(hot, at: check.at, on: connection) {
+            learnt.publish(summary, of: hot)
+        }
+        let summary = learnt.summary(of: hot)
+        return try KeyLook.look(hot.fingerprint, scope, at: check.at, summary: summary, on: connection)
+    }
+
+    /// What the live clicks are weighed by.
+    private func weighed(_ looks: [KeyLook]) throws(SQLiteError) -> (CandidateEvidence, MatchingModel) {
+        let model = try learnt.model(of: scope, at: check.at, on: connection)
+        return (
+            try EvidenceLook(connection: connection, scope: scope, check: check)
+                .evidence(looks, model.epoch),
+            model
+        )
     }
 
     /// An answer that was given before: again at once, or, where it failed on its way, by a claim, so that only
     /// one check gets it.
     private func offer(_ row: ClaimRow, _ claim: Claim) -> CheckView {
         row.isUndelivered
-            ? CheckView(candidates: [claim.click], reason: .alreadyClaimed) : CheckView(replay: claim)
+            ? CheckView(sure: ClickChoice(repeating: claim), reason: .alreadyClaimed)
+            : CheckView(replay: claim)
     }
 
     /// An earlier answer that this check may have, unless there was a click after it.
     ///
     /// Looked for only where there can be one: a check after a match takes hardly longer than one of a fingerprint
     /// that nobody has, so that none can be told from the other.
-    private func repetition(_ closed: Closed, newerThan candidate: Click?) throws(SQLiteError) -> CheckView? {
-        if closed.mayBeUndelivered, let row = try ClaimRow.undelivered(scope, check, on: connection),
-            isLast(row, candidate), let claim = try row.claim(for: check, on: connection)
+    private func repetition(_ closed: KeyLook.Closed, of key: KeyedHash, newerThan newest: RowPosition?)
+        throws(SQLiteError) -> CheckView?
+    {
+        if closed.mayBeUndelivered,
+            let row = try ClaimRow.undelivered(scope, key, at: check.at, on: connection),
+            isLast(row, newest), let claim = try row.claim(for: check, on: connection)
         {
             return offer(row, claim)
         }
         guard
             check.install == nil, check.replayGrace > 0,
             closed.closedAt >= check.at.milliseconds - check.replayGrace,
-            let row = try ClaimRow.ofCaller(scope, check, on: connection), isLast(row, candidate),
+            let row = try ClaimRow.ofCaller(scope, key, check, on: connection), isLast(row, newest),
             let claim = try row.claim(for: check, on: connection),
             ledger.wasAnswered(claim.click.id, before: check.firstByteAt)
         else { return nil }
         return offer(row, claim)
     }
 
-    private func isLast(_ row: ClaimRow, _ candidate: Click?) -> Bool {
-        guard let candidate else { return true }
-        return candidate.facts.clickedAt <= row.claimedAt
+    private func isLast(_ row: ClaimRow, _ newest: RowPosition?) -> Bool {
+        guard let newest else { return true }
+        return newest.clickedAt <= row.claimedAt.milliseconds
     }
+}
 
-    /// Where a click stands among those of its fingerprint.
-    private struct Position: Comparable {
-        let clickedAt: Int64
-        let click: Int64
-
-        static func < (left: Position, right: Position) -> Bool {
-            (left.clickedAt, left.click) < (right.clickedAt, right.click)
-        }
-    }
-
-    /// The click of the check's fingerprint that was closed last.
-    private struct Closed {
-        let position: Position
-        let closedAt: Int64
-        let reason: NoMatchReason
-        /// Whether any answer of the fingerprint is marked as lost on its way.
-        let mayBeUndelivered: Bool
-    }
-
-    /// What there is of the check's fingerprint.
-    private struct Found {
-        /// Clicks inside their window that are not closed, newest first.
-        var open: [Int64] = []
-        /// The newest click that is not closed, whether inside its window or not.
-        var newestUnclosed: Position?
-        var lastClosed: Closed?
-    }
-
-    /// One statement for all of it: most checks find nothing, and what they cost is beginning a statement.
-    private func clicksOfFingerprint() throws(SQLiteError) -> Found {
-        var found = Found()
-        let statement = try connection.statement(Self.ofFingerprint)
-        try statement.bind(
-            scope.number,
-            check.fingerprint.index,
-            check.fingerprint.rest,
-            check.at.milliseconds
+extension ClickChoice {
+    /// The same answer once more.
+    init(repeating claim: Claim) {
+        self.init(
+            .click(claim.click.id),
+            method: claim.method,
+            confidence: claim.confidence,
+            competingClicks: claim.competingClicks,
+            isCampaignOnly: claim.isCampaignOnly
         )
-        defer { statement.reset() }
-        while found.open.count < Self.candidateLimit, try statement.step() {
-            let position = Position(clickedAt: statement.integer(1), click: statement.integer(0))
-            guard statement.isNull(3) else {
-                guard let reason = NoMatchReason(rawValue: statement.text(3)) else {
-                    throw .damaged("reading why a click was closed")
-                }
-                found.lastClosed = Closed(
-                    position: position,
-                    closedAt: statement.integer(2),
-                    reason: reason,
-                    mayBeUndelivered: statement.integer(4) != 0
-                )
-                continue
-            }
-            if found.newestUnclosed == nil { found.newestUnclosed = position }
-            let isInWindow = statement.integer(2) != 0
-            if isInWindow { found.open.append(position.click) }
-        }
-        return found
     }
-
-    private func clicks(_ ids: [Int64]) throws(SQLiteError) -> [Click] {
-        var clicks: [Click] = []
-        for id in ids {
-            guard let click = try ClickRow.find(id, app: check.app, isTest: check.isTest, on: connection)
-            else {
-                continue
-            }
-            clicks.append(click)
-        }
-        return clicks
-    }
-
-    /// The click that was closed last, then those that are not closed, newest first.
-    ///
-    /// A limit of -1 is none; it keeps the order, which SQLite may drop from a subquery without a limit.
-    static let ofFingerprint: StaticString = """
-        SELECT * FROM (
-            SELECT click, clicked_at, closed_at, closed_as, EXISTS (
-                SELECT 1 FROM claims WHERE is_undelivered = 1 AND scope = ?1 AND fingerprint = ?2
-            )
-            FROM closed_fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
-            ORDER BY closed_at DESC, click DESC LIMIT 1
-        )
-        UNION ALL
-        SELECT * FROM (
-            SELECT click, clicked_at, expires_at >= ?4, NULL, NULL FROM open_fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
-            ORDER BY clicked_at DESC, click DESC LIMIT -1
-        )
-        """
 }

@@ -54,8 +54,12 @@ struct ClaimRow {
     let method: AttributionMethod
     let confidence: Double?
     let isUndelivered: Bool
+    let competingClicks: Int?
+    let isCampaignOnly: Bool
+    let caller: KeyedHash?
 
-    /// Reads columns `click, claimed_at, method, confidence, is_undelivered`.
+    /// Reads columns `click, claimed_at, method, confidence, is_undelivered, competing_clicks, is_campaign_only, caller,
+    /// caller_rest`.
     init(_ row: Statement) throws(SQLiteError) {
         guard let method = AttributionMethod(rawValue: row.text(2)) else { throw .damaged("reading a claim") }
         click = row.integer(0)
@@ -63,11 +67,33 @@ struct ClaimRow {
         self.method = method
         confidence = row.optionalReal(3)
         isUndelivered = row.integer(4) != 0
+        competingClicks = row.optionalInteger(5).map { Int(clamping: $0) }
+        isCampaignOnly = row.integer(6) != 0
+        caller =
+            row.isNull(7)
+            ? nil
+            : KeyedHash(
+                index: UInt64(bitPattern: row.integer(7)),
+                rest: UInt64(bitPattern: row.integer(8))
+            )
     }
 
     func claim(for check: Check, on connection: Connection) throws(SQLiteError) -> Claim? {
         let click = try ClickRow.find(click, app: check.app, isTest: check.isTest, on: connection)
-        return click.map { Claim(click: $0, claimedAt: claimedAt, method: method, confidence: confidence) }
+        return click.map {
+            Claim(
+                click: $0,
+                claimedAt: claimedAt,
+                method: method,
+                confidence: confidence,
+                competingClicks: competingClicks,
+                isCampaignOnly: isCampaignOnly
+            )
+        }
+    }
+
+    static func ofClick(_ click: ClickID, on connection: Connection) throws(SQLiteError) -> ClaimRow? {
+        try connection.statement(byClick).first(click.high) { row throws(SQLiteError) in try ClaimRow(row) }
     }
 
     /// The claim of the check's installation whose click's window has not ended.
@@ -82,28 +108,28 @@ struct ClaimRow {
         ) { row throws(SQLiteError) in try ClaimRow(row) }
     }
 
-    /// An answer to this fingerprint that was seen to fail, of a click whose window has not ended.
-    static func undelivered(_ scope: Scope, _ check: Check, on connection: Connection) throws(SQLiteError)
-        -> ClaimRow?
-    {
-        try connection.statement(undelivered).first(
-            scope.number,
-            check.fingerprint.index,
-            check.fingerprint.rest,
-            check.at.milliseconds
-        ) { row throws(SQLiteError) in try ClaimRow(row) }
+    /// An answer to this key that was seen to fail, of a click whose window has not ended.
+    static func undelivered(
+        _ scope: Scope,
+        _ key: KeyedHash,
+        at now: Timestamp,
+        on connection: Connection
+    ) throws(SQLiteError) -> ClaimRow? {
+        try connection.statement(undelivered).first(scope.number, key.index, key.rest, now.milliseconds) {
+            row throws(SQLiteError) in try ClaimRow(row)
+        }
     }
 
     /// The newest claim of the check's caller, made within the grace before or after it.
     ///
     /// After: a clock that was set back. Not without end, or a leap of the clock would repeat answers for years.
-    static func ofCaller(_ scope: Scope, _ check: Check, on connection: Connection) throws(SQLiteError)
-        -> ClaimRow?
+    static func ofCaller(_ scope: Scope, _ key: KeyedHash, _ check: Check, on connection: Connection)
+        throws(SQLiteError) -> ClaimRow?
     {
         let caller = check.caller.hash
         return try connection.statement(byCaller).first(
             scope.number,
-            check.fingerprint.index,
+            key.index,
             caller.index,
             caller.rest,
             check.at.advanced(byMilliseconds: -check.replayGrace).milliseconds,
@@ -111,22 +137,29 @@ struct ClaimRow {
         ) { row throws(SQLiteError) in try ClaimRow(row) }
     }
 
+    static let byClick: StaticString = """
+        SELECT click, claimed_at, method, confidence, is_undelivered, competing_clicks, is_campaign_only,
+            caller, caller_rest
+        FROM claims WHERE click = ?1
+        """
     static let byInstall: StaticString = """
-        SELECT claims.click, claimed_at, method, confidence, is_undelivered
+        SELECT claims.click, claimed_at, method, confidence, is_undelivered, competing_clicks, is_campaign_only,
+            caller, caller_rest
         FROM claims CROSS JOIN clicks ON clicks.id = claims.click
         WHERE claims.scope = ?1 AND install = ?2 AND install_rest = ?3 AND expires_at >= ?4
         ORDER BY claimed_at DESC LIMIT 1
         """
-    /// The caller's hash is made of the fingerprint too: its second word needs no look of its own.
     static let byCaller: StaticString = """
-        SELECT claims.click, claimed_at, method, confidence, is_undelivered
-        FROM closed_fingerprints AS closed CROSS JOIN claims ON claims.click = closed.click
-        WHERE closed.scope = ?1 AND closed.fingerprint = ?2 AND closed.closed_at BETWEEN ?5 AND ?6
-            AND caller = ?3 AND caller_rest = ?4
-        ORDER BY closed.closed_at DESC, closed.click DESC LIMIT 1
+        SELECT claims.click, claimed_at, method, confidence, is_undelivered, competing_clicks, is_campaign_only,
+            caller, caller_rest
+        FROM fingerprints AS closed CROSS JOIN claims ON claims.click = closed.click
+        WHERE closed.scope = ?1 AND closed.fingerprint = ?2 AND closed.state = 1
+            AND closed.moment BETWEEN ?5 AND ?6 AND party = ?3 AND caller = ?3 AND caller_rest = ?4
+        ORDER BY closed.moment DESC, closed.click DESC LIMIT 1
         """
     static let undelivered: StaticString = """
-        SELECT claims.click, claimed_at, method, confidence, is_undelivered
+        SELECT claims.click, claimed_at, method, confidence, is_undelivered, competing_clicks, is_campaign_only,
+            caller, caller_rest
         FROM claims CROSS JOIN clicks ON clicks.id = claims.click
         WHERE is_undelivered = 1 AND claims.scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
             AND expires_at >= ?4

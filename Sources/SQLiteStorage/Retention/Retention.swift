@@ -149,7 +149,7 @@ extension WriteContext {
         let due = try expired(from: start, before: moment, limit: limit)
         var (closed, done) = (0 as Int64, 0)
         for click in due where done == 0 || MonotonicClock.now() < deadline {
-            if try close(click, as: .expired, at: click.expiresAt) { closed += 1 }
+            if try end(click) { closed += 1 }
             done += 1
         }
         guard done == limit || done < due.count, let last = due.prefix(done).last?.expiresAt else {
@@ -163,10 +163,16 @@ extension WriteContext {
             // More clicks than a slice holds expire in one millisecond: all of them at once, or it would not end.
             let next = last.advanced(byMilliseconds: 1)
             for click in try expired(from: last, before: next, limit: .max)
-            where try close(click, as: .expired, at: last) { closed += 1 }
+            where try end(click) { closed += 1 }
             noteClosed(before: next)
         }
         return closed
+    }
+
+    /// Closes a click whose window has ended; false when it was closed before.
+    private func end(_ click: ClickFingerprints) throws(SQLiteError) -> Bool {
+        try removeAddress(click)
+        return try close(click, as: .expired, at: click.expiresAt)
     }
 
     private func allScopes() throws(SQLiteError) -> [Scope] {
@@ -177,7 +183,7 @@ extension WriteContext {
 
 enum RetentionSQL {
     static let due: StaticString = """
-        SELECT id, scope, clicked_at, expires_at, visit, visit_rest, fingerprints FROM clicks
+        SELECT id, scope, clicked_at, expires_at, visit, visit_rest, fingerprints, near_address FROM clicks
         WHERE expires_at >= ?1 AND expires_at < ?2 ORDER BY expires_at LIMIT ?3
         """
     static let delete: StaticString = "DELETE FROM clicks WHERE id = ?1"

@@ -16,29 +16,31 @@ struct ClaimWrite: Sendable {
 /// Consuming a click for a check.
 extension WriteContext {
     func claim(
-        _ click: Click,
-        by method: AttributionMethod,
+        _ choice: ClickChoice,
         for check: Check,
-        orElse choose: (CheckView) -> Click?
+        orElse choose: (CheckView) -> ClickChoice?
     ) throws(SQLiteError) -> ClaimWrite {
-        guard
-            click.facts.app == check.app, click.facts.isTest == check.isTest,
-            let scope = try scope(of: check.app, isTest: check.isTest)
-        else { return ClaimWrite(.lost) }
-        let first = try attempt(click, scope, method, check)
+        guard let scope = try scope(of: check.app, isTest: check.isTest) else { return ClaimWrite(.lost) }
+        let first = try attempt(choice, scope, check)
         guard case .lost = first.outcome else { return first }
         // Nobody else writes before this transaction ends: what is chosen now cannot be lost again.
-        let view = try CheckLook(connection: connection, scope: scope, check: check, ledger: ledger).view()
-        guard view.replay == nil, let next = choose(view), next.id != click.id else { return first }
-        return try attempt(next, scope, method, check)
+        let look = CheckLook(
+            connection: connection,
+            scope: scope,
+            check: check,
+            ledger: ledger,
+            learnt: learnt,
+            // Whoever looked before has asked.
+            requestSummary: { _ in }
+        )
+        let view = try look.view()
+        guard view.replay == nil, let next = choose(view), next.target != choice.target else { return first }
+        return try attempt(next, scope, check)
     }
 
-    private func attempt(
-        _ click: Click,
-        _ scope: Scope,
-        _ method: AttributionMethod,
-        _ check: Check
-    ) throws(SQLiteError) -> ClaimWrite {
+    private func attempt(_ choice: ClickChoice, _ scope: Scope, _ check: Check) throws(SQLiteError)
+        -> ClaimWrite
+    {
         if let install = check.install,
             let earlier = try ClaimRow.ofInstall(install, scope, at: check.at, on: connection),
             let claim = try earlier.claim(for: check, on: connection)
@@ -47,14 +49,23 @@ extension WriteContext {
             let wasUndelivered = try markDelivered(earlier.click)
             return ClaimWrite(.replayed(claim), mustBeDelivered: wasUndelivered)
         }
-        let rows = try ClickFingerprints.find(Int64(bitPattern: click.id.high), on: connection)
+        guard let number = try number(of: choice.target, scope, check),
+            let rows = try ClickFingerprints.find(number, on: connection), rows.scope == scope
+        else { return ClaimWrite(.lost) }
         guard
-            let rows, rows.scope == scope, rows.expiresAt >= check.at,
-            try close(rows, as: .alreadyClaimed, at: check.at, by: check.caller.hash)
-        else { return try redeliver(click, scope, to: check) }
-        let claim = Claim(click: click, claimedAt: check.at, method: method)
+            rows.expiresAt >= check.at, try consume(rows, check),
+            let click = try ClickRow.find(number, app: check.app, isTest: check.isTest, on: connection)
+        else { return try redeliver(number, to: check) }
+        let claim = Claim(
+            click: click,
+            claimedAt: check.at,
+            method: choice.method,
+            confidence: choice.confidence,
+            competingClicks: choice.competingClicks,
+            isCampaignOnly: choice.isCampaignOnly
+        )
         try insert(claim, check, scope)
-        let retired = try retireDuplicates(of: rows, check)
+        let retired = try retireDuplicates(of: rows)
         try count(claim, check, scope)
 
         for expiry in retired + [click.facts.expiresAt] {
@@ -62,6 +73,35 @@ extension WriteContext {
         }
         ledger.expect(click.id)
         return ClaimWrite(.claimed(claim), mustBeDelivered: true)
+    }
+
+    /// Takes a click out of what checks look into; false when it could be matched no more.
+    private func consume(_ rows: ClickFingerprints, _ check: Check) throws(SQLiteError) -> Bool {
+        guard rows.fingerprints.isEmpty else {
+            return try close(rows, as: .alreadyClaimed, at: check.at, by: check.caller.hash)
+        }
+        // Found by its token alone: only the claim says that it is consumed.
+        return try connection.statement(RecordSQL.findClaim).first(rows.click) { $0.integer(0) } == nil
+    }
+
+    private func number(of target: ClickChoice.Target, _ scope: Scope, _ check: Check) throws(SQLiteError)
+        -> Int64?
+    {
+        switch target {
+        case .click(let id): return Int64(bitPattern: id.high)
+        case .newest(let destination):
+            for key in check.ladder.fingerprints {
+                let newest = try connection.statement(ClaimSQL.newestOfDestination).first(
+                    scope.number,
+                    key.index,
+                    key.rest,
+                    destination.url,
+                    check.at.milliseconds
+                ) { $0.integer(0) }
+                if let newest { return newest }
+            }
+            return nil
+        }
     }
 
     /// Makes an answer that failed on its way available to the next check.
@@ -75,40 +115,44 @@ extension WriteContext {
     }
 
     /// Gives an answer that failed on its way to this check, if it is still there to give.
-    private func redeliver(_ click: Click, _ scope: Scope, to check: Check) throws(SQLiteError) -> ClaimWrite
-    {
+    private func redeliver(_ click: Int64, to check: Check) throws(SQLiteError) -> ClaimWrite {
         guard
-            let row = try ClaimRow.undelivered(scope, check, on: connection),
-            row.click == Int64(bitPattern: click.id.high),
-            let claim = try row.claim(for: check, on: connection),
-            try markDelivered(row.click)
+            let row = try ClaimRow.ofClick(ClickID(high: UInt64(bitPattern: click), low: 0), on: connection),
+            row.isUndelivered, let claim = try row.claim(for: check, on: connection),
+            claim.click.facts.expiresAt >= check.at, try markDelivered(row.click)
         else { return ClaimWrite(.lost) }
         return ClaimWrite(.replayed(claim), mustBeDelivered: true)
     }
 
     private func insert(_ claim: Claim, _ check: Check, _ scope: Scope) throws(SQLiteError) {
+        // One that is found again by its token alone has none.
+        let key = check.ladder.fingerprints.first ?? check.ladder.advertisingIDs.first
         try connection.statement(ClaimSQL.insert).run(
             claim.click.id.high,
             scope.number,
             claim.claimedAt.milliseconds,
             claim.method.rawValue,
             claim.confidence,
-            check.fingerprint.index,
-            check.fingerprint.rest,
+            key?.index ?? 0,
+            key?.rest ?? 0,
             check.install?.index,
-            check.install?.rest
+            check.install?.rest,
+            claim.competingClicks,
+            claim.isCampaignOnly,
+            check.caller.hash.index,
+            check.caller.hash.rest
         )
     }
 
     /// Closes the same visitor's other clicks of the same minutes, so that a reinstall does not match them.
     ///
     /// - Returns: when they would have expired.
-    private func retireDuplicates(of claimed: ClickFingerprints, _ check: Check) throws(SQLiteError)
-        -> [Timestamp]
-    {
+    private func retireDuplicates(of claimed: ClickFingerprints) throws(SQLiteError) -> [Timestamp] {
+        // A visit is made of the first fingerprint: its duplicates have it too.
+        guard let fingerprint = claimed.fingerprints.first else { return [] }
         let suspects = try connection.statement(ClaimSQL.sameVisit).all(
             claimed.scope.number,
-            check.fingerprint.index,
+            fingerprint.index,
             claimed.clickedAt.advanced(byMilliseconds: -Self.retiredMilliseconds).milliseconds,
             claimed.clickedAt.advanced(byMilliseconds: Self.retiredMilliseconds).milliseconds,
             claimed.visit.index
@@ -143,8 +187,20 @@ extension WriteContext {
 enum ClaimSQL {
     static let insert: StaticString = """
         INSERT INTO claims (
-            click, scope, claimed_at, method, confidence, fingerprint, fingerprint_rest, install, install_rest
-        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            click, scope, claimed_at, method, confidence, fingerprint, fingerprint_rest, install, install_rest,
+            competing_clicks, is_campaign_only, caller, caller_rest
+        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+        """
+    /// Looks at so many clicks of the fingerprint at most as ``sameVisit`` does.
+    static let newestOfDestination: StaticString = """
+        SELECT click
+        FROM (
+            SELECT click, destination, other_moment FROM fingerprints
+            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND fingerprint_rest = ?3
+            ORDER BY moment DESC, click DESC LIMIT 4096
+        )
+        WHERE destination = ?4 AND other_moment >= ?5
+        LIMIT 1
         """
     static let markUndelivered: StaticString = "UPDATE claims SET is_undelivered = 1 WHERE click = ?1"
     static let markDelivered: StaticString = """
@@ -155,10 +211,10 @@ enum ClaimSQL {
     static let sameVisit: StaticString = """
         SELECT click
         FROM (
-            SELECT click, visit FROM open_fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND clicked_at BETWEEN ?3 AND ?4
-            ORDER BY clicked_at DESC LIMIT 4096
+            SELECT click, party FROM fingerprints
+            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment BETWEEN ?3 AND ?4
+            ORDER BY moment DESC LIMIT 4096
         )
-        WHERE visit = ?5
+        WHERE party = ?5
         """
 }

@@ -14,8 +14,9 @@ extension WriteContext {
             return .success(.duplicate(first, sharesFingerprint: try isFound(first, by: click)))
         }
         let id = makeClickID(at: facts.recordedAt)
-        try insert(click, id, scope)
-        try open(Int64(bitPattern: id.high), click, scope)
+        let entries = click.indexEntries
+        try insert(click, entries, id, scope)
+        try open(Int64(bitPattern: id.high), click, entries, scope)
         let traits = CountedTraits(facts)
         try count(facts.isRobot ? .robots : .clicks, of: traits, scope, at: facts.recordedAt)
 
@@ -67,7 +68,9 @@ extension WriteContext {
         )
     }
 
-    private func insert(_ click: NewClick, _ id: ClickID, _ scope: Scope) throws(SQLiteError) {
+    private func insert(_ click: NewClick, _ entries: [IndexEntry], _ id: ClickID, _ scope: Scope)
+        throws(SQLiteError)
+    {
         let facts = click.facts
         try connection.statement(RecordSQL.insertClick).run(
             id.high,
@@ -91,7 +94,10 @@ extension WriteContext {
             click.visit.rest,
             click.idempotency?.index,
             click.idempotency?.rest,
-            ClickFingerprints.packed(click.distinctFingerprints)
+            ClickFingerprints.packed(entries.map(\.key)),
+            click.evidence.canonicalText,
+            click.evidence.address?.exact,
+            click.evidence.address?.near
         )
     }
 }
@@ -101,9 +107,10 @@ enum RecordSQL {
         INSERT INTO clicks (
             id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
             journey_id, source, raw_source, platform, os_version, metadata, is_robot, is_contradictory,
-            visit, visit_rest, idempotency, idempotency_rest, fingerprints
+            visit, visit_rest, idempotency, idempotency_rest, fingerprints, signals, exact_address, near_address
         ) VALUES (
-            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+            ?23, ?24, ?25
         )
         """
     static let findIdempotent: StaticString = """

@@ -10,6 +10,7 @@ internal import SQLite
 final class WriteContext {
     let connection: Connection
     let ledger: AnswerLedger
+    let learnt: LearntState
     private let random: @Sendable () -> UInt64
 
     var apps = AppNumbers()
@@ -25,6 +26,7 @@ final class WriteContext {
     init(connection: Connection, shared: SharedState) throws(SQLiteError) {
         self.connection = connection
         ledger = shared.ledger
+        learnt = shared.learnt
         random = shared.configuration.random
         filters = FilterKeeper(shared)
         try visits.load(from: connection, at: shared.configuration.clock.now())

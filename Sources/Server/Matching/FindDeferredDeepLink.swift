@@ -31,7 +31,7 @@ enum FindDeferredDeepLink {
         return Check(
             app: app,
             isTest: isTest,
-            fingerprint: serverKey.keyed(fingerprint),
+            ladder: MatchingLadder(fingerprint: serverKey.keyed(fingerprint)),
             caller: Caller {
                 serverKey.caller(
                     key: key.id,

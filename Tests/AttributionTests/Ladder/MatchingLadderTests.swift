@@ -53,11 +53,11 @@ struct MatchingLadderTests {
                 .clickID(click),
                 .advertisingID(.idfa, key.advertisingID(app: TestValues.app, isTest: false, id: idfa)),
                 .advertisingID(.gaid, key.advertisingID(app: TestValues.app, isTest: false, id: gaid)),
-                .fingerprints([key.keyed(TestValues.fingerprint)]),
             ]
         )
+        #expect(ladder.fingerprints == [key.keyed(TestValues.fingerprint)])
         #expect(ladder.refusal == nil)
-        #expect(ladder.rungs.map(\.method) == [.signedToken, .clickID, .idfa, .gaid, nil])
+        #expect(ladder.rungs.map(\.method) == [.signedToken, .clickID, .idfa, .gaid])
     }
 
     @Test("has its methods in the specification's order and words, with its confidences")
@@ -86,7 +86,8 @@ struct MatchingLadderTests {
             var evidence = LaunchEvidence()
             evidence.add(token: text)
             let ladder = ladder(evidence, fingerprints: [TestValues.fingerprint])
-            #expect(ladder.rungs == [.fingerprints([key.keyed(TestValues.fingerprint)])])
+            #expect(ladder.rungs.isEmpty)
+            #expect(ladder.fingerprints == [key.keyed(TestValues.fingerprint)])
             #expect(ladder.refusal == error)
         }
         var several = LaunchEvidence()
@@ -118,9 +119,9 @@ struct MatchingLadderTests {
             ladder.rungs == [
                 .signedToken(click), .clickID(click),
                 .advertisingID(.idfa, keyed(olderKey)), .advertisingID(.idfa, keyed(key)),
-                .fingerprints([olderKey, key].map { $0.keyed(TestValues.fingerprint) }),
             ]
         )
+        #expect(ladder.fingerprints == [olderKey, key].map { $0.keyed(TestValues.fingerprint) })
     }
 
     @Test(
@@ -128,6 +129,7 @@ struct MatchingLadderTests {
     )
     func nothing() {
         #expect(ladder(LaunchEvidence()).rungs.isEmpty)
-        #expect(ladder(LaunchEvidence(fingerprint: TestValues.fingerprint)).rungs.isEmpty)
+        let alone = ladder(LaunchEvidence(fingerprint: TestValues.fingerprint))
+        #expect(alone.rungs.isEmpty && alone.fingerprints.isEmpty)
     }
 }

@@ -7,12 +7,32 @@ struct FirstLaunchMatchingTests {
     private let newer = TestValues.click(2)
     private let check = Check(
         app: TestValues.app,
-        fingerprint: KeyedHash(index: 1, rest: 2),
+        ladder: MatchingLadder(fingerprint: KeyedHash(index: 1, rest: 2)),
         caller: Caller(KeyedHash(index: 3, rest: 4)),
         at: TestValues.noon,
         firstByteAt: 0,
         replayGrace: 60_000
     )
+
+    /// What a store that knows nothing but these clicks with the fingerprint tells.
+    private func view(_ clicks: Click..., replay: Claim? = nil) -> CheckView {
+        let candidates = clicks.map { click in
+            Candidate(
+                click: click.id,
+                clickedAt: click.facts.clickedAt,
+                destination: CreditedDestination(click.facts),
+                platform: click.facts.platform,
+                form: nil,
+                visitor: click.id.high
+            )
+        }
+        return CheckView(
+            replay: replay,
+            evidence: CandidateEvidence(candidates: candidates),
+            model: .fresh(at: TestValues.noon),
+            reason: .noClick
+        )
+    }
 
     private func claim(of click: Click) -> Claim {
         Claim(click: click, claimedAt: TestValues.noon, method: .fingerprint)
@@ -25,17 +45,21 @@ struct FirstLaunchMatchingTests {
     @Test("claims the newest candidate and says so before it answers")
     func match() async throws {
         let store = ScriptedClickStore(
-            views: [.success(CheckView(candidates: [newer, older]))],
+            views: [.success(view(newer, older))],
             claims: [.success(.claimed(claim(of: newer)))]
         )
         #expect(try await outcome(store) == .match(claim(of: newer)))
-        #expect(store.calls == [.view, .claim(newer.id), .answering(newer.id)])
+        #expect(
+            store.calls == [
+                .view, .claim(.click(newer.id)), .answering(newer.id), .note(.match(claim(of: newer))),
+            ]
+        )
     }
 
     @Test("gives an earlier answer again without claiming anything, even when there are candidates")
     func replay() async throws {
         let store = ScriptedClickStore(views: [
-            .success(CheckView(replay: claim(of: older), candidates: [newer]))
+            .success(view(newer, replay: claim(of: older)))
         ])
         #expect(try await outcome(store) == .replay(claim(of: older)))
         #expect(store.calls == [.view, .note(.replay(claim(of: older)))])
@@ -55,33 +79,40 @@ struct FirstLaunchMatchingTests {
     func lostThenMatch() async throws {
         let store = ScriptedClickStore(
             views: [
-                .success(CheckView(candidates: [newer, older])), .success(CheckView(candidates: [older])),
+                .success(view(newer, older)), .success(view(older)),
             ],
             claims: [.success(.lost), .success(.claimed(claim(of: older)))]
         )
         #expect(try await outcome(store) == .match(claim(of: older)))
-        #expect(store.calls == [.view, .claim(newer.id), .view, .claim(older.id), .answering(older.id)])
+        #expect(
+            store.calls == [
+                .view, .claim(.click(newer.id)), .view, .claim(.click(older.id)), .answering(older.id),
+                .note(.match(claim(of: older))),
+            ]
+        )
     }
 
     @Test("finds nothing when somebody else was faster and nothing is left")
     func lostThenNothing() async throws {
         let store = ScriptedClickStore(
-            views: [.success(CheckView(candidates: [newer])), .success(CheckView(reason: .alreadyClaimed))],
+            views: [.success(view(newer)), .success(CheckView(reason: .alreadyClaimed))],
             claims: [.success(.lost)]
         )
         #expect(try await outcome(store) == .noMatch(.alreadyClaimed))
-        #expect(store.calls == [.view, .claim(newer.id), .view, .note(.noMatch(.alreadyClaimed))])
+        #expect(store.calls == [.view, .claim(.click(newer.id)), .view, .note(.noMatch(.alreadyClaimed))])
     }
 
     @Test("gives the answer of a twin of the same caller that was faster, as a replay, and says so before")
     func replayedWhileClaiming() async throws {
         let store = ScriptedClickStore(
-            views: [.success(CheckView(candidates: [newer]))],
+            views: [.success(view(newer))],
             claims: [.success(.replayed(claim(of: older)))]
         )
         #expect(try await outcome(store) == .replay(claim(of: older)))
         #expect(
-            store.calls == [.view, .claim(newer.id), .answering(older.id), .note(.replay(claim(of: older)))]
+            store.calls == [
+                .view, .claim(.click(newer.id)), .answering(older.id), .note(.replay(claim(of: older))),
+            ]
         )
     }
 
@@ -99,24 +130,24 @@ struct FirstLaunchMatchingTests {
         #expect(unreadable.calls == [.view])
 
         let unwritable = ScriptedClickStore(
-            views: [.success(CheckView(candidates: [newer]))],
+            views: [.success(view(newer))],
             claims: [.failure(error)]
         )
         await #expect(throws: error) { try await outcome(unwritable) }
-        #expect(unwritable.calls == [.view, .claim(newer.id)])
+        #expect(unwritable.calls == [.view, .claim(.click(newer.id))])
 
         let unreadableAfterLoss = ScriptedClickStore(
-            views: [.success(CheckView(candidates: [newer])), .failure(error)],
+            views: [.success(view(newer)), .failure(error)],
             claims: [.success(.lost)]
         )
         await #expect(throws: error) { try await outcome(unreadableAfterLoss) }
-        #expect(unreadableAfterLoss.calls == [.view, .claim(newer.id), .view])
+        #expect(unreadableAfterLoss.calls == [.view, .claim(.click(newer.id)), .view])
     }
 
     @Test("gives up with an error, not with no match, when it loses again and again")
     func alwaysLost() async {
         let store = ScriptedClickStore(
-            views: [.success(CheckView(candidates: [newer]))],
+            views: [.success(view(newer))],
             claims: [.success(.lost)]
         )
         await #expect { try await outcome(store) } throws: { ($0 as? StoreError)?.code == .overloaded }

@@ -5,7 +5,7 @@ import Synchronization
 final class ScriptedClickStore: ClickStore, Sendable {
     enum Call: Equatable {
         case view
-        case claim(ClickID)
+        case claim(ClickChoice.Target)
         case answering(ClickID)
         case note(CheckEnding)
     }
@@ -30,22 +30,21 @@ final class ScriptedClickStore: ClickStore, Sendable {
     }
 
     func claim(
-        _ click: Click,
-        by method: AttributionMethod,
+        _ choice: ClickChoice,
         for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> Click?
+        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
     ) async throws(StoreError)
         -> ClaimOutcome
     {
-        try next(.claim(click.id), \.claims).get()
+        try next(.claim(choice.target), \.claims).get()
     }
 
     func answering(_ click: ClickID) {
         state.withLock { $0.calls.append(.answering(click)) }
     }
 
-    func note(_ ending: CheckEnding, of check: Check) {
-        state.withLock { $0.calls.append(.note(ending)) }
+    func note(_ report: CheckReport, of check: Check) {
+        state.withLock { $0.calls.append(.note(report.ending)) }
     }
 
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {

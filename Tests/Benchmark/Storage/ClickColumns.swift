@@ -29,9 +29,9 @@ struct FingerprintColumns {
         click = try row.parameter("click")
         fingerprint = try row.parameter("fingerprint")
         fingerprintRest = try row.parameter("fingerprint_rest")
-        clickedAt = try row.parameter("clicked_at")
-        expiresAt = try row.parameter("expires_at")
-        visit = try row.parameter("visit")
+        clickedAt = try row.parameter("moment")
+        expiresAt = try row.parameter("other_moment")
+        visit = try row.parameter("party")
     }
 }
 

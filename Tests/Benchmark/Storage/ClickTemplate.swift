@@ -5,7 +5,7 @@ import Support
 struct ClickTemplate {
     /// One row of `clicks`.
     let click: RowTemplate
-    /// Its row of `open_fingerprints`.
+    /// Its row of `fingerprints`.
     let fingerprint: RowTemplate
     /// The counters that each commit moves.
     let counters: [RowTemplate]
@@ -15,6 +15,7 @@ struct ClickTemplate {
     /// Tables that a click leaves as they are, or that are moved by the rows above.
     private static let others: Set = [
         "apps", "app_origins", "app_destinations", "keys", "directory", "migrations", "progress",
+        "learning", "learnt_counters",
     ]
 
     /// Lets a server on a new database record a click, and reads what it wrote.
@@ -30,7 +31,7 @@ struct ClickTemplate {
         let database = try PlainDatabase(installation.database)
         try bench.checkSchema(of: database)
         click = try Self.only("clicks", database)
-        fingerprint = try Self.only("open_fingerprints", database)
+        fingerprint = try Self.only("fingerprints", database)
         counters = try RowTemplate.read("counters", "TRUE", in: database)
         live = try RowTemplate.read("live_clicks", "TRUE", in: database)
         try Self.refuseUnknownTables(of: database)
@@ -51,7 +52,7 @@ struct ClickTemplate {
 
     /// A table that the server writes to and this program does not would make its rows lighter than real ones.
     private static func refuseUnknownTables(of database: PlainDatabase) throws {
-        let known = others.union(["clicks", "open_fingerprints", "counters", "live_clicks"])
+        let known = others.union(["clicks", "fingerprints", "counters", "live_clicks"])
         for row in try database.rows("SELECT name FROM sqlite_schema WHERE type = 'table'") {
             guard case .text(let name) = row.first, !name.hasPrefix("sqlite_"), !known.contains(name) else {
                 continue

@@ -4,12 +4,13 @@ import Support
 /// Writes what became of made-up clicks that can be matched no more.
 struct SeededEndings {
     private static let closedColumns = [
-        "scope", "fingerprint", "closed_at", "click", "fingerprint_rest", "clicked_at", "closed_as", "caller",
-        "caller_rest",
+        "scope", "fingerprint", "state", "moment", "click", "fingerprint_rest", "other_moment", "closed_as",
+        "party",
+        "lane", "weight", "exact_address", "near_address", "visitor", "destination", "campaign", "release",
     ]
     private static let claimColumns = [
         "click", "scope", "claimed_at", "method", "confidence", "fingerprint", "fingerprint_rest", "install",
-        "install_rest", "is_undelivered",
+        "install_rest", "is_undelivered", "competing_clicks", "is_campaign_only", "caller", "caller_rest",
     ]
     /// From a click to its first launch.
     private static let delay: Int64 = 600_000
@@ -19,18 +20,21 @@ struct SeededEndings {
     private var random = SeededGenerator(seed: 2)
 
     init(scope: Int64, _ database: PlainDatabase) throws {
-        try database.require(Self.closedColumns, of: "closed_fingerprints")
+        try database.require(Self.closedColumns, of: "fingerprints")
         try database.require(Self.claimColumns, of: "claims")
         closed = try database.prepare(
             """
-            INSERT INTO closed_fingerprints (\(Self.closedColumns.joined(separator: ", ")))
-            VALUES (\(scope), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            INSERT INTO fingerprints (\(Self.closedColumns.prefix(9).joined(separator: ", ")))
+            VALUES (\(scope), ?1, 1, ?2, ?3, ?4, ?5, ?6, ?7)
             """
         )
         claim = try database.prepare(
             """
-            INSERT INTO claims (click, scope, claimed_at, method, fingerprint, fingerprint_rest)
-            VALUES (?1, \(scope), ?2, '\(AttributionMethod.fingerprint.rawValue)', ?3, ?4)
+            INSERT INTO claims (
+                click, scope, claimed_at, method, fingerprint, fingerprint_rest, confidence, competing_clicks, caller,
+                caller_rest
+            )
+            VALUES (?1, \(scope), ?2, '\(AttributionMethod.fingerprint.rawValue)', ?3, ?4, 0.9, 0, ?5, ?6)
             """
         )
     }
@@ -45,14 +49,16 @@ struct SeededEndings {
         closed.bind(click.fingerprintRest, at: 4)
         closed.bind(click.clickedAt, at: 5)
         closed.bind(.text(reason.rawValue), at: 6)
-        closed.bind(isClaimed ? .integer(Int64(bitPattern: random.next())) : .null, at: 7)
-        closed.bind(isClaimed ? .integer(Int64(bitPattern: random.next())) : .null, at: 8)
+        let caller = Int64(bitPattern: random.next())
+        closed.bind(isClaimed ? .integer(caller) : .null, at: 7)
         try closed.run()
         guard isClaimed else { return }
         claim.bind(click.id, at: 1)
         claim.bind(closedAt, at: 2)
         claim.bind(click.fingerprint, at: 3)
         claim.bind(click.fingerprintRest, at: 4)
+        claim.bind(caller, at: 5)
+        claim.bind(Int64(bitPattern: random.next()), at: 6)
         try claim.run()
     }
 }

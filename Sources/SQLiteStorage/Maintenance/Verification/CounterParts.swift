@@ -57,7 +57,9 @@ struct CounterParts {
     private static let parts: StaticString = """
         SELECT scope, campaign, dimension, sum(clicks), sum(duplicates), sum(robots), sum(checks), sum(matches),
             sum(replays), sum(no_match_no_click), sum(no_match_expired), sum(no_match_already_claimed),
-            sum(no_match_robot_click)
+            sum(no_match_robot_click),
+            sum(no_match_below_threshold), sum(no_match_ambiguous), sum(no_match_other_app),
+            sum(no_match_token_invalid), sum(no_match_token_used), sum(no_match_fingerprint_disabled)
         FROM counters WHERE granularity = 'all' AND dimension IN ('total', 'platform', 'source')
         GROUP BY scope, campaign, dimension ORDER BY scope, campaign, dimension
         """

@@ -164,7 +164,9 @@ public struct CounterRepair {
 
     private static let selectRows: StaticString = """
         SELECT period, clicks, duplicates, robots, checks, matches, replays, no_match_no_click, no_match_expired,
-            no_match_already_claimed, no_match_robot_click
+            no_match_already_claimed, no_match_robot_click,
+            no_match_below_threshold, no_match_ambiguous, no_match_other_app,
+            no_match_token_invalid, no_match_token_used, no_match_fingerprint_disabled
         FROM counters WHERE scope = ?1 AND campaign = ?2 AND dimension = ?3 AND granularity = ?4 AND value = ?5
         """
     private static let delaySums: StaticString = """
@@ -173,7 +175,8 @@ public struct CounterRepair {
         HAVING days <> sum(CASE granularity WHEN 'all' THEN count ELSE 0 END)
         """
     private static let setCounter: StaticString = """
-        INSERT INTO counters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+        INSERT INTO counters VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+            ?17, ?18, ?19, ?20, ?21, ?22)
         ON CONFLICT DO UPDATE SET
             clicks = excluded.clicks,
             duplicates = excluded.duplicates,
@@ -184,7 +187,13 @@ public struct CounterRepair {
             no_match_no_click = excluded.no_match_no_click,
             no_match_expired = excluded.no_match_expired,
             no_match_already_claimed = excluded.no_match_already_claimed,
-            no_match_robot_click = excluded.no_match_robot_click
+            no_match_robot_click = excluded.no_match_robot_click,
+            no_match_below_threshold = excluded.no_match_below_threshold,
+            no_match_ambiguous = excluded.no_match_ambiguous,
+            no_match_other_app = excluded.no_match_other_app,
+            no_match_token_invalid = excluded.no_match_token_invalid,
+            no_match_token_used = excluded.no_match_token_used,
+            no_match_fingerprint_disabled = excluded.no_match_fingerprint_disabled
         """
     private static let setDelay: StaticString = """
         INSERT INTO install_delays VALUES (?1, ?2, ?3, ?4, ?5, ?6)

@@ -123,7 +123,9 @@ struct CounterSums {
     private static let sums: StaticString = """
         SELECT scope, campaign, dimension, value, granularity, period < ?1 AS early, sum(clicks), sum(duplicates),
             sum(robots), sum(checks), sum(matches), sum(replays), sum(no_match_no_click), sum(no_match_expired),
-            sum(no_match_already_claimed), sum(no_match_robot_click)
+            sum(no_match_already_claimed), sum(no_match_robot_click),
+            sum(no_match_below_threshold), sum(no_match_ambiguous), sum(no_match_other_app),
+            sum(no_match_token_invalid), sum(no_match_token_used), sum(no_match_fingerprint_disabled)
         FROM counters GROUP BY scope, campaign, dimension, value, granularity, early
         ORDER BY scope, campaign, dimension, value
         """

@@ -75,11 +75,13 @@ struct CountingTable {
     static let counters = CountingTable(
         select: """
             SELECT scope, campaign, dimension, granularity, period, value, clicks, duplicates, robots, checks, matches,
-                replays, no_match_no_click, no_match_expired, no_match_already_claimed, no_match_robot_click
+                replays, no_match_no_click, no_match_expired, no_match_already_claimed, no_match_robot_click,
+            no_match_below_threshold, no_match_ambiguous, no_match_other_app,
+            no_match_token_invalid, no_match_token_used, no_match_fingerprint_disabled
             FROM counters ORDER BY scope, campaign, dimension, granularity, period, value
             """,
         keyIsText: [false, true, true, true, false, true],
-        countColumns: 10
+        countColumns: 16
     )
     static let installDelays = CountingTable(
         select: """

@@ -1,0 +1,41 @@
+/// How a check ended.
+public enum CheckEnding: Equatable, Sendable {
+    /// The claim, which was counted with it, consumed a click.
+    case match(Claim)
+    case noMatch(NoMatchReason)
+    case replay(Claim)
+}
+
+public enum MatchOutcome: Equatable, Sendable {
+    /// The click was consumed for this check.
+    case match(Claim)
+    /// The same answer as before, for a caller who may have lost it.
+    case replay(Claim)
+    case noMatch(NoMatchReason)
+}
+
+/// How a check ended and what it was decided from: what is counted, recorded and learnt of it.
+public struct CheckReport: Sendable {
+    public var ending: CheckEnding
+    /// Nil where nothing was weighed: no live click, or a surer way.
+    public var verdict: Verdict?
+    /// What the verdict was made from.
+    public var evidence: CandidateEvidence?
+    public var model: MatchingModel?
+    /// Whether a click that it was to have went to somebody else meanwhile: nothing is learnt from such a check.
+    public var hasLostRace: Bool
+
+    public init(
+        _ ending: CheckEnding,
+        verdict: Verdict? = nil,
+        evidence: CandidateEvidence? = nil,
+        model: MatchingModel? = nil,
+        hasLostRace: Bool = false
+    ) {
+        self.ending = ending
+        self.verdict = verdict
+        self.evidence = evidence
+        self.model = model
+        self.hasLostRace = hasLostRace
+    }
+}

@@ -1,0 +1,29 @@
+/// The consumption of a click by a first launch, and what was answered: all of it is stored, so that a repeated answer is
+/// the same.
+public struct Claim: Equatable, Sendable {
+    public let click: Click
+    public let claimedAt: Timestamp
+    public let method: AttributionMethod
+    /// How likely the match is right, 0…1; nil for a claim from before that was worked out.
+    public let confidence: Double?
+    /// Other people's live clicks that the launch might have come from; nil as above.
+    public let competingClicks: Int?
+    /// Whether the campaign alone was credited, and the app's default link answered instead of the click's own.
+    public let isCampaignOnly: Bool
+
+    public init(
+        click: Click,
+        claimedAt: Timestamp,
+        method: AttributionMethod,
+        confidence: Double? = nil,
+        competingClicks: Int? = nil,
+        isCampaignOnly: Bool = false
+    ) {
+        self.click = click
+        self.claimedAt = claimedAt
+        self.method = method
+        self.confidence = confidence
+        self.competingClicks = competingClicks
+        self.isCampaignOnly = isCampaignOnly
+    }
+}

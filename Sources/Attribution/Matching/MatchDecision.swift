@@ -1,0 +1,69 @@
+/// What is to be answered to a check, given what the store knows of it.
+public struct MatchDecision: Sendable {
+    /// Nil for no match.
+    public let choice: ClickChoice?
+    /// What the fingerprint alone says; nil where a surer way decided and nothing was weighed.
+    public let verdict: Verdict?
+    /// Why there is no choice, where there is none.
+    public let reason: NoMatchReason
+
+    public init(_ view: CheckView, _ check: Check) {
+        if let sure = view.sure {
+            choice = sure
+            verdict = nil
+            reason = view.reason
+            return
+        }
+        guard let evidence = view.evidence, let model = view.model else {
+            choice = nil
+            verdict = nil
+            reason = Self.reason(view.reason, check)
+            return
+        }
+        let verdict = Verdict(evidence, launch: check.traits, model: model, policy: check.policy)
+        self.verdict = verdict
+        choice = ClickChoice(verdict)
+        reason = Self.reason(verdict.noMatchReason ?? view.reason, check)
+    }
+
+    /// A launch that named a click, and was not recognised by anything else, is told what was wrong with that.
+    private static func reason(_ reason: NoMatchReason, _ check: Check) -> NoMatchReason {
+        if let refusal = check.ladder.refusal { return NoMatchReason(refusal) }
+        if reason == .noClick, check.ladder.fingerprints.isEmpty, !check.policy.usesFingerprints {
+            return .fingerprintDisabled
+        }
+        return reason
+    }
+}
+
+extension ClickChoice {
+    /// Nil for a verdict of no match.
+    public init?(_ verdict: Verdict) {
+        let (click, destination, isCampaignOnly): (ClickID?, CreditedDestination, Bool)
+        switch verdict.outcome {
+        case .match(let found, let place): (click, destination, isCampaignOnly) = (found, place, false)
+        case .campaignOnly(let found, let place): (click, destination, isCampaignOnly) = (found, place, true)
+        case .noMatch: return nil
+        }
+        self.init(
+            click.map { .click($0) } ?? .newest(of: destination),
+            method: verdict.evidence == .probabilistic ? .probabilistic : .fingerprint,
+            confidence: verdict.confidence,
+            competingClicks: verdict.competingClicks,
+            isCampaignOnly: isCampaignOnly
+        )
+    }
+}
+
+extension Verdict {
+    /// Nil for a match, and where there was no candidate: then the store knows why.
+    public var noMatchReason: NoMatchReason? {
+        guard case .noMatch(let reason) = outcome else { return nil }
+        return switch reason {
+        case .noCandidate: nil
+        case .belowThreshold: .belowThreshold
+        case .ambiguous: .ambiguous
+        case .fingerprintDisabled: .fingerprintDisabled
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// Why a check found nothing.
+///
+/// The raw value is the word in statistics and in answers to test keys.
+public enum NoMatchReason: String, CaseIterable, Sendable {
+    case noClick = "no_click"
+    case expired
+    case alreadyClaimed = "already_claimed"
+    case robotClick = "robot_click"
+    /// There were clicks, and most likely none of them led to the launch.
+    case belowThreshold = "below_threshold"
+    /// A click led to the launch, but several destinations compete.
+    case ambiguous
+    /// The token is another app's.
+    case otherApp = "other_app"
+    /// The token is none, or was altered.
+    case tokenInvalid = "token_invalid"
+    /// Another launch has brought the token before.
+    case tokenUsed = "token_used"
+    /// The app recognises nobody by fingerprints, and the launch brought nothing else.
+    case fingerprintDisabled = "fingerprint_disabled"
+
+    public init(_ refusal: ClickTokenError) {
+        self =
+            switch refusal {
+            case .malformed, .altered: .tokenInvalid
+            case .otherApp: .otherApp
+            case .expired: .expired
+            }
+    }
+}

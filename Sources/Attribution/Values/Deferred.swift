@@ -1,0 +1,36 @@
+/// A value that most requests never need: it is made when it is first asked for.
+public struct Deferred<Value: Sendable>: Sendable {
+    private enum Form: Sendable {
+        case made(Value)
+        case awaited(@Sendable () -> Value)
+    }
+
+    private var form: Form
+
+    public init(_ value: Value) {
+        form = .made(value)
+    }
+
+    /// - Parameter make: gives the same value whenever it is called.
+    public init(madeBy make: @escaping @Sendable () -> Value) {
+        form = .awaited(make)
+    }
+
+    public var value: Value {
+        switch form {
+        case .made(let value): value
+        case .awaited(let make): make()
+        }
+    }
+
+    /// Makes the value now, so that nobody after this makes it again.
+    public mutating func settle() {
+        form = .made(value)
+    }
+}
+
+extension Deferred: Equatable where Value: Equatable {
+    public static func == (left: Deferred, right: Deferred) -> Bool {
+        left.value == right.value
+    }
+}

@@ -1,0 +1,117 @@
+internal import Attribution
+internal import SQLite
+
+/// The older live clicks of a key that very many clicks have, as counts: what they are worth changes slowly, so that
+/// it is made anew every now and then and not for each check.
+struct HotSummary: Sendable {
+    struct Key: Hashable, Sendable {
+        let scope: Scope
+        let fingerprint: KeyedHash
+    }
+
+    /// Clicks up to this one are in the counts.
+    let end: RowPosition
+    /// When it was made, by the time of the checks.
+    let at: Timestamp
+    let counts: [BackgroundCount]
+
+    private static let oldMilliseconds: Int64 = 120_000
+    /// Destinations that are kept apart.
+    private static let mostDestinations = 64
+
+    /// Whether ages and claims have moved on.
+    func isOld(at moment: Timestamp) -> Bool {
+        let age = moment.milliseconds(since: at)
+        return age > Self.oldMilliseconds || age < -Self.oldMilliseconds
+    }
+
+    /// Reads the key's live clicks, all but the newest.
+    static func make(_ key: Key, at moment: Timestamp, on connection: Connection) throws(SQLiteError)
+        -> HotSummary?
+    {
+        var sums = Sums()
+        var end: RowPosition?
+        var skipped = 0
+        let statement = try connection.statement(open)
+        try statement.forEach(key.scope.number, key.fingerprint.index, key.fingerprint.rest) { row in
+            guard row.integer(2) >= moment.milliseconds else { return }
+            guard skipped >= CandidateEvidence.listed else {
+                skipped += 1
+                return
+            }
+            if end == nil { end = RowPosition(clickedAt: row.integer(1), click: row.integer(0)) }
+            sums.add(row, at: moment)
+        }
+        return end.map { HotSummary(end: $0, at: moment, counts: sums.counts(most: mostDestinations)) }
+    }
+
+    fileprivate struct Sums {
+        struct Cell: Hashable {
+            let destination: CreditedDestination
+            let bin: Int
+        }
+        struct Sum {
+            var weight = 0.0
+            var withAddress = 0.0
+            let lane: Lane
+        }
+        private var cells: [Cell: Sum] = [:]
+        private var byDestination: [CreditedDestination: Double] = [:]
+
+        mutating func add(_ row: Statement, at moment: Timestamp) {
+            let age = Double(moment.milliseconds - row.integer(1)) / 1000
+            let destination = CreditedDestination(
+                url: UInt64(bitPattern: row.integer(9)),
+                campaign: UInt64(bitPattern: row.integer(10))
+            )
+            let cell = Cell(destination: destination, bin: DelayBins.bin(forSeconds: age))
+            let weight = row.real(5)
+            byDestination[destination, default: 0] += weight
+            if cells[cell] == nil { cells[cell] = Sum(lane: OpenRow.lane(row)) }
+            cells[cell]?.weight += weight
+            if !row.isNull(6) { cells[cell]?.withAddress += weight }
+        }
+
+        /// Destinations beyond the largest are counted together.
+        func counts(most: Int) -> [BackgroundCount] {
+            let ordered = byDestination.sorted { ($0.value, $0.key.url) > ($1.value, $1.key.url) }
+            let kept = Set(ordered.prefix(most).map(\.key))
+            var rest: [Int: Sum] = [:]
+            var counts: [BackgroundCount] = []
+            for (cell, sum) in cells {
+                guard !kept.contains(cell.destination) else {
+                    counts.append(BackgroundCount(cell.destination, cell.bin, sum))
+                    continue
+                }
+                var together = rest[cell.bin] ?? Sum(lane: sum.lane)
+                together.weight += sum.weight
+                together.withAddress += sum.withAddress
+                rest[cell.bin] = together
+            }
+            for (bin, sum) in rest { counts.append(BackgroundCount(nil, bin, sum)) }
+            return counts.sorted {
+                ($0.ageBin, $0.destination?.url ?? .max) < ($1.ageBin, $1.destination?.url ?? .max)
+            }
+        }
+    }
+
+    static let open: StaticString = """
+        SELECT click, moment, other_moment, closed_as, lane, weight, exact_address, near_address, visitor, destination,
+            campaign
+        FROM fingerprints
+        WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND fingerprint_rest = ?3
+        ORDER BY moment DESC, click DESC
+        """
+}
+
+extension BackgroundCount {
+    fileprivate init(_ destination: CreditedDestination?, _ bin: Int, _ sum: HotSummary.Sums.Sum) {
+        self.init(
+            destination: destination,
+            lane: sum.lane,
+            ageBin: bin,
+            weight: sum.weight,
+            shareWithAddress: sum.weight > 0 ? sum.withAddress / sum.weight : 0
+        )
+    }
+}

@@ -1,0 +1,172 @@
+internal import Attribution
+internal import SQLite
+
+/// Stores what the loops have learnt, and makes models and summaries of what is stored, on a thread of its own.
+final class Learner {
+    private let shared: SharedState
+    private let opening: DatabaseOpening
+    private var connection: Connection?
+    private var fadedAt: UInt64 = 0
+    /// Counters of each scope, as of the last count.
+    private var counts: [Scope: Int] = [:]
+
+    /// How often it stores what was learnt, in nanoseconds.
+    private static let interval: UInt64 = 5_000_000_000
+    private static let fadingInterval: UInt64 = 3_600_000_000_000
+    /// Counters of one scope: those of more fingerprints and addresses than that are changed but not added.
+    private static let mostCounters = 2_000_000
+
+    init(shared: SharedState, opening: DatabaseOpening) {
+        self.shared = shared
+        self.opening = opening
+    }
+
+    /// Learns until the store stops.
+    func run() {
+        defer {
+            connection = nil
+            shared.endBackgroundThread()
+        }
+        var due = MonotonicClock.now() + Self.interval
+        while true {
+            switch wake(until: due) {
+            case .stop: return
+            case .summary: noting { () throws(StoreError) in try summarise() }
+            case nil:
+                noting { () throws(StoreError) in try learn() }
+                due = MonotonicClock.now() + Self.interval
+            }
+        }
+    }
+
+    private enum Wake: Sendable {
+        case stop
+        case summary
+    }
+
+    /// Nil when the time has come.
+    private func wake(until due: UInt64) -> Wake? {
+        shared.background.wait(until: due) { state in
+            if state.isStopping { return .stop }
+            guard state.wantsSummary else { return nil }
+            state.wantsSummary = false
+            return .summary
+        }
+    }
+
+    /// False when the store stops.
+    private func pause(_ nanoseconds: UInt64) -> Bool {
+        let end = MonotonicClock.now() + nanoseconds
+        return shared.background.wait(until: end) { $0.isStopping ? true : nil } == nil
+    }
+
+    private func summarise() throws(StoreError) {
+        for (key, moment) in shared.learnt.takeHot() {
+            let start = MonotonicClock.now()
+            try read { connection throws(SQLiteError) in
+                guard let summary = try HotSummary.make(key, at: moment, on: connection) else { return }
+                shared.learnt.publish(summary, of: key)
+            }
+            // Leaves most of a core to requests, however hot the keys are.
+            guard pause(4 * (MonotonicClock.now() - start)) else { return }
+        }
+    }
+
+    private func learn() throws(StoreError) {
+        let now = shared.configuration.clock.now()
+        for (scope, increments) in shared.learnt.drain() {
+            let mayGrow = counts[scope, default: 0] < Self.mostCounters
+            for slice in LearntSlice.slices(scope, increments, mayGrow: mayGrow) {
+                let start = MonotonicClock.now()
+                try shared.performAndWait { context throws(SQLiteError) in
+                    try context.learn(slice)
+                    return .success(())
+                }
+                guard pause(4 * (MonotonicClock.now() - start)) else { return }
+            }
+        }
+        for scope in shared.learnt.scopes {
+            try read { connection throws(SQLiteError) in
+                try shared.learnt.reload(scope, at: now, on: connection)
+            }
+        }
+        try fade(at: now)
+    }
+
+    /// Deletes counters that are worth nothing any more, once an hour.
+    private func fade(at now: Timestamp) throws(StoreError) {
+        guard MonotonicClock.now() >= fadedAt + Self.fadingInterval || fadedAt == 0 else { return }
+        fadedAt = MonotonicClock.now()
+        for scope in shared.learnt.scopes {
+            try moveLandmark(of: scope, at: now)
+            for family in CounterFamily.allCases {
+                var key: Int64? = .min
+                while let first = key {
+                    let start = MonotonicClock.now()
+                    key = try shared.performAndWait { context throws(SQLiteError) in
+                        .success(
+                            try context.fadeCounters(of: scope, family, after: first, at: now, limit: 1000)
+                        )
+                    }
+                    guard pause(8 * (MonotonicClock.now() - start)) else { return }
+                }
+            }
+            try read { (connection) throws(SQLiteError) -> Void in
+                let count = try connection.statement(LearntSQL.count).first(scope.number) { $0.integer(0) }
+                counts[scope] = Int(clamping: count ?? 0)
+            }
+        }
+    }
+
+    private func moveLandmark(of scope: Scope, at now: Timestamp) throws(StoreError) {
+        guard let model = shared.learnt.model(of: scope) else { return }
+        let age = Double(now.milliseconds(since: model.epoch.landmark)) / 1000
+        guard age > LearningEpoch.longest / 2 else { return }
+        try shared.performAndWait { context throws(SQLiteError) in
+            try context.moveLandmark(of: scope, to: now)
+            return .success(())
+        }
+    }
+
+    private func read(_ body: (Connection) throws(SQLiteError) -> Void) throws(StoreError) {
+        do throws(SQLiteError) {
+            if connection == nil { connection = try opening.openReader() }
+            if let connection { try body(connection) }
+        } catch {
+            if error.endsConnection { connection = nil }
+            throw StoreError(error)
+        }
+    }
+
+    private func noting(_ body: () throws(StoreError) -> Void) {
+        do throws(StoreError) {
+            try body()
+            shared.troubles.noteSuccess(of: .learning, at: MonotonicClock.now())
+        } catch {
+            guard error.code != .stopping else { return }
+            shared.troubles.note(error, of: .learning, at: MonotonicClock.now())
+        }
+    }
+}
+
+extension SharedState {
+    /// Queues the writing of what was learnt and is not stored yet, all at once: for the end, and for servers that
+    /// learn at once.
+    func makeLearningWrites() -> [LearntSlice] {
+        learnt.drain().flatMap { LearntSlice.slices($0.scope, $0.increments, mayGrow: true) }
+    }
+
+    func queueLearning() {
+        let slices = makeLearningWrites()
+        guard !slices.isEmpty else { return }
+        let write = PendingWrite<Void>(
+            deadline: .max,
+            body: { context throws(SQLiteError) in
+                for slice in slices { try context.learn(slice) }
+                return .success(())
+            },
+            completion: { _ in }
+        )
+        queue.append(write, isOurs: true)
+    }
+}

@@ -1,0 +1,157 @@
+internal import Attribution
+internal import SQLite
+
+/// The learnt counters as they stand in the database.
+enum LearntRows {
+    /// Everything of the posterior that is not about one launch.
+    static func model(of scope: Scope, at moment: Timestamp, on connection: Connection) throws(SQLiteError)
+        -> MatchingModel
+    {
+        guard let epoch = try epoch(of: scope, on: connection) else { return .fresh(at: moment) }
+        var sums: [CounterKey: Double] = [:]
+        for family in CounterFamily.allCases where family.belongsToModel {
+            let statement = try connection.statement(LearntSQL.ofFamily)
+            try statement.forEach(scope.number, Int64(family.rawValue)) { row in
+                sums[CounterKey(family, UInt64(bitPattern: row.integer(0)))] = row.real(1)
+            }
+        }
+        return MatchingModel(sums: sums, epoch: epoch, at: moment)
+    }
+
+    /// Nil for a scope from which nothing has been learnt.
+    static func epoch(of scope: Scope, on connection: Connection) throws(SQLiteError) -> LearningEpoch? {
+        try connection.statement(LearntSQL.epoch).first(scope.number) {
+            LearningEpoch(
+                began: Timestamp(milliseconds: $0.integer(0)),
+                landmark: Timestamp(milliseconds: $0.integer(1))
+            )
+        }
+    }
+}
+
+/// Some of what was gathered, small enough for one slice of the writer's time.
+struct LearntSlice: Sendable {
+    let scope: Scope
+    let epoch: LearningEpoch
+    let sums: [(key: CounterKey, sum: Double)]
+    /// Whether keys that are not stored yet may be added.
+    let mayGrow: Bool
+
+    static let length = 400
+
+    static func slices(_ scope: Scope, _ increments: LearntIncrements, mayGrow: Bool) -> [LearntSlice] {
+        // In the order in which they are stored, so that neighbours share pages.
+        let sums = increments.sums.map { ($0.key, $0.value) }.sorted {
+            ($0.0.family.rawValue, Int64(bitPattern: $0.0.key))
+                < ($1.0.family.rawValue, Int64(bitPattern: $1.0.key))
+        }
+        return stride(from: 0, to: sums.count, by: length).map { start in
+            LearntSlice(
+                scope: scope,
+                epoch: increments.epoch,
+                sums: Array(sums[start..<min(start + length, sums.count)]),
+                mayGrow: mayGrow
+            )
+        }
+    }
+}
+
+extension WriteContext {
+    func learn(_ slice: LearntSlice) throws(SQLiteError) {
+        let scope = slice.scope.number
+        try connection.statement(LearntSQL.begin).run(
+            scope,
+            slice.epoch.began.milliseconds,
+            slice.epoch.landmark.milliseconds
+        )
+        // Another process may have begun before.
+        let stored = try LearntRows.epoch(of: slice.scope, on: connection) ?? slice.epoch
+        let add = try connection.statement(LearntSQL.add)
+        let change = try connection.statement(LearntSQL.change)
+        for (key, sum) in slice.sums {
+            let sum = sum * slice.epoch.factor(movingTo: stored.landmark, for: key.family)
+            guard sum.isFinite else { continue }
+            let isOpenEnded = !key.family.belongsToModel || key.family == .signals || key.family == .releases
+            if slice.mayGrow || !isOpenEnded {
+                try add.run(scope, Int64(key.family.rawValue), key.key, sum)
+            } else {
+                try change.run(scope, Int64(key.family.rawValue), key.key, sum)
+            }
+        }
+    }
+
+    /// Deletes some of the counters of a family that are worth nothing any more, or too old to be read.
+    ///
+    /// Looks at so many after the first key, and gives the last key that it looked at; nil when that was the last there is.
+    func fadeCounters(
+        of scope: Scope,
+        _ family: CounterFamily,
+        after first: Int64,
+        at moment: Timestamp,
+        limit: Int
+    ) throws(SQLiteError) -> Int64? {
+        guard let epoch = try LearntRows.epoch(of: scope, on: connection) else { return nil }
+        let rows = try connection.statement(LearntSQL.after).all(
+            scope.number,
+            Int64(family.rawValue),
+            first,
+            limit
+        ) { (key: $0.integer(0), value: $0.real(1)) }
+        for row in rows {
+            let key = UInt64(bitPattern: row.key)
+            guard epoch.hasFaded(row.value, CounterKey(family, key), at: moment) else { continue }
+            try connection.statement(LearntSQL.remove).run(scope.number, Int64(family.rawValue), row.key)
+        }
+        return rows.count < limit ? nil : rows.last?.key
+    }
+
+    /// Makes stored sums relative to a later moment, before they grow too large.
+    func moveLandmark(of scope: Scope, to landmark: Timestamp) throws(SQLiteError) {
+        guard let epoch = try LearntRows.epoch(of: scope, on: connection) else { return }
+        for family in CounterFamily.allCases {
+            let factor = epoch.factor(movingTo: landmark, for: family)
+            guard factor != 1 else { continue }
+            try connection.statement(LearntSQL.scale).run(scope.number, Int64(family.rawValue), factor)
+        }
+        try connection.statement(LearntSQL.move).run(scope.number, landmark.milliseconds)
+    }
+
+    /// Forgets what an app's traffic has taught.
+    func resetLearning(of scope: Scope) throws(SQLiteError) {
+        try connection.statement(LearntSQL.removeAll).run(scope.number)
+        try connection.statement(LearntSQL.removeEpoch).run(scope.number)
+    }
+}
+
+enum LearntSQL {
+    static let find: StaticString = """
+        SELECT value FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key = ?3
+        """
+    static let ofFamily: StaticString = """
+        SELECT key, value FROM learnt_counters WHERE scope = ?1 AND family = ?2
+        """
+    static let epoch: StaticString = "SELECT began_at, landmark FROM learning WHERE scope = ?1"
+    static let begin: StaticString = """
+        INSERT INTO learning (scope, began_at, landmark) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING
+        """
+    static let add: StaticString = """
+        INSERT INTO learnt_counters (scope, family, key, value) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT DO UPDATE SET value = value + excluded.value
+        """
+    static let change: StaticString = """
+        UPDATE learnt_counters SET value = value + ?4 WHERE scope = ?1 AND family = ?2 AND key = ?3
+        """
+    static let after: StaticString = """
+        SELECT key, value FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key > ?3 ORDER BY key LIMIT ?4
+        """
+    static let remove: StaticString = """
+        DELETE FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key = ?3
+        """
+    static let scale: StaticString = """
+        UPDATE learnt_counters SET value = value * ?3 WHERE scope = ?1 AND family = ?2
+        """
+    static let move: StaticString = "UPDATE learning SET landmark = ?2 WHERE scope = ?1"
+    static let removeAll: StaticString = "DELETE FROM learnt_counters WHERE scope = ?1"
+    static let removeEpoch: StaticString = "DELETE FROM learning WHERE scope = ?1"
+    static let count: StaticString = "SELECT count(*) FROM learnt_counters WHERE scope = ?1"
+}

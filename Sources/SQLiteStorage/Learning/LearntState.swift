@@ -1,0 +1,143 @@
+internal import Attribution
+internal import SQLite
+internal import Synchronization
+
+/// What the loops, the writer and the learning thread of one store know of what traffic has taught.
+final class LearntState: Sendable {
+    /// Everything is learnt and summed up before the next check is answered, by the checks' own time: for servers
+    /// with a clock that tests move.
+    let isAtOnce: Bool
+    let sightings = Monitor(LaunchSightings())
+    private let models = Monitor<[Scope: MatchingModel]>([:])
+    private let summaries = Monitor<[HotSummary.Key: HotSummary]>([:])
+    private let hot = Monitor<[HotSummary.Key: Timestamp]>([:])
+    private let epochs = Monitor<[Scope: LearningEpoch]>([:])
+    private let gatherings = Monitor<[LessonNotes]>([])
+
+    /// Keys of which summaries are kept, at most.
+    private static let mostSummaries = 1000
+    /// After how much time of the checks a model is made anew, in milliseconds.
+    static let refreshMilliseconds: Int64 = 30_000
+
+    init(isAtOnce: Bool) {
+        self.isAtOnce = isAtOnce
+    }
+
+    /// What is known without a look into the database.
+    func model(of scope: Scope) -> MatchingModel? {
+        models.withLock { $0[scope] }
+    }
+
+    func model(of scope: Scope, at moment: Timestamp, on connection: Connection) throws(SQLiteError)
+        -> MatchingModel
+    {
+        if let model = model(of: scope) { return model }
+        return try reload(scope, at: moment, on: connection)
+    }
+
+    @discardableResult
+    func reload(_ scope: Scope, at moment: Timestamp, on connection: Connection) throws(SQLiteError)
+        -> MatchingModel
+    {
+        let model = try LearntRows.model(of: scope, at: moment, on: connection)
+        models.withLock { $0[scope] = model }
+        epochs.withLock { $0[scope] = model.epoch }
+        return model
+    }
+
+    /// The scopes whose models somebody has asked for.
+    var scopes: [Scope] { models.withLock { Array($0.keys) } }
+
+    /// Drops what was learnt of a scope and is not stored yet.
+    func forget(_ scope: Scope) {
+        for notes in gatherings.withLock({ $0 }) { notes.forget(scope) }
+        models.withLock { $0[scope] = nil }
+        epochs.withLock { $0[scope] = nil }
+    }
+
+    func summary(of key: HotSummary.Key) -> HotSummary? {
+        summaries.withLock { $0[key] }
+    }
+
+    func publish(_ summary: HotSummary, of key: HotSummary.Key) {
+        summaries.withLock { summaries in
+            if summaries.count >= Self.mostSummaries, summaries[key] == nil { summaries = [:] }
+            summaries[key] = summary
+        }
+    }
+
+    /// Asks for a summary of a key, as of a moment.
+    func noteHot(_ key: HotSummary.Key, at moment: Timestamp) {
+        hot.withLock { if $0.count < Self.mostSummaries || $0[key] != nil { $0[key] = moment } }
+    }
+
+    func takeHot() -> [HotSummary.Key: Timestamp] {
+        hot.withLock { hot in
+            defer { hot = [:] }
+            return hot
+        }
+    }
+
+    /// Where a new loop gathers what it learns.
+    func makeNotes() -> LessonNotes {
+        let notes = LessonNotes()
+        gatherings.withLock { $0.append(notes) }
+        return notes
+    }
+
+    /// Takes away what all loops have gathered.
+    func drain() -> [(scope: Scope, increments: LearntIncrements)] {
+        var all: [(scope: Scope, increments: LearntIncrements)] = []
+        for notes in gatherings.withLock({ $0 }) {
+            for (scope, increments) in notes.drain() {
+                let same = all.firstIndex { $0.scope == scope && $0.increments.epoch == increments.epoch }
+                guard let same else {
+                    all.append((scope, increments))
+                    continue
+                }
+                all[same].increments.merge(increments)
+            }
+        }
+        return all
+    }
+
+    /// What a scope's increments are relative to: to what its stored sums are, as far as that is known.
+    func epoch(of scope: Scope, at moment: Timestamp) -> LearningEpoch {
+        epochs.withLock { epochs in
+            if let epoch = epochs[scope] { return epoch }
+            let epoch = LearningEpoch(began: moment)
+            epochs[scope] = epoch
+            return epoch
+        }
+    }
+}
+
+/// What one loop has gathered to be learnt.
+final class LessonNotes: Sendable {
+    private let content = Monitor<[Scope: LearntIncrements]>([:])
+
+    func update(
+        _ scope: Scope,
+        _ epoch: @autoclosure () -> LearningEpoch,
+        _ body: (inout LearntIncrements) -> Void
+    ) {
+        content.withLock { content in
+            if content[scope] == nil { content[scope] = LearntIncrements(epoch: epoch()) }
+            // Taken out, so that it is changed in place.
+            guard var increments = content.removeValue(forKey: scope) else { return }
+            body(&increments)
+            content[scope] = increments
+        }
+    }
+
+    func forget(_ scope: Scope) {
+        content.withLock { $0[scope] = nil }
+    }
+
+    func drain() -> [Scope: LearntIncrements] {
+        content.withLock { content in
+            defer { content = [:] }
+            return content
+        }
+    }
+}

@@ -1,0 +1,23 @@
+public import Attribution
+internal import SQLite
+
+extension SQLiteSession: LearningStore {
+    public func matchingModel(of app: AppID, isTest: Bool, at moment: Timestamp) async throws(StoreError)
+        -> MatchingModel
+    {
+        guard let scope = try scope(of: app, isTest: isTest) else { return .fresh(at: moment) }
+        return try read { connection throws(SQLiteError) in
+            try LearntRows.model(of: scope, at: moment, on: connection)
+        }
+    }
+
+    public func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError) {
+        guard let scope = try scope(of: app, isTest: isTest) else { return }
+        shared.learnt.forget(scope)
+        try await write { context throws(SQLiteError) in
+            try context.resetLearning(of: scope)
+            return .success(())
+        }
+        shared.learnt.forget(scope)
+    }
+}

@@ -1,0 +1,171 @@
+import Attribution
+import SQLiteStorage
+import Support
+import Testing
+
+@Suite("What a check's candidates are weighed by")
+struct EvidenceTests {
+    private static let here = AddressHashes(exact: 11, near: 1)
+    private static let nextDoor = AddressHashes(exact: 12, near: 1)
+    private static let elsewhere = AddressHashes(exact: 21, near: 2)
+
+    private func click(
+        _ address: AddressHashes?,
+        at moment: Timestamp = TestStore.noon,
+        to path: String = "item",
+        fingerprint: UInt64 = 1
+    ) throws -> NewClick {
+        var click = try NewClick.sample(fingerprint: fingerprint, at: moment) {
+            $0.destination = DeepLinkURL(stored: "myapp://promo/\(path)")
+        }
+        click.evidence.address = address
+        click.evidence.visitor = click.visit.index
+        return click
+    }
+
+    private func check(
+        _ address: AddressHashes?,
+        at moment: Timestamp = TestStore.noon,
+        fingerprint: UInt64 = 1,
+        caller: UInt64 = 1
+    ) -> Check {
+        var check = Check.sample(fingerprint: fingerprint, at: moment, caller: caller)
+        check.details = Deferred(LaunchDetails(address: address))
+        return check
+    }
+
+    @Test(
+        "tells how each click's address agrees, and how many others came from there",
+        arguments: Backend.available
+    )
+    func agreement(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        for address in [Self.here, Self.nextDoor, Self.elsewhere, nil] {
+            try await test.run { _ = try await $0.record(click(address)) }
+        }
+        try await test.run { _ = try await $0.record(click(Self.here, fingerprint: 2)) }
+        let view = try await test.run { try await $0.view(for: check(Self.here)) }
+        let evidence = try #require(view.evidence)
+        #expect(evidence.candidates.map(\.address) == [.missing, .differs, .near, .exact])
+        #expect(evidence.candidates.map(\.hasAddress) == [false, true, true, true])
+        #expect(evidence.crowd.clicksExact == 2, "of other fingerprints too")
+        #expect(evidence.crowd.clicksNear == 3)
+        #expect(evidence.crowd.liveClicks == 5)
+        #expect(view.model != nil)
+    }
+
+    @Test("tells a claimed click at the launch's address as such", arguments: Backend.available)
+    func claimed(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { _ = try await $0.record(click(Self.here)) }
+        _ = try await test.run { try await $0.match(check(Self.here)) }
+        try await test.run { _ = try await $0.record(click(Self.here)) }
+        let view = try await test.run { try await $0.view(for: check(Self.here, caller: 2)) }
+        let evidence = try #require(view.evidence)
+        #expect(evidence.candidates.count { $0.claimedAt != nil } == 1)
+        #expect(evidence.crowd.clicksExact == 1)
+    }
+
+    @Test(
+        "of very many clicks tells the newest, those from near, and the rest as counts",
+        arguments: Backend.available
+    )
+    func hotKey(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        let count: Int64 = 400
+        try await test.run { session in
+            for number in 0..<count {
+                let moment = TestStore.noon.advanced(byMilliseconds: number * 1000)
+                let address = number == 5 ? Self.here : Self.elsewhere
+                _ = try await session.record(click(address, at: moment, to: "\(number % 3)"))
+            }
+        }
+        let now = TestStore.noon.advanced(byMilliseconds: count * 1000)
+        let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }
+        let evidence = try #require(view.evidence)
+        #expect(evidence.candidates.count == CandidateEvidence.listed + 1)
+        #expect(evidence.candidates.count { $0.address == .exact } == 1)
+        let counted = evidence.background.reduce(0) { $0 + $1.weight }
+        #expect(counted == Double(count) - Double(CandidateEvidence.listed))
+        #expect(Set(evidence.background.map(\.destination)).count == 3)
+    }
+
+    @Test("is forgotten with the click", arguments: Backend.available)
+    func isForgotten(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { _ = try await $0.record(click(Self.here)) }
+        test.clock.advance(seconds: 86_400 + 120)
+        _ = try test.store.runRetention()
+        #expect(try test.integer("SELECT count(*) FROM click_addresses") == 0)
+        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == 0)
+    }
+
+    @Test(
+        "an advertising id leads to its newest click, whatever the fingerprint",
+        arguments: Backend.available
+    )
+    func advertisingID(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        var marked = try click(nil, fingerprint: 5)
+        marked.evidence.advertisingIDs = [AdvertisingIDEntry(.idfa, key: hash(900))]
+        let new = marked
+        let recorded = try await test.run { try await $0.record(new).click }
+        try await test.run { _ = try await $0.record(click(nil, fingerprint: 1)) }
+        var asked = check(nil)
+        asked.ladder = MatchingLadder([.advertisingID(.idfa, hash(900))], fingerprints: [hash(1)])
+        let check = asked
+        let outcome = try await test.run { try await $0.match(check) }
+        let claim = try #require(outcome.claim)
+        #expect(claim.click == recorded)
+        #expect(claim.method == .idfa)
+        #expect(claim.confidence == 0.95)
+    }
+
+    @Test("a token leads to its click once", arguments: Backend.available)
+    func token(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let recorded = try await test.run { try await $0.record(click(nil)).click }
+        var asked = check(nil, fingerprint: 77)
+        asked.ladder = MatchingLadder([.signedToken(recorded.id)], fingerprints: [])
+        let check = asked
+        let first = try await test.run { try await $0.match(check) }
+        #expect(first.claim?.method == .signedToken)
+        #expect(first.claim?.confidence == 0.99)
+        asked.caller = Caller(hash(2))
+        let other = asked
+        let second = try await test.run { try await $0.match(other) }
+        #expect(second == .noMatch(.tokenUsed))
+        let byHash = try await test.run { try await $0.match(self.check(nil, caller: 3)) }
+        #expect(byHash == .noMatch(.alreadyClaimed))
+    }
+}
+
+@Suite("Very many clicks with one fingerprint")
+struct HotFingerprintTests {
+    @Test(
+        "are matched one after another, the counted ones too, until none is left",
+        arguments: Backend.available
+    )
+    func allAreMatched(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        let count: UInt64 = 300
+        let clicks = try await test.run { session in
+            var clicks: Set<ClickID> = []
+            for number in 0..<count {
+                let moment = TestStore.noon.advanced(byMilliseconds: Int64(number))
+                clicks.insert(try await session.record(.sample(at: moment)).click.id)
+            }
+            return clicks
+        }
+        let matched = try await test.run { session in
+            var matched: Set<ClickID> = []
+            for number in 0..<count {
+                let outcome = try await session.match(.sample(caller: 100 + number))
+                if let claim = outcome.claim { matched.insert(claim.click.id) }
+            }
+            return matched
+        }
+        #expect(matched == clicks)
+        #expect(try await test.run { try await $0.match(.sample(caller: 1)) } == .noMatch(.alreadyClaimed))
+    }
+}

@@ -1,0 +1,111 @@
+import Attribution
+import SQLiteStorage
+import Support
+import Testing
+
+@Suite("What traffic teaches")
+struct LearningStorageTests {
+    private static let address = AddressHashes(exact: 11, near: 1)
+
+    /// Clicks and launches of an hour: every second launch came from a click.
+    private func play(_ test: TestStore, from start: Timestamp, count: Int64 = 60) async throws {
+        try await test.run { session in
+            for number in 0..<count {
+                let moment = start.advanced(byMilliseconds: number * 60_000)
+                let address = AddressHashes(exact: UInt64(1000 + number), near: UInt64(number))
+                var click = try NewClick.sample(fingerprint: UInt64(number), at: moment)
+                click.evidence.address = address
+                _ = try await session.record(click)
+                var check = Check.sample(
+                    fingerprint: UInt64(number),
+                    at: moment.advanced(byMilliseconds: 30_000),
+                    caller: UInt64(5000 + number)
+                )
+                check.details = Deferred(LaunchDetails(address: address))
+                _ = try await session.match(check)
+                let organic = Check.sample(
+                    fingerprint: UInt64(10_000 + number),
+                    at: check.at,
+                    caller: UInt64(7000 + number)
+                )
+                _ = try await session.match(organic)
+            }
+        }
+    }
+
+    private func model(_ test: TestStore, at moment: Timestamp) async throws -> MatchingModel {
+        let app = test.app
+        return try await test.run { session in
+            let learning = try #require(session as? any LearningStore)
+            return try await learning.matchingModel(of: app, isTest: false, at: moment)
+        }
+    }
+
+    private let hourLater = TestStore.noon.advanced(byMilliseconds: 3_600_000)
+
+    @Test("is stored with the clicks, and outlives the process", arguments: Backend.available)
+    func outlives(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        try await play(test, from: TestStore.noon)
+        test.stop()
+        let again = try await TestStore(backend, in: test.folder)
+        let model = try await model(again, at: hourLater)
+        #expect(abs(model.launches - 120) < 2)
+        #expect(model.epoch.began <= TestStore.noon.advanced(byMilliseconds: 60_000))
+        #expect(model.launchesWithAddress > 55)
+    }
+
+    @Test("of two servers on one database adds up, whichever began", arguments: Backend.available)
+    func addsUp(backend: Backend) async throws {
+        let here = try await TestStore(backend) { $0.learnsAtOnce = true }
+        let other = try await TestStore(backend, in: here.folder) { $0.learnsAtOnce = true }
+        defer { other.stop() }
+        try await play(here, from: TestStore.noon)
+        try await play(other, from: TestStore.noon.advanced(byMilliseconds: 600_000))
+        here.stop()
+        other.stop()
+        let again = try await TestStore(backend, in: here.folder)
+        let model = try await model(again, at: hourLater)
+        #expect(abs(model.launches - 240) < 5)
+    }
+
+    @Test(
+        "twice from one device within an hour counts once, and a repeated answer never",
+        arguments: Backend.available
+    )
+    func countsOnce(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        try await test.run { session in
+            for second in 0..<5 as Range<Int64> {
+                let moment = TestStore.noon.advanced(byMilliseconds: second * 1000)
+                _ = try await session.match(.sample(fingerprint: 1, at: moment, caller: 1, grace: 60_000))
+            }
+        }
+        test.stop()
+        let again = try await TestStore(backend, in: test.folder)
+        let model = try await model(again, at: TestStore.noon)
+        #expect(abs(model.launches - 1) < 0.01)
+    }
+
+    @Test("can be forgotten", arguments: Backend.available)
+    func resets(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        try await play(test, from: TestStore.noon)
+        let app = test.app
+        try await test.run { session in
+            let learning = try #require(session as? any LearningStore)
+            try await learning.resetLearning(of: app, isTest: false)
+        }
+        #expect(try await model(test, at: hourLater).launches == 0)
+        #expect(try test.integer("SELECT count(*) FROM learnt_counters") == 0)
+    }
+
+    @Test("a server in the background learns as well", arguments: Backend.available)
+    func learnsInBackground(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.hasBackgroundWork = true }
+        try await play(test, from: TestStore.noon, count: 10)
+        test.stop()
+        let again = try await TestStore(backend, in: test.folder)
+        #expect(try await model(again, at: TestStore.noon).launches > 15)
+    }
+}
