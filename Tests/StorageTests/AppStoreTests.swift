@@ -31,7 +31,14 @@ struct AppStoreTests {
             destinations: ["myapp://", "https://shop.example"],
             window: AttributionWindow(seconds: 3600),
             localizations: ["tr", "en", "pt-BR"],
-            developmentLanguage: "en"
+            developmentLanguage: "en",
+            policy: MatchPolicy(
+                rule: .newest,
+                minimumConfidence: 0.85,
+                onAmbiguity: .campaignOnly,
+                usesFingerprints: false
+            ),
+            defaultLink: DeepLinkURL(stored: "myapp://home")
         )
         let app = App(id: AppID(high: 2, low: 2), settings: settings, createdAt: TestStore.noon)
         let keys = [try Self.key(1), try Self.key(2, kind: .admin, app: nil), try Self.key(3, kind: .test)]
@@ -58,7 +65,9 @@ struct AppStoreTests {
                     name: "Shop",
                     destinations: ["a://", "b://"],
                     localizations: ["tr"],
-                    developmentLanguage: "tr"
+                    developmentLanguage: "tr",
+                    policy: MatchPolicy(rule: .newest, usesFingerprints: false),
+                    defaultLink: DeepLinkURL(stored: "a://b")
                 )
             )
             try await session.update(app, to: settings)

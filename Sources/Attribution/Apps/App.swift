@@ -43,6 +43,14 @@ public struct App: Equatable, Sendable {
             self.policy = policy
             self.defaultLink = defaultLink
         }
+
+        /// ``policy`` as far as it can be followed: without a link to answer, a campaign is not credited alone.
+        public var followedPolicy: MatchPolicy {
+            guard policy.onAmbiguity == .campaignOnly, defaultLink == nil else { return policy }
+            var followed = policy
+            followed.onAmbiguity = .noMatch
+            return followed
+        }
     }
 
     public let id: AppID

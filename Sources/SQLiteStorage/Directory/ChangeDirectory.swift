@@ -21,10 +21,9 @@ extension WriteContext {
                 app.id.low,
                 settings.name,
                 settings.openClicks,
-                settings.window?.seconds,
-                app.createdAt.milliseconds,
-                settings.developmentLanguage
+                app.createdAt.milliseconds
             )
+            try write(settings, of: app.id)
         }
         guard isDone else { return .failure(StoreError(.conflict, "another app has this name")) }
         try replaceLists(of: app.id, by: settings)
@@ -43,19 +42,29 @@ extension WriteContext {
             return .failure(StoreError(.notFound, "this app does not exist"))
         }
         let isDone = try unlessTaken { () throws(SQLiteError) in
-            try connection.statement(DirectorySQL.updateApp).run(
-                app.high,
-                app.low,
-                settings.name,
-                settings.openClicks,
-                settings.window?.seconds,
-                settings.developmentLanguage
-            )
+            try write(settings, of: app)
         }
         guard isDone else { return .failure(StoreError(.conflict, "another app has this name")) }
         try replaceLists(of: app, by: settings)
         changesDirectory = true
         return .success(())
+    }
+
+    /// What has one value each.
+    private func write(_ settings: App.Settings, of app: AppID) throws(SQLiteError) {
+        try connection.statement(DirectorySQL.updateApp).run(
+            app.high,
+            app.low,
+            settings.name,
+            settings.openClicks,
+            settings.window?.seconds,
+            settings.developmentLanguage,
+            settings.policy.rule.rawValue,
+            settings.policy.minimumConfidence,
+            settings.policy.onAmbiguity.rawValue,
+            settings.policy.usesFingerprints,
+            settings.defaultLink?.text
+        )
     }
 
     func create(_ key: APIKey) throws(SQLiteError) -> Result<Void, StoreError> {
@@ -124,11 +133,11 @@ enum DirectorySQL {
         "INSERT INTO progress VALUES ('server_key', ?1) ON CONFLICT DO NOTHING"
     static let findServerKey: StaticString = "SELECT value FROM progress WHERE name = 'server_key'"
     static let insertApp: StaticString = """
-        INSERT INTO apps (id_high, id_low, name, open_clicks, window_seconds, created_at, development_language)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        INSERT INTO apps (id_high, id_low, name, open_clicks, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
         """
     static let updateApp: StaticString = """
-        UPDATE apps SET name = ?3, open_clicks = ?4, window_seconds = ?5, development_language = ?6
+        UPDATE apps SET name = ?3, open_clicks = ?4, window_seconds = ?5, development_language = ?6,
+            matching_rule = ?7, minimum_confidence = ?8, on_ambiguity = ?9, uses_fingerprints = ?10, default_link = ?11
         WHERE id_high = ?1 AND id_low = ?2
         """
     static let deleteOrigins: StaticString = """

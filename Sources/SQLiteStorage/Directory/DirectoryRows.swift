@@ -20,7 +20,7 @@ enum DirectoryRows {
             connection
         )
         var ids: [Int64: AppID] = [:]
-        let apps = try connection.statement(selectApps).all { row in
+        let apps = try connection.statement(selectApps).all { row throws(SQLiteError) in
             let number = row.integer(0)
             let id = AppID(high: UInt64(bitPattern: row.integer(1)), low: UInt64(bitPattern: row.integer(2)))
             ids[number] = id
@@ -31,7 +31,9 @@ enum DirectoryRows {
                 destinations: destinations[number] ?? [],
                 window: row.optionalInteger(5).flatMap { AttributionWindow(seconds: $0) },
                 localizations: localizations[number] ?? [],
-                developmentLanguage: row.optionalText(7)
+                developmentLanguage: row.optionalText(7),
+                policy: try policy(row),
+                defaultLink: row.optionalText(12).map { DeepLinkURL(stored: $0) }
             )
             return App(id: id, settings: settings, createdAt: Timestamp(milliseconds: row.integer(6)))
         }
@@ -39,6 +41,20 @@ enum DirectoryRows {
             try key(row, app: row.optionalInteger(3).flatMap { ids[$0] })
         }
         return DirectoryCache.Snapshot(version: version, directory: Directory(apps: apps, keys: keys))
+    }
+
+    private static func policy(_ row: Statement) throws(SQLiteError) -> MatchPolicy {
+        guard let rule = MatchPolicy.Rule(rawValue: row.text(8)),
+            let onAmbiguity = MatchPolicy.Ambiguity(rawValue: row.text(10))
+        else {
+            throw .damaged("reading an app's matching policy")
+        }
+        return MatchPolicy(
+            rule: rule,
+            minimumConfidence: row.real(9),
+            onAmbiguity: onAmbiguity,
+            usesFingerprints: row.integer(11) != 0
+        )
     }
 
     private static func key(_ row: Statement, app: AppID?) throws(SQLiteError) -> APIKey {
@@ -70,7 +86,8 @@ enum DirectoryRows {
     }
 
     private static let selectApps: StaticString = """
-        SELECT number, id_high, id_low, name, open_clicks, window_seconds, created_at, development_language
+        SELECT number, id_high, id_low, name, open_clicks, window_seconds, created_at, development_language,
+            matching_rule, minimum_confidence, on_ambiguity, uses_fingerprints, default_link
         FROM apps ORDER BY number
         """
     private static let selectKeys: StaticString = """

@@ -6,7 +6,7 @@ enum AppListing {
     static func table(_ apps: [App]) -> String {
         var table = Table([
             ("ID", .left), ("NAME", .left), ("OPEN CLICKS", .left), ("WINDOW", .right), ("ORIGINS", .left),
-            ("DESTINATIONS", .left), ("LANGUAGES", .left), ("CREATED", .left),
+            ("DESTINATIONS", .left), ("LANGUAGES", .left), ("MATCHING", .left), ("CREATED", .left),
         ])
         for app in apps {
             let settings = app.settings
@@ -18,6 +18,7 @@ enum AppListing {
                 settings.allowedOrigins.isEmpty ? "any" : settings.allowedOrigins.joined(separator: " "),
                 settings.destinations.isEmpty ? "any" : settings.destinations.joined(separator: " "),
                 languages(settings),
+                matching(settings),
                 app.createdAt.iso8601,
             ])
         }
@@ -29,6 +30,15 @@ enum AppListing {
         let fallback = settings.developmentLanguage.map { ["(\($0))"] } ?? []
         let all = settings.localizations + fallback
         return all.isEmpty ? "not known" : all.joined(separator: " ")
+    }
+
+    /// As in `probability 0.7, else campaignOnly myapp://home`.
+    private static func matching(_ settings: App.Settings) -> String {
+        let policy = settings.policy
+        guard policy.usesFingerprints else { return "tokens and ids" }
+        guard policy.rule == .probability else { return "newest" }
+        let link = policy.onAmbiguity == .campaignOnly ? settings.defaultLink.map { " \($0.text)" } : nil
+        return "probability \(policy.minimumConfidence), else \(policy.onAmbiguity.rawValue)\(link ?? "")"
     }
 
     /// As in `{"app":{…}}`.
@@ -61,6 +71,11 @@ enum AppListing {
             json.member("attribution_window", app.settings.window?.seconds)
             json.member("localizations") { write(app.settings.localizations, to: &$0) }
             json.member("development_language", app.settings.developmentLanguage)
+            json.member("matching", app.settings.policy.rule.rawValue)
+            json.member("minimum_confidence", app.settings.policy.minimumConfidence)
+            json.member("on_ambiguity", app.settings.policy.onAmbiguity.rawValue)
+            json.member("fingerprinting", app.settings.policy.usesFingerprints)
+            json.member("default_link", app.settings.defaultLink?.text)
             json.member("created_at", app.createdAt.iso8601)
         }
     }

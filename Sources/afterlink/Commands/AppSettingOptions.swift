@@ -2,47 +2,48 @@ internal import Attribution
 
 /// The options of `apps create` and `apps set` that say how an app behaves.
 enum AppSettingOptions {
-    static let all = [
-        CommandOption(
-            "open-clicks",
-            "on|off",
-            help: "Whether clicks without a key are accepted, as a landing page's script posts them."
-        ),
-        CommandOption(
-            "allowed-origin",
-            "ORIGIN",
-            isRepeatable: true,
-            help:
-                "A web origin whose pages may post clicks, as in https://shop.example; `any` lifts the limit."
-        ),
-        CommandOption(
-            "destination",
-            "PREFIX",
-            isRepeatable: true,
-            help:
-                "Where strangers' clicks may lead, as in myapp:// or https://shop.example; `any` lifts the limit."
-        ),
-        CommandOption(
-            "attribution-window",
-            "SECONDS",
-            help:
-                "How long after a click a first launch may be credited to it, 60 to 2592000; `default` takes the"
-                + " server's."
-        ),
-        CommandOption(
-            "localization",
-            "LANGUAGE",
-            isRepeatable: true,
-            help:
-                "A language that the app comes in, as Xcode names it (tr, pt-BR): iOS tells the app one of them, not"
-                + " the browser's; `none` forgets them."
-        ),
-        CommandOption(
-            "development-language",
-            "LANGUAGE",
-            help: "The language that the app falls back to where none of its own fits; `none` forgets it."
-        ),
-    ]
+    static let all =
+        [
+            CommandOption(
+                "open-clicks",
+                "on|off",
+                help: "Whether clicks without a key are accepted, as a landing page's script posts them."
+            ),
+            CommandOption(
+                "allowed-origin",
+                "ORIGIN",
+                isRepeatable: true,
+                help:
+                    "A web origin whose pages may post clicks, as in https://shop.example; `any` lifts the limit."
+            ),
+            CommandOption(
+                "destination",
+                "PREFIX",
+                isRepeatable: true,
+                help:
+                    "Where strangers' clicks may lead, as in myapp:// or https://shop.example; `any` lifts the limit."
+            ),
+            CommandOption(
+                "attribution-window",
+                "SECONDS",
+                help:
+                    "How long after a click a first launch may be credited to it, 60 to 2592000; `default` takes the"
+                    + " server's."
+            ),
+            CommandOption(
+                "localization",
+                "LANGUAGE",
+                isRepeatable: true,
+                help:
+                    "A language that the app comes in, as Xcode names it (tr, pt-BR): iOS tells the app one of them, not"
+                    + " the browser's; `none` forgets them."
+            ),
+            CommandOption(
+                "development-language",
+                "LANGUAGE",
+                help: "The language that the app falls back to where none of its own fits; `none` forgets it."
+            ),
+        ] + MatchingOptions.all
 
     /// Changes what the arguments name and leaves the rest.
     static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws(CommandFailure) {
@@ -70,6 +71,7 @@ enum AppSettingOptions {
             settings.developmentLanguage =
                 try text == "none" ? nil : language(text, of: "development-language")
         }
+        try MatchingOptions.apply(arguments, to: &settings)
     }
 
     private static func language(_ text: String, of option: String) throws(CommandFailure) -> String {

@@ -22,6 +22,11 @@ enum ChangeApp {
                 call: "afterlink apps set --app Shop --open-clicks off",
                 purpose: "Clicks need a key from now on."
             ),
+            CommandDescription.Example(
+                call: "afterlink apps set --on-ambiguity campaignOnly --default-link shopapp://home",
+                purpose:
+                    "Where several people may be meant, the campaign counts and nobody's own link is opened."
+            ),
         ],
         run: run
     )
@@ -43,6 +48,7 @@ enum ChangeApp {
         defer { database.close() }
         var app = try AppChoice.find(arguments.value("app"), in: database.directory())
         try change(&app.settings, arguments)
+        try MatchingOptions.check(app.settings)
         let changed = app
         try await AppName.translatingConflict(changed.settings.name) { () throws(StoreError) in
             try await database.apps.update(changed.id, to: changed.settings)

@@ -50,6 +50,7 @@ enum CreateApp {
         }
         var settings = App.Settings(name: try AppName.read(text))
         try AppSettingOptions.apply(arguments, to: &settings)
+        try MatchingOptions.check(settings)
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }
         let now = WallClock.system.now()

@@ -12,6 +12,15 @@ enum ValueText {
         return number
     }
 
+    /// Digits with a decimal point or without, 0 to 1.
+    static func probability(_ text: String) -> Double? {
+        let isPlain = text.utf8.allSatisfy { byte in
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: ".")
+        }
+        guard isPlain, let number = Double(text), (0...1).contains(number) else { return nil }
+        return number
+    }
+
     static func path(_ text: String) -> String? {
         text.isEmpty || text.utf8.contains(0) ? nil : text
     }

@@ -130,6 +130,52 @@ struct AppsAndKeysTests {
         #expect((list["apps"] as? [[String: Any]])?.map { $0["name"] as? String } == ["app", "Store"])
     }
 
+    @Test("what an app wants done with a probability is set, shown, and refused where it cannot be followed")
+    func matchingPolicy() throws {
+        let installation = try Installation()
+        let list = try json(installation.run(["apps", "list", "--json"]))
+        let usual = try #require((list["apps"] as? [[String: Any]])?.first)
+        #expect(usual["matching"] as? String == "probability")
+        #expect(usual["minimum_confidence"] as? Double == 0.7)
+        #expect(usual["on_ambiguity"] as? String == "noMatch")
+        #expect(usual["fingerprinting"] as? Bool == true)
+        #expect(usual["default_link"] == nil)
+
+        let refused = try installation.run(["apps", "set", "--on-ambiguity", "campaignOnly"])
+        #expect(refused.status == 2 && refused.errors.contains("--default-link"))
+        let options = [
+            "--minimum-confidence", "0.85", "--on-ambiguity", "campaignOnly", "--default-link",
+            "myapp://home",
+        ]
+        let set = try json(installation.run(["apps", "set"] + options + ["--json"]))
+        let app = try #require(set["app"] as? [String: Any])
+        #expect(app["minimum_confidence"] as? Double == 0.85)
+        #expect(app["on_ambiguity"] as? String == "campaignOnly")
+        #expect(app["default_link"] as? String == "myapp://home")
+        let table = try installation.run(["apps", "list"]).text
+        #expect(table.contains("probability 0.85, else campaignOnly myapp://home"))
+        // The link cannot be taken away from under the policy.
+        #expect(try installation.run(["apps", "set", "--default-link", "none"]).status == 2)
+
+        #expect(try installation.run(["apps", "set", "--matching", "newest"]).text.contains("newest"))
+        #expect(
+            try installation.run(["apps", "set", "--fingerprinting", "off"]).text.contains("tokens and ids")
+        )
+        let without = ["apps", "set", "--on-ambiguity", "noMatch", "--default-link", "none", "--json"]
+        let last = try #require(try json(installation.run(without))["app"] as? [String: Any])
+        #expect(last["default_link"] == nil && last["fingerprinting"] as? Bool == false)
+        for (option, value) in [
+            ("--minimum-confidence", "1.1"), ("--minimum-confidence", "-0.1"),
+            ("--minimum-confidence", "nan"),
+            ("--minimum-confidence", "1e-1"), ("--matching", "oldest"), ("--on-ambiguity", "nomatch"),
+            ("--fingerprinting", "yes"), ("--default-link", "myapp:///x"),
+        ] {
+            let wrong = try installation.run(["apps", "set", option, value])
+            #expect(wrong.status == 2, "\(option) \(value)")
+            #expect(wrong.errors.contains(option))
+        }
+    }
+
     @Test("tells with the second app that clicks without a key have to say whose they are, and how")
     func secondApp() throws {
         let installation = try Installation()
