@@ -8,6 +8,18 @@ enum TestValues {
     static let otherApp = AppID(high: 1, low: 3)
     static let fingerprint = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr")
 
+    /// The device of ``fingerprint``, as its app tells it.
+    static let iPhone = NativeSignals(
+        platform: .ios,
+        model: "iPhone",
+        osVersion: "17.2",
+        screenWidth: 390,
+        screenHeight: 844,
+        scale: 3,
+        timezone: "Europe/Istanbul",
+        language: "tr"
+    )
+
     static func click(_ id: UInt64, at clickedAt: Timestamp = noon) -> Click {
         Click(
             id: ClickID(high: id, low: id),
