@@ -3,7 +3,7 @@ public struct AddressRange: Hashable, Sendable {
     /// The first address.
     public let base: NetworkAddress
     /// How many of the 128 bits are fixed; an IPv4 range fixes 96 and its own.
-    private let fixedBits: Int
+    let fixedBits: Int
 
     /// Reads an address, alone or with `/` and the number of fixed bits; nil for anything else.
     ///
