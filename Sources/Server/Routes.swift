@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// Every route of the service: method, path, who may call, what answers.
 enum Routes {
-    /// The prefixes at which released clients know the two SDK calls.
+    /// The prefixes at which released clients know the SDK's calls.
     private static let sdkPrefixes = [
         "/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink",
     ]
@@ -18,6 +18,14 @@ enum Routes {
                 crossOrigin: true,
                 consumes: true,
                 FindDeferredDeepLink.respond
+            ),
+            Route(
+                .post,
+                prefix + "/resolve",
+                .key([.app, .server, .test]),
+                limitedAs: .checks,
+                crossOrigin: true,
+                ResolveDeferredDeepLink.respond
             ),
             Route(
                 .post,

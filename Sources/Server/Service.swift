@@ -16,6 +16,8 @@ public struct ServiceSettings: Sendable {
     public var robots = RobotAgents.embedded
     /// By which signals are read.
     public var devices = DeviceData.embedded
+    /// Addresses that many people share who are not near each other: they tell visitors apart no more than private ones.
+    public var relays = AddressRanges()
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
     /// The program's own version, told in statistics and metrics to operators only.
@@ -120,6 +122,16 @@ public final class Service: Sendable {
             "an address that sends X-Forwarded-For or Forwarded reached its rate limit and is answered 429:"
                 + " if it is your proxy, name it with --trusted-proxy, or everybody behind it counts as one"
         )
+    }
+
+    /// What is stored and compared instead of an address; nil for one that tells nothing.
+    func addressHashes(of address: NetworkAddress) -> AddressHashes? {
+        settings.relays.contains(address) ? nil : serverKey.addressHashes(of: address)
+    }
+
+    /// What is stored and compared instead of signals' values.
+    func signals(_ values: [LaunchSignals.Value]) -> [SignalValue] {
+        values.map { serverKey.signal($0.component, $0.text) }
     }
 
     /// A handler for one event loop; to be called on the loop's thread.

@@ -10,6 +10,8 @@ struct EveryAnswerTests {
         ("/v1/deferred-deeplink", "GET", true), ("/deferred-deeplink", "GET", true),
         ("/api/v1/deferred-deeplink", "GET", true), ("/v1/deferred-deeplink/click", "POST", false),
         ("/deferred-deeplink/click", "POST", false), ("/api/v1/deferred-deeplink/click", "POST", false),
+        ("/v1/deferred-deeplink/resolve", "POST", false), ("/deferred-deeplink/resolve", "POST", false),
+        ("/api/v1/deferred-deeplink/resolve", "POST", false),
         ("/v1/skan/config", "GET", false), ("/v1/apple-ads/attribution", "POST", false),
         ("/campaign/resolve/{key}", "GET", false), ("/resolve/{key}", "GET", false),
         ("/healthz", "GET", false), ("/readyz", "GET", false), ("/admin/stats", "GET", false),

@@ -47,8 +47,11 @@ struct RecordClickTests {
                 fields: ["Content-Type": "application/json"],
                 body: body,
                 status: 201,
-                holds: [#""status":"success""#, #""click_id":"clk_"#, #""expires_at":""#, "no-store"],
-                lacks: ["confidence", "token"]
+                holds: [
+                    #""status":"success""#, #""click_id":"clk_"#, #""expires_at":""#, #""token":""#,
+                    "no-store",
+                ],
+                lacks: ["confidence"]
             )
         )
     }
@@ -97,8 +100,8 @@ struct RecordClickTests {
             (click(link + #","ip_address":"1.2.3""#), "INVALID_FIELD", "ip_address"),
             (click(link + #","signals":{"screenWidth":"390"}"#), "INVALID_FIELD", "signals.screenWidth"),
             (
-                click(link + #","signals":{"model":"iPhone"}"#, fingerprint: nil), "MISSING_REQUIRED_FIELD",
-                "signals"
+                click(link + #","signals":{"timezone":" ","touchPoints":5}"#, fingerprint: nil),
+                "MISSING_REQUIRED_FIELD", "signals"
             ),
             (click(link + #","app":"app_nobody""#), "INVALID_FIELD", "app"),
         ]
@@ -124,7 +127,7 @@ struct RecordClickTests {
         [
             "fingerprint", "app", "link", "campaign_key", "jid", "click_timestamp", "user_agent",
             "ip_address",
-            "referer", "platform", "source", "idempotency_key",
+            "referer", "platform", "source", "idempotency_key", "idfa", "gaid",
         ]
         + ["model", "osVersion", "timezone", "language", "uaModel", "uaPlatformVersion"].map {
             "signals.\($0)"

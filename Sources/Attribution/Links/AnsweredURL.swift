@@ -22,6 +22,13 @@ extension DeepLinkURL {
         return appending(added)
     }
 
+    /// The link with `keyName` alone added as above: for a campaign that is credited without saying whose click it was.
+    public func answered(campaignKey: CampaignKey?) -> String {
+        let names = Set(queryItems.map(\.name))
+        guard let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) else { return text }
+        return appending([("keyName", campaignKey.text)])
+    }
+
     private func appending(_ items: [(name: String, value: String)]) -> String {
         let bytes = Array(text.utf8)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex

@@ -73,18 +73,22 @@ public struct LaunchDetails: Equatable, Sendable {
     public var sdkVersion: String?
     /// What the request's log line and its answer carry.
     public var requestID: String?
+    /// When the device says that the app was installed.
+    public var firstInstalledAt: Timestamp?
 
     public init(
         address: AddressHashes? = nil,
         release: OSRelease? = nil,
         signals: [SignalValue] = [],
         sdkVersion: String? = nil,
-        requestID: String? = nil
+        requestID: String? = nil,
+        firstInstalledAt: Timestamp? = nil
     ) {
         self.address = address
         self.release = release
         self.signals = signals
         self.sdkVersion = sdkVersion
         self.requestID = requestID
+        self.firstInstalledAt = firstInstalledAt
     }
 }

@@ -22,6 +22,8 @@ struct ClickBody {
     var utmSource: String?
     var metadata: String?
     var idempotencyKey: String?
+    /// What an ad network put on the link, one of each kind at most; what it did not fill in is left out.
+    var advertisingIDs: [AdvertisingID] = []
 
     static let maximumMetadataByteCount = 8 * 1024
     private static let maximumTextLength = 2048
@@ -44,6 +46,10 @@ struct ClickBody {
         platform = try body.platform()
         source = try body.text("source", Self.maximumNameLength)
         idempotencyKey = try body.text("idempotency_key", Self.maximumNameLength)
+        for kind in AdvertisingID.Kind.allCases {
+            guard let text = try body.text(kind.rawValue, Self.maximumNameLength) else { continue }
+            if let id = AdvertisingID(text, as: kind) { advertisingIDs.append(id) }
+        }
         try readMetadata(body)
     }
 

@@ -1,18 +1,26 @@
 internal import Attribution
 internal import HTTPServer
 
-/// What a click says about the device: the fingerprints under which the first launch may ask for it.
+/// What a click says about the device: the fingerprints under which the first launch may ask for it, and what it is
+/// weighed by against other clicks that are found by them.
 struct ClickDevice {
     let platform: Platform
     /// Major and minor version in native form, where known.
     let osVersion: String?
     /// Nobody tapped: a robot, or a browser that fetches ahead.
     let isRobot: Bool
+    /// Empty for a click that can only be found by its token, or by an advertising id.
     let fingerprints: [FingerprintEntry]
     /// The one that is answered: the caller's own, else the first that its signals give.
-    let primary: Fingerprint
+    let primary: Fingerprint?
     /// Both were sent, and the caller's fingerprint is none of those made from its signals.
     let isContradictory: Bool
+    /// The canonical values as a line; nil for a click that brought no signals.
+    let canonicalText: String?
+    /// Values that a fingerprint may not hold.
+    let signals: [SignalValue]
+    /// What is lacking for any fingerprint, by the names of the body's members; empty where there is one.
+    let missing: [String]
 
     init(
         _ body: ClickBody,
@@ -31,34 +39,61 @@ struct ClickDevice {
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
         isRobot = service.settings.robots.isRobot(claims.userAgent) || AutomaticVisit.isAnnounced(by: request)
+        let hasSignals = body.signals != nil
+        canonicalText = hasSignals ? canonical.line : nil
+        signals = hasSignals ? service.signals(canonical.evidence(data: devices)) : []
         let localization = app.settings.localization(devices.languages)
-        let made =
-            body.signals == nil ? [] : canonical.fingerprints(localization: localization, data: devices)
-        guard let primary = body.fingerprint ?? made.first?.fingerprint else {
-            throw Self.nothingToFindBy(body, canonical.missing(data: devices))
-        }
+        let made = hasSignals ? canonical.fingerprints(localization: localization, data: devices) : []
+        let primary = body.fingerprint ?? made.first?.fingerprint
         self.primary = primary
+        missing =
+            primary == nil
+            ? try Self.missing(hasSignals ? canonical.missing(data: devices) : nil, canonical) : []
         let isKnown = made.contains { $0.fingerprint == primary }
         isContradictory = !made.isEmpty && !isKnown
-        let own = isKnown ? [] : [FingerprintEntry(form: nil, key: serverKey.keyed(primary))]
+        let release = OSRelease(canonical.system, on: canonical.platform)
+        let own = isKnown ? nil : body.fingerprint
         fingerprints =
-            own
-            + made.map {
-                FingerprintEntry(form: $0.form, key: serverKey.keyed($0.fingerprint), weight: $0.weight)
+            (own.map { [FingerprintEntry(form: nil, key: serverKey.keyed($0), release: release)] } ?? [])
+            + made.map { made in
+                FingerprintEntry(
+                    form: made.form,
+                    key: serverKey.keyed(made.fingerprint),
+                    weight: made.weight,
+                    release: made.osVersion.map { OSRelease($0, on: canonical.platform) } ?? release
+                )
             }
     }
 
-    private static func nothingToFindBy(_ body: ClickBody, _ missing: [SignalComponent]) -> APIError {
-        guard body.signals != nil else {
-            return .missingField(
+    /// The members that are lacking in signals of which some say something: such a click is found by its token.
+    ///
+    /// - Throws: 400 where there is nothing at all: then the sender's script failed, and is to be told.
+    private static func missing(
+        _ components: [SignalComponent]?,
+        _ canonical: CanonicalSignals
+    ) throws(APIError) -> [String] {
+        guard let components else {
+            throw .missingField(
                 "fingerprint",
                 "Send \"fingerprint\" or \"signals\", so that the first launch can be found"
             )
         }
-        let fields = missing.flatMap(\.fields).joined(separator: ", ")
-        return .missingField(
-            "signals",
-            "No fingerprint can be made from the signals; missing or unknown: \(fields)"
-        )
+        let fields = components.flatMap(\.fields)
+        guard canonical.tellsSomething else {
+            throw .missingField(
+                "signals",
+                "No fingerprint can be made from the signals; missing or unknown: "
+                    + fields.joined(separator: ", ")
+            )
+        }
+        return fields
+    }
+}
+
+extension CanonicalSignals {
+    /// Whether anything is known that goes into a fingerprint.
+    fileprivate var tellsSomething: Bool {
+        model != nil || osVersion != nil || screen != nil || panelWidth != nil || timezone != nil
+            || language != nil
     }
 }

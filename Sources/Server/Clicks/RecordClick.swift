@@ -20,7 +20,7 @@ enum RecordClick {
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
-        return answer(outcome, device, &exchange)
+        return answer(outcome, device, context.service.serverKey, &exchange)
     }
 
     private static func window(_ body: ClickBody, _ app: App, _ context: LoopContext) -> AttributionWindow {
@@ -47,14 +47,46 @@ enum RecordClick {
                 fingerprint: device.primary,
                 destinationOrLink: destination.text,
                 address: claims.address,
-                userAgent: claims.userAgent
+                userAgent: visitorAgent(claims, device)
             ),
+            evidence: evidence(body, facts, claims, device, context.service),
             idempotency: body.idempotencyKey.map {
                 serverKey.idempotency(
                     app: app.id,
                     isTest: facts.isTest,
                     key: idempotencyScope(claims, exchange) + $0
                 )
+            }
+        )
+    }
+
+    /// Two visitors without a fingerprint are told apart by what little their signals say.
+    private static func visitorAgent(_ claims: ClickClaims, _ device: ClickDevice) -> String {
+        guard device.primary == nil, let signals = device.canonicalText else { return claims.userAgent }
+        return claims.userAgent + "\n" + signals
+    }
+
+    private static func evidence(
+        _ body: ClickBody,
+        _ facts: Click.Facts,
+        _ claims: ClickClaims,
+        _ device: ClickDevice,
+        _ service: Service
+    ) -> ClickEvidence {
+        let (serverKey, address) = (service.serverKey, service.addressHashes(of: claims.address))
+        var ids = body.advertisingIDs
+        for id in AdvertisingID.ids(in: facts.destination.queryItems)
+        where !ids.contains(where: { $0.kind == id.kind }) {
+            ids.append(id)
+        }
+        return ClickEvidence(
+            address: address,
+            visitor: serverKey.visitor(address, userAgent: claims.userAgent),
+            signals: device.signals,
+            canonicalText: device.canonicalText,
+            advertisingIDs: ids.map { id in
+                let key = serverKey.advertisingID(app: facts.app, isTest: facts.isTest, id: id)
+                return AdvertisingIDEntry(id.kind, key: key)
             }
         )
     }
@@ -103,6 +135,7 @@ enum RecordClick {
     private static func answer(
         _ outcome: RecordOutcome,
         _ device: ClickDevice,
+        _ serverKey: ServerKey,
         _ exchange: inout Exchange
     ) -> Response {
         let click: Click
@@ -114,15 +147,25 @@ enum RecordClick {
             (isNew, isOfFingerprint) = (false, sharesFingerprint)
         }
         exchange.outcome = isNew ? "recorded" : "duplicate"
+        let (app, expiresAt) = (click.facts.app, click.facts.expiresAt)
+        let token = ClickToken(for: click.id, of: app, expiresAt: expiresAt, signedBy: serverKey)
         var json = JSONWriter()
         json.object { json in
             json.member("status", "success")
             json.member("click_id", click.id.text)
             // The answer tells of the click that stands, whose own fingerprint is kept as a keyed hash alone.
-            if isOfFingerprint { json.member("fingerprint", device.primary.hex) }
-            json.member("expires_at", click.facts.expiresAt.iso8601)
-            json.member("message", isNew ? "Click recorded" : "This click was recorded before")
+            if isOfFingerprint { json.member("fingerprint", device.primary?.hex) }
+            json.member("expires_at", expiresAt.iso8601)
+            json.member("token", token.text)
+            json.member("message", message(device, isNew: isNew))
         }
         return Response(isNew ? .created : .ok, json: json)
+    }
+
+    private static func message(_ device: ClickDevice, isNew: Bool) -> String {
+        guard isNew else { return "This click was recorded before" }
+        guard !device.missing.isEmpty else { return "Click recorded" }
+        return "Click recorded, to be found by its token alone. For a fingerprint are missing or unknown: "
+            + device.missing.joined(separator: ", ")
     }
 }

@@ -5,83 +5,88 @@ internal import HTTPServer
 enum FindDeferredDeepLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        guard let key = exchange.key, let app = key.app else { throw .invalidAPIKey }
-        let item = exchange.withOnlyQueryItem("fingerprint") { Fingerprint(hexDigits: $0) }
-        guard let fingerprint = item ?? nil else { throw .invalidFingerprint }
-        let check = try self.check(exchange, context, key: key, app: app, fingerprint: fingerprint)
-        let outcome: MatchOutcome
-        do throws(StoreError) {
-            outcome = try await FirstLaunchMatching(store: context.stores.clicks).match(check)
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
+        let caller = try LaunchCaller(exchange)
+        var evidence = LaunchEvidence(fingerprint: try fingerprint(exchange))
+        // Hardly any launch brings more than a fingerprint, and then nothing else is looked at.
+        if bringsMore(exchange.request) {
+            let namesMore = LaunchFields.add(exchange.request, to: &evidence)
+            guard namesMore || evidence.fingerprint != nil else { throw .invalidFingerprint }
+        } else if evidence.fingerprint == nil {
+            throw .invalidFingerprint
         }
-        return answer(outcome, &exchange, context, tellsReason: key.kind == .test)
-    }
-
-    private static func check(
-        _ exchange: Exchange,
-        _ context: LoopContext,
-        key: APIKey,
-        app: AppID,
-        fingerprint: Fingerprint
-    ) throws(APIError) -> Check {
-        let isTest = key.kind == .test
-        let (request, address) = (exchange.request, exchange.address)
-        let serverKey = context.service.serverKey
-        return Check(
-            app: app,
-            isTest: isTest,
-            ladder: MatchingLadder(fingerprint: serverKey.keyed(fingerprint)),
-            caller: Caller {
-                serverKey.caller(
-                    key: key.id,
-                    isTest: isTest,
-                    fingerprint: fingerprint,
-                    address: address,
-                    userAgent: request.field("user-agent") ?? ""
-                )
-            },
-            install: try LaunchFields.installID(request).map {
-                serverKey.install(app: app, isTest: isTest, installID: $0)
-            },
-            at: exchange.now,
-            firstByteAt: request.firstByteAt.nanoseconds,
-            replayGrace: context.service.settings.replayGrace,
-            platform: LaunchFields.platform(request)
+        let launch = FirstLaunch(
+            ladder: ladder(evidence, caller, exchange, context),
+            evidence: evidence,
+            installID: try LaunchFields.installID(exchange.request),
+            platform: LaunchFields.platform(exchange.request),
+            details: details(evidence.fingerprint, exchange, context)
         )
+        return try await launch.answer(to: caller, &exchange, context)
     }
 
-    private static func answer(
-        _ outcome: MatchOutcome,
-        _ exchange: inout Exchange,
-        _ context: LoopContext,
-        tellsReason: Bool
-    ) -> Response {
-        switch outcome {
-        case .match(let claim):
-            exchange.outcome = "match"
-            return delivered(claim, by: context.stores.clicks)
-        case .replay(let claim):
-            exchange.outcome = "replay"
-            return delivered(claim, by: context.stores.clicks)
-        case .noMatch(let reason):
-            exchange.outcome = "no_match"
-            let body = tellsReason ? MatchAnswer.noMatch(reason).bytes : MatchAnswer.plainNoMatch
-            return Response(.ok, fields: [.noStore], contentType: .json, body: body)
+    /// Nil where the request has none.
+    ///
+    /// - Throws: 400 for what is none, and for several.
+    private static func fingerprint(_ exchange: Exchange) throws(APIError) -> Fingerprint? {
+        let item = exchange.withOnlyQueryItem("fingerprint") { Fingerprint(hexDigits: $0) }
+        if let fingerprint = item ?? nil { return fingerprint }
+        guard exchange.queryItem("fingerprint") == nil else { throw .invalidFingerprint }
+        return nil
+    }
+
+    /// `fingerprint=` and 64 digits.
+    private static let fingerprintItemLength = 76
+
+    /// Whether there may be anything to recognise the launch by besides a fingerprint.
+    private static func bringsMore(_ request: Request) -> Bool {
+        request.withQueryBytes { $0.count != fingerprintItemLength } ?? true
+            || request.hasField("x-install-referrer") || request.hasField("x-idfa")
+            || request.hasField("x-gaid")
+    }
+
+    private static func ladder(
+        _ evidence: LaunchEvidence,
+        _ caller: LaunchCaller,
+        _ exchange: Exchange,
+        _ context: LoopContext
+    ) -> MatchingLadder {
+        let usesFingerprints = caller.app.settings.policy.usesFingerprints
+        if let fingerprint = evidence.fingerprint, usesFingerprints, evidence.isFingerprintAlone {
+            return MatchingLadder(fingerprint: context.service.serverKey.keyed(fingerprint))
         }
+        let fingerprints = usesFingerprints ? [evidence.fingerprint].compactMap(\.self) : []
+        return caller.ladder(evidence, fingerprints, exchange, context)
     }
 
-    /// An answer that is seen to fail on its way goes to the next check.
-    private static func delivered(_ claim: Claim, by clicks: any ClickStore) -> Response {
-        var response = Response(.ok, json: MatchAnswer.match(claim))
-        // No more than this: who does not read has many answers under way.
-        let click = claim.click.id
-        response.onDelivery = { delivery in
-            switch delivery {
-            case .delivered: clicks.delivered(click)
-            case .failed: clicks.deliveryFailed(of: click)
+    /// Read when something is to be weighed or recorded, which most launches end before.
+    private static func details(
+        _ fingerprint: Fingerprint?,
+        _ exchange: Exchange,
+        _ context: LoopContext
+    ) -> Deferred<LaunchDetails> {
+        let (request, address, requestID) = (exchange.request, exchange.address, exchange.requestID)
+        let service = context.service
+        return Deferred(madeBy: {
+            let told = DeviceSignalsField.read(request, service.settings.devices).map { canonical in
+                LaunchSignals(
+                    canonical,
+                    given: fingerprint,
+                    isWeighedByGiven: true,
+                    data: service.settings.devices
+                )
             }
-        }
-        return response
+            // The agent of the app's own requests is written by the system, and tells the minor version.
+            let agent = OSRelease(
+                launchAgent: request.field("user-agent") ?? "",
+                releases: service.settings.devices.releases
+            )
+            return LaunchDetails(
+                address: service.addressHashes(of: address),
+                release: agent ?? told?.release,
+                signals: told.map { service.signals($0.beside) } ?? [],
+                sdkVersion: LaunchFields.sdkVersion(request),
+                requestID: requestID
+            )
+        })
     }
 }

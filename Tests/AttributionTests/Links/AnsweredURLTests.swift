@@ -67,4 +67,18 @@ struct AnsweredURLTests {
         let back = try DeepLinkURL(parsing: answer).queryItems.map(\.value)
         #expect(back == ["yaz & güz=%1#+?", "a/b~c-d_e.f"])
     }
+
+    @Test(
+        "of a campaign without a click carry the campaign alone",
+        arguments: [
+            ("myapp://home", "myapp://home?keyName=SUMMER25"),
+            ("myapp://home?a=1", "myapp://home?a=1&keyName=SUMMER25"),
+            ("myapp://home?k=own#top", "myapp://home?k=own#top"),
+            ("myapp://home#x", "myapp://home?keyName=SUMMER25#x"),
+        ]
+    )
+    func campaignAlone(link: String, expected: String) {
+        #expect(DeepLinkURL(stored: link).answered(campaignKey: CampaignKey("SUMMER25")) == expected)
+        #expect(DeepLinkURL(stored: link).answered(campaignKey: nil) == link)
+    }
 }

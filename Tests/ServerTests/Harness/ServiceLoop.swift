@@ -18,12 +18,14 @@ actor ServiceLoop {
         unsafe executor.asUnownedSerialExecutor()
     }
 
-    init(_ service: Service, _ store: SQLiteStore) {
+    init(_ service: Service, _ store: SQLiteStore, _ watch: ClickWatch) {
         let session = store.makeSession()
         self.session = session
         handler = service.makeHandler(
             loop: 0,
-            stores: Stores(clicks: session, apps: session, statistics: session) { session.endTurn() }
+            stores: Stores(clicks: WatchedClicks(session, watch), apps: session, statistics: session) {
+                session.endTurn()
+            }
         )
     }
 

@@ -12,6 +12,7 @@ final class TestService: Sendable {
     let service: Service
     let clock: TestClock
     let app: AppID
+    let watch = ClickWatch()
     private let keys: [KeyKind: String]
     private let loop: ServiceLoop
     private let store: SQLiteStore
@@ -25,7 +26,8 @@ final class TestService: Sendable {
         replayGrace: Int64 = 60_000,
         trustedProxies: [String] = [],
         rateLimits: RateLimits = RateLimits(),
-        queueLimit: Int? = nil
+        queueLimit: Int? = nil,
+        configure: (inout ServiceSettings) -> Void = { _ in }
     ) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "afterlink-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -44,6 +46,7 @@ final class TestService: Sendable {
         own.replayGrace = replayGrace
         own.trustedProxies = TrustedProxies(trustedProxies.compactMap { AddressRange($0) })
         own.rateLimits = rateLimits
+        configure(&own)
         guard let serverKey = ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)) else {
             throw CocoaError(.coderInvalidValue)
         }
@@ -57,7 +60,7 @@ final class TestService: Sendable {
             storeHealth: { StoreHealth(acceptsWrites: acceptsWrites.value) },
             connections: { .zero }
         )
-        loop = ServiceLoop(service, store)
+        loop = ServiceLoop(service, store, watch)
         app = AppID(at: clock.now, random: .system)
         try await loop.create(App(id: app, settings: settings, createdAt: clock.now))
         var keys: [KeyKind: String] = [:]
@@ -154,6 +157,41 @@ extension TestService {
         )
     }
 
+    /// Asks as a newer client does.
+    @discardableResult
+    func resolve(
+        _ body: String,
+        key: KeyKind = .app,
+        fields: [String: String] = [:],
+        peer: PeerAddress = TestService.peer
+    ) async -> Answer {
+        let usual = ["Content-Type": "application/json"].merging(bearer(key)) { $1 }
+        return await send(
+            .post,
+            "/v1/deferred-deeplink/resolve",
+            fields: usual.merging(fields) { $1 },
+            body: body,
+            peer: peer
+        )
+    }
+
+    /// Asks with other items than a fingerprint, or with one among them.
+    @discardableResult
+    func check(
+        query: String,
+        key: KeyKind = .app,
+        fields: [String: String] = [:],
+        peer: PeerAddress = TestService.peer
+    ) async -> Answer {
+        await send(
+            .get,
+            "/v1/deferred-deeplink",
+            query: query,
+            fields: bearer(key).merging(fields) { $1 },
+            peer: peer
+        )
+    }
+
     func reject(_ kind: Rejection.Kind, origin: String? = nil, at moment: MonotonicTime = .now()) async
         -> Answer
     {
@@ -214,5 +252,17 @@ struct Answer: Sendable {
     func member(_ name: String) -> String? {
         let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         return object?[name] as? String
+    }
+
+    /// A member that is a number.
+    func number(_ name: String) -> Double? {
+        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        return object?[name] as? Double
+    }
+
+    /// A member that is true or false.
+    func flag(_ name: String) -> Bool? {
+        let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        return object?[name] as? Bool
     }
 }

@@ -1,0 +1,101 @@
+import Attribution
+import Testing
+
+@Suite("What a launch's signals are worth")
+struct LaunchSignalsTests {
+    private static let phone = TestValues.iPhone
+    private static let texts = [
+        "iPhone|Europe/Istanbul|tr", "iPhone|1170|Europe/Istanbul|tr", "iPhone|17.2|1170|Europe/Istanbul|tr",
+        "iPhone|17.2|390x844|Europe/Istanbul|tr",
+    ]
+
+    @Test(
+        "an iPhone's are the four fingerprints of its clients, the broadest first, and the width beside that"
+    )
+    func iPhone() {
+        let signals = LaunchSignals(CanonicalSignals(Self.phone), given: nil)
+        #expect(signals.fingerprints == Self.texts.map { Fingerprint(of: $0) })
+        #expect(signals.beside.map(\.component) == [.width])
+        #expect(signals.beside.map(\.text) == ["1170"])
+        #expect(signals.release == OSRelease(platform: .ios, major: 17, minor: 2))
+    }
+
+    @Test("an Android's fingerprint holds the width, so that nothing is beside it")
+    func android() {
+        let phone = NativeSignals(
+            platform: .android,
+            model: "Pixel 9",
+            osVersion: "15",
+            screenWidth: 1080,
+            screenHeight: 2424,
+            timezone: "Europe/Istanbul",
+            language: "tr"
+        )
+        let signals = LaunchSignals(CanonicalSignals(phone), given: nil)
+        #expect(signals.fingerprints == [Fingerprint(of: "Pixel 9|1080|Europe/Istanbul|tr")])
+        #expect(signals.beside.isEmpty)
+        #expect(signals.release == OSRelease(platform: .android, major: 15))
+    }
+
+    @Test("a fingerprint of the client's own comes last, once")
+    func givenAsWell() {
+        let canonical = CanonicalSignals(Self.phone)
+        let own = Fingerprint(of: "something else")
+        #expect(LaunchSignals(canonical, given: own).fingerprints.last == own)
+        #expect(LaunchSignals(canonical, given: own).fingerprints.count == 5)
+        let known = Fingerprint(of: Self.texts[3])
+        #expect(LaunchSignals(canonical, given: known).fingerprints == Self.texts.map { Fingerprint(of: $0) })
+        let empty = LaunchSignals(CanonicalSignals(platform: .ios), given: own)
+        #expect(empty.fingerprints == [own] && empty.beside.isEmpty && empty.release == nil)
+    }
+
+    @Test(
+        "beside a hash only that counts which the hash does not hold",
+        arguments: [(0, ["1170"]), (1, []), (2, []), (3, ["1170"])]
+    )
+    func besideAHash(index: Int, beside: [String]) {
+        let given = Fingerprint(of: Self.texts[index])
+        let signals = LaunchSignals(CanonicalSignals(Self.phone), given: given, isWeighedByGiven: true)
+        #expect(signals.fingerprints == [given])
+        #expect(signals.beside.map(\.text) == beside)
+        let unknown = LaunchSignals(
+            CanonicalSignals(Self.phone),
+            given: Fingerprint(of: "x"),
+            isWeighedByGiven: true
+        )
+        #expect(unknown.beside.isEmpty)
+    }
+
+    @Test("a width that may be one of two is no evidence")
+    func uncertainWidth() {
+        // What an iPhone 14 tells under Display Zoom, whose panel has 1170 pixels.
+        var zoomed = Self.phone
+        (zoomed.screenWidth, zoomed.screenHeight) = (320, 693)
+        #expect(CanonicalSignals(zoomed).inputs().count == 4)
+        #expect(CanonicalSignals(zoomed).evidence().isEmpty)
+        var withoutScale = Self.phone
+        withoutScale.scale = nil
+        #expect(CanonicalSignals(withoutScale).evidence().isEmpty)
+    }
+
+    @Test(
+        "are made with the language by which the app's clicks are found",
+        arguments: [
+            // Not set on the server: clicks are found by the browser's first.
+            ([], nil, "en", ["tr-TR", "en"], "tr"), ([], nil, "en", [], "en"),
+            ([], ["en"], nil, ["tr"], "tr"),
+            // Set: by what the system chose, which the app tells or can be told.
+            (["en", "de"], nil, "en", ["tr", "de"], "en"), (["en", "de"], nil, nil, ["tr", "de"], "de"),
+            (["en", "de"], ["fr"], nil, ["tr", "fr"], "fr"), (["en"], nil, nil, [], nil),
+        ] as [([String], [String]?, String?, [String], String?)]
+    )
+    func language(set: [String], told: [String]?, own: String?, preferred: [String], expected: String?) {
+        let table = DeviceData.embedded.languages
+        let localization =
+            set.isEmpty
+            ? .unknown : AppLocalization(localizations: set, developmentLanguage: nil, languages: table)
+        let signals = NativeSignals(language: own, languages: preferred)
+            .withLanguageOfClicks(localization, told: told, languages: table)
+        #expect(signals.language == expected)
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import Support
+import Testing
+
+/// By what a launch is recognised besides a fingerprint, through the real binary.
+@Suite("Tokens, ids and raw signals through the whole program", .blocking, .timeLimit(.minutes(10)))
+struct LadderTests {
+    private func resolve(
+        _ connection: Connection,
+        _ body: String,
+        key: String,
+        fields: [String: String] = [:]
+    ) throws -> Connection.Reply {
+        let usual = ["Content-Type": "application/json", "Authorization": "Bearer \(key)"]
+        let path = Connection.prefix + "/resolve"
+        return try connection.call("POST", path, fields: usual.merging(fields) { $1 }, body: body)
+    }
+
+    @Test("a token is good once, by every way, and stays used over a kill")
+    func tokens() throws {
+        let installation = try Installation()
+        let options = ["--unsafe-test-clock", "--replay-grace", "0"]
+        let server = try AfterlinkProcess(installation, options)
+        defer { server.kill() }
+        let connection = try server.connect()
+        let key = installation.keys.app
+        let ways: [(String) throws -> Connection.Reply] = [
+            { try connection.get("\(Connection.prefix)?token=\($0)", key: key, fields: at(60)) },
+            {
+                try connection.check(
+                    fingerprint(99),
+                    key: key,
+                    fields: at(60).merging(["X-Install-Referrer": "al=\($0)&utm_source=x"]) { $1 }
+                )
+            },
+            { try resolve(connection, #"{"token":"\#($0)"}"#, key: key, fields: at(60)) },
+            { try resolve(connection, #"{"referrer":"al%3D\#($0)"}"#, key: key, fields: at(60)) },
+            {
+                let text = "https://go.example/summer25?al=\($0)"
+                return try resolve(connection, #"{"pasteboard":"\#(text)"}"#, key: key, fields: at(60))
+            },
+        ]
+        var tokens: [String] = []
+        for (number, ask) in ways.enumerated() {
+            let click = try connection.click(fingerprint(number), ["jid": "j\(number)"], fields: at(0))
+            #expect(click.status == 201)
+            let token = try #require(click.string("token"))
+            let reply = try ask(token)
+            #expect(reply.isMatch && reply.string("jid") == "j\(number)", "\(reply.text)")
+            #expect(reply.string("attributionMethod") == "signed_token")
+            #expect(reply.json["guaranteed"] as? Bool == true)
+            #expect(try ask(token).text == #"{"status":"no_match","matched":false}"#)
+            tokens.append(token)
+        }
+        server.kill()
+        let again = try AfterlinkProcess(installation, options)
+        defer { again.kill() }
+        let after = try again.connect()
+        for token in tokens {
+            #expect(try after.get("\(Connection.prefix)?token=\(token)", key: key, fields: at(61)).isNoMatch)
+        }
+    }
+
+    @Test(
+        "a token is its own app's, unaltered, and good until its window ends; a test key is told what is wrong"
+    )
+    func refusedTokens() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
+        defer { server.kill() }
+        let connection = try server.connect()
+        let test = ["Authorization": "Bearer \(installation.keys.test)"]
+        let click = try connection.click(
+            fingerprint(1),
+            ["attribution_window_seconds": 3600],
+            fields: at(0).merging(test) { $1 }
+        )
+        let token = try #require(click.string("token"))
+        let altered = (token.first == "A" ? "B" : "A") + token.dropFirst()
+        func reason(_ token: String, _ seconds: Double) throws -> String? {
+            let target = "\(Connection.prefix)?token=\(token)"
+            return try connection.get(target, key: installation.keys.test, fields: at(seconds)).string(
+                "reason"
+            )
+        }
+        #expect(try reason(altered, 10) == "token_invalid")
+        #expect(try reason(token, 3600.001) == "expired")
+        let made = try installation.run(["apps", "create", "Other", "--json"])
+        #expect(made.status == 0)
+        let other = try installation.run(["keys", "create", "--app", "Other", "--kind", "test", "--json"])
+        let object = try JSONSerialization.jsonObject(with: other.standardOutput) as? [String: Any]
+        let text = try #require((object?["key"] as? [String: Any])?["text"] as? String)
+        let target = "\(Connection.prefix)?token=\(token)"
+        let isToldWhose = try Patience.until {
+            try connection.get(target, key: text, fields: at(10)).string("reason") == "other_app"
+        }
+        #expect(isToldWhose)
+        #expect(try connection.get(target, key: installation.keys.test, fields: at(3600)).isMatch)
+        #expect(try reason(token, 3600) == nil, "a repetition")
+    }
+
+    @Test("raw signals and advertising ids find their click")
+    func resolves() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
+        defer { server.kill() }
+        let connection = try server.connect()
+        let signals: [String: Any] = [
+            "model": "iPhone", "osVersion": "17_2", "screenWidth": 390, "screenHeight": 844, "pixelRatio": 3,
+            "timezone": "Europe/Istanbul", "language": "tr-TR",
+        ]
+        let page: [String: Any] = ["signals": signals, "deeplink_url": "myapp://promo/item", "jid": "j1"]
+        let body = String(decoding: try JSONSerialization.data(withJSONObject: page), as: UTF8.self)
+        let fields = ["Content-Type": "application/json"].merging(at(0)) { $1 }
+        let path = Connection.prefix + "/click"
+        #expect(try connection.call("POST", path, fields: fields, body: body).status == 201)
+        let native =
+            #"{"platform":"ios","signals":{"model":"iPhone","osVersion":"17.2","screen":{"width":390,"height":844},"#
+            + #""scale":3,"timezone":"Europe/Istanbul","language":"tr"}}"#
+        let found = try resolve(connection, native, key: installation.keys.app, fields: at(30))
+        #expect(found.isMatch && found.string("jid") == "j1", "\(found.text)")
+        #expect((found.json["confidence"] as? Double).map { (0...0.95).contains($0) } == true)
+        #expect(found.json["guaranteed"] as? Bool == false)
+
+        let id = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
+        _ = try connection.click(fingerprint(2), ["gaid": id.lowercased(), "jid": "j2"], fields: at(0))
+        let headers = at(30).merging(["X-GAID": id]) { $1 }
+        let byID = try connection.check(fingerprint(3), key: installation.keys.app, fields: headers)
+        #expect(byID.string("attributionMethod") == "gaid" && byID.string("jid") == "j2", "\(byID.text)")
+    }
+
+    @Test("a serving process follows when an app does without fingerprints from now on")
+    func withoutFingerprints() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let connection = try server.connect()
+        #expect(try installation.run(["apps", "set", "--fingerprinting", "off"]).status == 0)
+        let key = installation.keys.test
+        let follows = try Patience.until {
+            try connection.check(fingerprint(1), key: key).string("reason") == "fingerprint_disabled"
+        }
+        #expect(follows)
+        let test = ["Authorization": "Bearer \(key)"]
+        let token = try #require(try connection.click(fingerprint(1), fields: test).string("token"))
+        #expect(try connection.check(fingerprint(1), key: key).isNoMatch)
+        #expect(try connection.get("\(Connection.prefix)?token=\(token)", key: key).isMatch)
+    }
+}

@@ -1,0 +1,149 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+private let hex = String(repeating: "ab", count: 32)
+private let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
+private let link = #""deeplink_url":"myapp://promo/item""#
+private let page =
+    #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":390,"screenHeight":844,"pixelRatio":3,"#
+    + #""timezone":"Europe/Istanbul","language":"tr-TR"},\#(link)}"#
+
+@Suite("What clicks and launches are weighed by")
+struct EvidenceTests {
+    @Test("a click hands over its address on two levels, its visitor, its values in words, and its system")
+    func click() async throws {
+        let service = try await TestService()
+        await service.click(page, fields: ["User-Agent": "Safari"], peer: peer)
+        let first = try #require(service.watch.click)
+        #expect(first.fingerprints.count >= 4)
+        #expect(
+            first.fingerprints.allSatisfy { $0.release == OSRelease(platform: .ios, major: 17, minor: 2) }
+        )
+        let text = try #require(first.evidence.canonicalText)
+        #expect(CanonicalSignals(line: text)?.timezone == "Europe/Istanbul")
+        #expect(first.evidence.signals.map(\.component) == [.width])
+        // The neighbour is near, the next agent another visitor.
+        await service.click(
+            page,
+            fields: ["User-Agent": "Other"],
+            peer: PeerAddress(ipv4: 0xCB00_710A, port: 1)
+        )
+        let second = try #require(service.watch.click)
+        #expect(AddressHashes.agreement(first.evidence.address, second.evidence.address) == .near)
+        #expect(first.evidence.visitor != second.evidence.visitor)
+    }
+
+    @Test("a click with a ready-made fingerprint has no values of its own, but the system of its agent")
+    func readyMade() async throws {
+        let service = try await TestService()
+        let agent =
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+            + "Version/17.2 Mobile/15E148 Safari/604.1"
+        await service.click(#"{"fingerprint":"\#(hex)",\#(link)}"#, fields: ["User-Agent": agent])
+        let click = try #require(service.watch.click)
+        #expect(click.evidence.canonicalText == nil && click.evidence.signals.isEmpty)
+        #expect(click.fingerprints.map(\.release) == [OSRelease(platform: .ios, major: 17, minor: 2)])
+    }
+
+    @Test(
+        "an address that tells nobody apart is none: of this machine, of a private network, of a relay",
+        arguments: [0x7F00_0001, 0x0A00_0001, 0x6440_0001, 0xACE0_E005] as [UInt32]
+    )
+    func addressesThatTellNothing(bits: UInt32) async throws {
+        let relays = try AddressRanges(reading: Array("172.224.224.0/27,GB".utf8), file: "relays")
+        let service = try await TestService { $0.relays = relays }
+        await service.click(page, peer: PeerAddress(ipv4: bits, port: 1))
+        #expect(try #require(service.watch.click).evidence.address == nil)
+        await service.check(hex, peer: PeerAddress(ipv4: bits, port: 1))
+        #expect(try #require(service.watch.check).details.value.address == nil)
+        await service.check(hex, peer: peer)
+        #expect(try #require(service.watch.check).details.value.address != nil)
+    }
+
+    @Test("a check hands over the system that its agent tells, and what the client calls itself")
+    func check() async throws {
+        let service = try await TestService()
+        let fields = [
+            "User-Agent": "Shop/1 CFNetwork/1568.1 Darwin/24.1.0", "X-SDK-Version": "paylisher-ios/1.8.9",
+            "X-Request-ID": "request-1",
+        ]
+        await service.check(hex, fields: fields, peer: peer)
+        let check = try #require(service.watch.check)
+        #expect(check.ladder.fingerprints.count == 1 && check.ladder.rungs.isEmpty)
+        let details = check.details.value
+        #expect(details.release == OSRelease(platform: .ios, major: 18, minor: 1))
+        #expect(details.sdkVersion == "ios 1.8.9" && details.requestID == "request-1")
+        #expect(details.signals.isEmpty && details.firstInstalledAt == nil)
+    }
+
+    @Test(
+        "a client's name and release are cut and cleaned",
+        arguments: [
+            ("paylisher-ios/1.8.9", "ios 1.8.9"), ("paylisher-android/2", "android 2"), ("acme/1", "acme 1"),
+            ("", nil), ("   ", nil), ("çay/1\t", "ay 1"),
+            (String(repeating: "a", count: 100), String(repeating: "a", count: 64)),
+        ] as [(String, String?)]
+    )
+    func sdkVersion(text: String, expected: String?) {
+        let request = Request(.get, path: "/", fields: [FieldLine(name: "X-SDK-Version", value: text)])
+        #expect(LaunchFields.sdkVersion(request) == expected)
+    }
+
+    @Test(
+        "the values beside a hash count as far as the hash does not hold them, and never refuse a check",
+        arguments: [
+            (
+                "iPhone|Europe/Istanbul|tr",
+                #"{"model":"iPhone","screenWidth":"1170","osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}"#,
+                1, 17
+            ),
+            (
+                "iPhone|Europe/Istanbul|tr",
+                #"{"model":"iPhone","screenWidth":1170,"osMajor":17,"tz":"Europe/Istanbul","lang":"tr"}"#, 1,
+                17
+            ),
+            (
+                "iPhone|Europe/Istanbul|tr",
+                #"{"model":"iPhone","screenWidth":null,"osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}"#,
+                0, 17
+            ),
+            (
+                "iPhone|1170|Europe/Istanbul|tr",
+                #"{"model":"iPhone","screenWidth":"1170","tz":"Europe/Istanbul","lang":"tr"}"#, 0, nil
+            ),
+            (
+                "x",
+                #"{"model":"iPhone","screenWidth":"1170","osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}"#,
+                0, 17
+            ),
+            ("x", #"{"model":7,"screenWidth":"wide","osMajor":[],"tz":{},"lang":null}"#, 0, nil),
+            ("x", "[]", 0, nil), ("x", "{", 0, nil), ("x", "", 0, nil), ("x", "nonsense", 0, nil),
+            ("x", #"{"osMajor":"99999999999999999999"}"#, 0, nil), ("x", #"{"osMajor":1e400}"#, 0, nil),
+        ] as [(String, String, Int, Int?)]
+    )
+    func deviceSignals(text: String, field: String, signals: Int, major: Int?) async throws {
+        let service = try await TestService()
+        let fields = ["X-Device-Signals": field, "X-Device-Platform": "ios", "User-Agent": "Shop/1"]
+        let reply = await service.check(Fingerprint(of: text).hex, fields: fields)
+        #expect(reply.status == 200)
+        let details = try #require(service.watch.check).details.value
+        #expect(details.signals.count == signals)
+        #expect(details.release?.major == major)
+    }
+
+    @Test("the width that a launch tells is the one that its click's page told")
+    func sameWidth() async throws {
+        let service = try await TestService()
+        await service.click(page)
+        let field =
+            #"{"model":"iPhone","screenWidth":"1170","osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}"#
+        await service.check(
+            Fingerprint(of: "iPhone|Europe/Istanbul|tr").hex,
+            fields: ["X-Device-Signals": field, "X-Device-Platform": "ios"]
+        )
+        #expect(service.watch.check?.details.value.signals == service.watch.click?.evidence.signals)
+        #expect(service.watch.click?.evidence.signals.isEmpty == false)
+    }
+}

@@ -1,0 +1,75 @@
+import Attribution
+import SQLiteStorage
+import Synchronization
+
+/// What endpoints hand to the store, and what it is to have answered.
+final class ClickWatch: Sendable {
+    private struct State {
+        var click: NewClick?
+        var check: Check?
+        var claim: @Sendable (Claim) -> Claim = { $0 }
+    }
+
+    private let state = Mutex(State())
+
+    /// The last click that was handed over.
+    var click: NewClick? {
+        get { state.withLock { $0.click } }
+        set { state.withLock { $0.click = newValue } }
+    }
+
+    /// The last check that was handed over.
+    var check: Check? {
+        get { state.withLock { $0.check } }
+        set { state.withLock { $0.check = newValue } }
+    }
+
+    /// What is made of a claim before it is answered.
+    var claim: @Sendable (Claim) -> Claim {
+        get { state.withLock { $0.claim } }
+        set { state.withLock { $0.claim = newValue } }
+    }
+}
+
+/// The real store, watched.
+final class WatchedClicks: ClickStore {
+    private let session: SQLiteSession
+    private let watch: ClickWatch
+
+    init(_ session: SQLiteSession, _ watch: ClickWatch) {
+        self.session = session
+        self.watch = watch
+    }
+
+    func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
+        watch.click = click
+        return try await session.record(click)
+    }
+
+    func begin(_ check: Check) -> Check { session.begin(check) }
+
+    func view(for check: Check) async throws(StoreError) -> CheckView {
+        watch.check = check
+        return try await session.view(for: check)
+    }
+
+    func claim(
+        _ choice: ClickChoice,
+        for check: Check,
+        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
+    ) async throws(StoreError) -> ClaimOutcome {
+        switch try await session.claim(choice, for: check, orElse: choose) {
+        case .claimed(let claim): .claimed(watch.claim(claim))
+        case .replayed(let claim): .replayed(watch.claim(claim))
+        case .lost: .lost
+        }
+    }
+
+    func answering(_ click: ClickID) { session.answering(click) }
+
+    func delivered(_ click: ClickID) { session.delivered(click) }
+
+    func deliveryFailed(of click: ClickID) { session.deliveryFailed(of: click) }
+
+    func note(_ report: CheckReport, of check: Check) { session.note(report, of: check) }
+}

@@ -1,0 +1,189 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+private let phone =
+    #""model":"iPhone","osVersion":"17.2","screen":{"width":390,"height":844},"scale":3,"#
+    + #""timezone":"Europe/Istanbul","language":"tr""#
+
+private func launch(_ signals: String = phone, _ members: String = "") -> String {
+    #"{"platform":"ios","signals":{\#(signals)}\#(members)}"#
+}
+
+private let page =
+    #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":390,"screenHeight":844,"pixelRatio":3,"#
+    + #""timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item","jid":"j"}"#
+
+@Suite("The first launch of a newer client")
+struct ResolveTests {
+    @Test(
+        "is found by what it knows instead of a hash, under all three prefixes",
+        arguments: ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
+    )
+    func signals(prefix: String) async throws {
+        let service = try await TestService()
+        await service.click(page)
+        await service.play(
+            Step(
+                name: prefix,
+                method: .post,
+                path: prefix + "/resolve",
+                fields: service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
+                body: launch(),
+                status: 200,
+                holds: [#""status":"match""#, #""url":"myapp://promo/item?jid=j""#, "no-store"],
+                lacks: ["reason", "campaignOnly"]
+            )
+        )
+    }
+
+    @Test(
+        "finds a click that came with a ready-made fingerprint of any form",
+        arguments: [
+            "iPhone|17.2|390x844|Europe/Istanbul|tr", "iPhone|17.2|1170|Europe/Istanbul|tr",
+            "iPhone|1170|Europe/Istanbul|tr", "iPhone|Europe/Istanbul|tr",
+        ]
+    )
+    func readyMade(text: String) async throws {
+        let service = try await TestService()
+        let hex = Fingerprint(of: text).hex
+        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        #expect(await service.resolve(launch()).member("status") == "match")
+    }
+
+    @Test("finds a click by a fingerprint of the client's own, sent with its signals or alone")
+    func ownFingerprint() async throws {
+        let service = try await TestService(replayGrace: 0)
+        let hex = String(repeating: "ab", count: 32)
+        for body in [launch(phone, #","fingerprint":"\#(hex)""#), #"{"fingerprint":"\#(hex)"}"#] {
+            await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+            #expect(await service.resolve(body).member("status") == "match")
+        }
+    }
+
+    @Test(
+        "gets the same answer again with the same install id, from the body or the field, and consumes once"
+    )
+    func installID() async throws {
+        let service = try await TestService(replayGrace: 0)
+        await service.click(page)
+        let first = await service.resolve(launch(phone, #","install_id":"phone-1""#))
+        #expect(first.member("status") == "match")
+        #expect(await service.resolve(launch(phone, #","install_id":"phone-1""#)).text == first.text)
+        #expect(await service.resolve(launch(), fields: ["X-Install-ID": "phone-1"]).text == first.text)
+        let other = await service.resolve(launch(phone, #","install_id":"phone-2""#))
+        #expect(other.text == #"{"status":"no_match","matched":false}"#)
+        #expect(try await service.totals()[.matches] == 1)
+    }
+
+    @Test("a caller without an install id gets a lost answer again; another device at its address does not")
+    func callers() async throws {
+        let service = try await TestService()
+        await service.click(page)
+        let first = await service.resolve(launch())
+        #expect(await service.resolve(launch()).text == first.text)
+        let updated = phone.replacing("17.2", with: "17.3")
+        #expect(await service.resolve(launch(updated)).member("status") == "no_match")
+    }
+
+    @Test("is refused as a check is, and consumes nothing then")
+    func refusals() async throws {
+        let service = try await TestService()
+        await service.click(page)
+        let steps: [(String, [String: String], String, Int, String)] = [
+            ("no key", ["Content-Type": "application/json"], launch(), 401, "INVALID_API_KEY"),
+            (
+                "admin", service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 },
+                launch(),
+                403, "FORBIDDEN"
+            ),
+            (
+                "text", service.bearer(.app).merging(["Content-Type": "text/plain"]) { $1 }, launch(), 415,
+                "UNSUPPORTED_MEDIA_TYPE"
+            ),
+            (
+                "nothing", service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 }, "{}",
+                400,
+                "MISSING_REQUIRED_FIELD"
+            ),
+            (
+                "fingerprint", service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
+                launch(phone, #","fingerprint":"abc""#), 400, "INVALID_FINGERPRINT"
+            ),
+            (
+                "two ids",
+                service.bearer(.app).merging([
+                    "Content-Type": "application/json", "X-Install-ID": "a", "x-install-id": "b",
+                ]) { $1 }, launch(), 400, "INVALID_FIELD"
+            ),
+        ]
+        for (name, fields, body, status, code) in steps {
+            await service.play(
+                Step(
+                    name: name,
+                    method: .post,
+                    path: "/v1/deferred-deeplink/resolve",
+                    fields: fields,
+                    body: body,
+                    status: status,
+                    holds: [code]
+                )
+            )
+        }
+        #expect(await service.resolve(launch()).member("status") == "match")
+    }
+
+    @Test("is limited as checks are")
+    func limits() async throws {
+        var limits = RateLimits()
+        limits[.checks] = RateLimit(perSecond: 1, burst: 1).map { RateLimits.Rule($0, countsLoopback: true) }
+        let service = try await TestService(rateLimits: limits)
+        #expect(await service.resolve(launch()).status == 200)
+        #expect(await service.resolve(launch()).status == 429)
+    }
+
+    @Test("hands the store its fingerprints, the broadest first, and what they do not hold")
+    func handsOver() async throws {
+        let service = try await TestService()
+        let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
+        let time = "2026-01-02T03:04:05.678Z"
+        let fields = [
+            "X-SDK-Version": "paylisher-ios/2.0.0", "X-Request-ID": "request-1", "User-Agent": "Shop/1",
+        ]
+        await service.resolve(
+            launch(phone, #","first_install_time":"\#(time)""#),
+            fields: fields,
+            peer: peer
+        )
+        let check = try #require(service.watch.check)
+        #expect(check.ladder.fingerprints.count == 4)
+        #expect(check.platform == .ios)
+        let details = check.details.value
+        #expect(details.release == OSRelease(platform: .ios, major: 17, minor: 2))
+        #expect(details.signals.map(\.component) == [.width])
+        #expect(details.sdkVersion == "ios 2.0.0" && details.requestID == "request-1")
+        #expect(details.address != nil)
+        #expect(details.firstInstalledAt == Timestamp(iso8601: time))
+        await service.click(page, peer: peer)
+        let click = try #require(service.watch.click)
+        #expect(click.fingerprints.contains { $0.form == .d && $0.key == check.ladder.fingerprints[0] })
+        #expect(click.evidence.signals == details.signals)
+        #expect(click.evidence.address == details.address)
+    }
+
+    @Test("of an app whose languages are set is found by the one that the app runs in")
+    func languages() async throws {
+        let service = try await TestService(App.Settings(name: "Shop", localizations: ["en"]))
+        let tr = page.replacing(
+            #""language":"tr-TR""#,
+            with: #""language":"tr-TR","languages":["tr-TR","en"]"#
+        )
+        await service.click(tr)
+        let own = phone.replacing(#""language":"tr""#, with: #""language":"en","languages":["tr-TR","en"]"#)
+        #expect(await service.resolve(launch(own)).member("status") == "match")
+        let unset = try await TestService()
+        await unset.click(tr)
+        #expect(await unset.resolve(launch(own)).member("status") == "match")
+    }
+}
