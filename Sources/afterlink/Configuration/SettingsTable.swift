@@ -170,7 +170,48 @@ extension Setting {
             into: \.retention,
             { ValueText.integer($0, in: 0...315_360_000) }
         ),
+        tableFile(
+            "device-data",
+            default: "built in",
+            help:
+                "Releases of systems, panels, time zones and languages newer than the built-in ones, kind by kind. Read"
+                + " at the start.",
+            into: \.deviceData
+        ),
+        tableFile(
+            "robots",
+            default: "built in",
+            help:
+                "Whose clicks are counted and never matched, instead of the built-in list. Read at the start.",
+            into: \.robots
+        ),
+        tableFile(
+            "relay-ranges",
+            default: "none",
+            help:
+                "Address ranges, one a line, that tell visitors apart no more than private ones: relays such as Apple's."
+                + " Read at the start.",
+            into: \.relayRanges
+        ),
     ]
+
+    private static func tableFile(
+        _ name: String,
+        default defaultText: String,
+        help: String,
+        into path: any WritableKeyPath<Configuration, String?> & Sendable
+    ) -> Setting {
+        Setting(
+            name,
+            .matching,
+            "FILE",
+            default: defaultText,
+            allowed: "the path of a file",
+            help: help,
+            intoOptional: path,
+            ValueText.path
+        )
+    }
 
     private static let firstStart: [Setting] = [
         Setting(

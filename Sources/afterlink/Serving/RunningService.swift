@@ -32,6 +32,7 @@ final class RunningService: Sendable {
         _ origins: [ConfigurationReader.Origin] = []
     ) async throws(CommandFailure) -> RunningService {
         let tls = try ServedTLS(chosen)
+        let settings = try TableFiles.settings(of: chosen)
         var configuration = chosen
         let descriptors = DescriptorLimit.raise()
         configuration.maximumConnections = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
@@ -50,7 +51,7 @@ final class RunningService: Sendable {
             let apps = store.makeStores().apps
             let (serverKey, firstApp) =
                 try await FirstApp.prepare(apps, configuration, others: .unlessBrought)
-            let service = makeService(configuration, serverKey, log, output, store, servers)
+            let service = makeService(settings, serverKey, log, output, store, servers)
             lateService.value = service
             try start(servers, firstApp)
             let running = RunningService(log, output, firstApp, store, servers, service, tls, configuration)
@@ -81,7 +82,7 @@ final class RunningService: Sendable {
     }
 
     private static func makeService(
-        _ configuration: Configuration,
+        _ settings: ServiceSettings,
         _ serverKey: ServerKey,
         _ log: Log,
         _ output: LogOutput,
@@ -89,7 +90,7 @@ final class RunningService: Sendable {
         _ servers: Servers
     ) -> Service {
         Service(
-            settings: configuration.serviceSettings,
+            settings: settings,
             clock: .system,
             random: .system,
             serverKey: serverKey,

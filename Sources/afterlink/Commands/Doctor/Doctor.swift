@@ -66,6 +66,7 @@ enum Doctor {
         if let files = TLSFiles(configuration) {
             diagnoses.append(CertificateExamination.diagnosis(of: files, at: now))
         }
+        diagnoses += TableFileExamination.diagnoses(configuration)
         diagnoses += databaseDiagnoses(configuration, origins, at: now)
         diagnoses += FileExamination(configuration).diagnoses()
         Console.print(
@@ -81,6 +82,9 @@ enum Doctor {
         configuration.serverKeyFile = given.serverKeyFile.map(TextFile.fullPath)
         configuration.tlsCertificate = given.tlsCertificate.map(TextFile.fullPath)
         configuration.tlsKey = given.tlsKey.map(TextFile.fullPath)
+        configuration.deviceData = given.deviceData.map(TextFile.fullPath)
+        configuration.robots = given.robots.map(TextFile.fullPath)
+        configuration.relayRanges = given.relayRanges.map(TextFile.fullPath)
         return configuration
     }
 

@@ -1,0 +1,58 @@
+internal import Attribution
+internal import Glibc
+internal import Server
+
+/// The files that replace tables of what ages, read once at the start.
+enum TableFiles {
+    /// Apple's list of its relay's addresses has about a quarter of a million lines.
+    private static let limit = 64 << 20
+
+    /// What the service is told of the configuration, with what the files hold.
+    ///
+    /// - Throws: for the first file that cannot be used, with the line.
+    static func settings(of configuration: Configuration) throws(CommandFailure) -> ServiceSettings {
+        var settings = configuration.serviceSettings
+        if let path = configuration.deviceData {
+            settings.devices = try read(path, "device-data") { bytes throws(DataFileError) in
+                try DeviceData(replacing: bytes, file: path)
+            }
+        }
+        if let path = configuration.robots {
+            settings.robots = try read(path, "robots") { bytes throws(DataFileError) in
+                try RobotAgents(replacing: bytes, file: path)
+            }
+        }
+        if let path = configuration.relayRanges {
+            settings.relays = try read(path, "relay-ranges") { bytes throws(DataFileError) in
+                try AddressRanges(reading: bytes, file: path)
+            }
+        }
+        return settings
+    }
+
+    private static func read<Table>(
+        _ path: String,
+        _ setting: String,
+        _ parse: ([UInt8]) throws(DataFileError) -> Table
+    ) throws(CommandFailure) -> Table {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try OpenFile(path, O_RDONLY).readAll(limit: limit)
+        } catch {
+            throw CommandFailure(
+                .wrongConfiguration,
+                "The file of --\(setting) could not be read: \(error.text).",
+                advice: "Correct the path, or leave the setting out: then the built-in tables are used."
+            )
+        }
+        do throws(DataFileError) {
+            return try parse(bytes)
+        } catch {
+            throw CommandFailure(
+                .wrongConfiguration,
+                "The file of --\(setting) cannot be used: \(error.message)",
+                advice: "Correct the file and start again; nothing was started."
+            )
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Support
+import Testing
+
+/// Tables that are given at the start, through the real binary.
+@Suite("Files that replace built-in tables", .blocking, .timeLimit(.minutes(10)))
+struct TableFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func file(_ text: String) throws -> String {
+        let path = folder.path("table-\(UUID().uuidString)")
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
+    @Test(
+        "stop the start where they cannot be used, with the file, the line and the reason",
+        arguments: [
+            ("--device-data", "# releases\nios-release\t99\n", "line 2"),
+            ("--device-data", "", "holds no row"),
+            ("--robots", "robot\tpreview\tExample\n", "line 1"), ("--robots", "person\n", "line 1"),
+            ("--relay-ranges", "10.0.0.0/8,GB\n\nhere\n", "line 3"),
+            ("--relay-ranges", "#\n", "holds no range"),
+        ]
+    )
+    func wrongFile(option: String, text: String, place: String) throws {
+        let path = try file(text)
+        let database = folder.path("unmade.db")
+        let output = try Installation.run([
+            "serve", "--listen", "127.0.0.1:0", "--database", database, option, path,
+        ])
+        #expect(output.status == 78)
+        #expect(output.errors.contains(option) && output.errors.contains(place), "\(output.errors)")
+        #expect(output.errors.contains(path))
+        #expect(!FileManager.default.fileExists(atPath: database))
+        let doctor = try Installation.run(["doctor", "--database", database, option, path])
+        #expect(doctor.status == 1 && doctor.text.contains(place), "\(doctor.text)")
+    }
+
+    @Test(
+        "stop the start where they are not there",
+        arguments: ["--device-data", "--robots", "--relay-ranges"]
+    )
+    func missingFile(option: String) throws {
+        let output = try Installation.run([
+            "serve", "--listen", "127.0.0.1:0", "--database", folder.path("unmade.db"), option,
+            folder.path("nowhere"),
+        ])
+        #expect(output.status == 78)
+        #expect(output.errors.contains(option) && output.errors.contains("No such file"))
+    }
+
+    @Test("of robots say whose clicks are matched by nobody")
+    func robots() throws {
+        let robots = try file("robot\tcrawler\tExample\tour-own-crawler\thttps://example.com/crawler\n")
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--robots", robots])
+        defer { server.kill() }
+        let connection = try server.connect()
+        for (number, agent) in ["Our-Own-Crawler/1.0", "facebookexternalhit/1.1"].enumerated() {
+            let click = try connection.click(fingerprint(number), fields: ["User-Agent": agent])
+            #expect(click.status == 201)
+            let check = try connection.check(fingerprint(number), key: installation.keys.app)
+            // The list replaces the built-in one.
+            #expect(check.isMatch == (number == 1))
+        }
+    }
+
+    @Test("of many ranges are read, and the service starts with them")
+    func manyRanges() throws {
+        var text = "# first column: range\n"
+        for number in 0..<20_000 {
+            text += "172.\(224 + number / 65_536).\(number / 256 % 256).\(number % 256)/32,GB,GB-EN,London,\n"
+        }
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--relay-ranges", try file(text)])
+        defer { server.kill() }
+        let connection = try server.connect()
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+    }
+}
