@@ -13,11 +13,7 @@ extension Configuration {
 
     var contradictions: [Contradiction] {
         var contradictions: [Contradiction] = []
-        if usesTestClock, !listen.isLoopback {
-            let sentence =
-                "lets anybody who can reach \(listen) set the time; it works on 127.0.0.1 and ::1 only"
-            contradictions.append(Contradiction(setting: "unsafe-test-clock", value: nil, sentence: sentence))
-        }
+        contradictions += testClockContradictions
         if let metricsListen, metricsListen == listen, listen.address.port != 0 {
             let sentence = "must be another address or port than --listen"
             contradictions.append(
@@ -30,6 +26,20 @@ extension Configuration {
             contradictions.append(Contradiction(setting: "initial-admin-key", value: nil, sentence: sentence))
         }
         return contradictions
+    }
+
+    /// A clock that anybody can set stays on this machine, and off everything that looks like a real service.
+    private var testClockContradictions: [Contradiction] {
+        guard usesTestClock else { return [] }
+        var sentences = [listen, metricsListen].compactMap(\.self).filter { !$0.isLoopback }.map { address in
+            "lets anybody who can reach \(address) set the time; it works on 127.0.0.1 and ::1 only"
+        }
+        if tlsCertificate != nil || tlsKey != nil {
+            sentences.append(
+                "is for tests and is not served over TLS; leave out --tls-certificate and --tls-key"
+            )
+        }
+        return sentences.map { Contradiction(setting: "unsafe-test-clock", value: nil, sentence: $0) }
     }
 
     /// Who set one of the two thinks that HTTPS is spoken: never plain HTTP instead.

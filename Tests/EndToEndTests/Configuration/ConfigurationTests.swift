@@ -233,6 +233,17 @@ struct ConfigurationTests {
         for loopback in ["127.0.0.1:0", "127.9.9.9:0", "[::1]:0"] {
             #expect(try read(["--unsafe-test-clock", "--listen", loopback]).usesTestClock)
         }
+        let metrics = try failure(["--unsafe-test-clock", "--metrics-listen", listen])
+        #expect(metrics.explanation.contains("--unsafe-test-clock"))
+    }
+
+    @Test("refuses the test clock together with TLS, which is for real services")
+    func testClockWithTLS() throws {
+        let failure = try failure([
+            "--unsafe-test-clock", "--tls-certificate", "/tls/chain.pem", "--tls-key", "/tls/key.pem",
+        ])
+        #expect(failure.explanation.contains("--unsafe-test-clock"))
+        #expect(failure.explanation.contains("--tls-certificate"))
     }
 
     @Test("refuses a metrics address that is the service's own")
