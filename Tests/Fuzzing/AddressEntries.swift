@@ -25,6 +25,18 @@ extension FuzzEntry {
         try promise(range.contains(range.base), "a range does not contain its base")
     }
 
+    /// A file of ranges, of which one address is asked for.
+    static let addressRanges = FuzzEntry(
+        "address-ranges",
+        tokens: addressTokens + ["\n", "\r\n", "#", "10.0.0.0/8\n", "2001:db8::/32,GB\n", "::/0"]
+    ) { (bytes, _) throws(BrokenPromise) in
+        guard let ranges = try? AddressRanges(reading: bytes, file: "file") else { return }
+        try promise(!ranges.isEmpty, "a file without a range was taken")
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: ",") }
+        guard let first = AddressRange(String(decoding: line, as: UTF8.self)) else { return }
+        try promise(ranges.contains(first.base), "the ranges do not hold the first one's base")
+    }
+
     static let listenAddress = FuzzEntry(text: "listen-address", tokens: addressTokens) {
         (text) throws(BrokenPromise) in
         guard let address = ListenAddress(text) else { return }

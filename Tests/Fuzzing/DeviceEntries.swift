@@ -1,4 +1,6 @@
 import Attribution
+import HTTPServer
+import Server
 
 extension FuzzEntry {
     private static let agentTokens = [
@@ -116,5 +118,38 @@ extension FuzzEntry {
             (reading.raw?.unicodeScalars.count ?? 0) <= SourceSignals.maximumRawLength,
             "a source is too long"
         )
+    }
+
+    /// A click's values as they are stored.
+    static let signalsLine = FuzzEntry(
+        text: "signals-line",
+        tokens: [
+            "ios", "android", "unknown", "; ", ";", "=", "model=", "os=", "frozen ", "17.2", "17", "17.2.1",
+            "screen=", "390x844", "scale=", "3.0", "width=", "timezone=", "given=", "languages=", ",", "%3B",
+            "%", "nan", "1e400", "é",
+        ]
+    ) { (text) throws(BrokenPromise) in
+        guard let signals = CanonicalSignals(line: text) else { return }
+        try promise(!signals.line.utf8.contains { $0 < 0x20 }, "a line holds a control character")
+        try promise(
+            CanonicalSignals(line: signals.line)?.line == signals.line,
+            "signals read differently when they are written"
+        )
+    }
+
+    /// What a newer client tells beside its hash.
+    static let deviceSignalsField = FuzzEntry(
+        text: "device-signals-field",
+        tokens: [
+            "{", "}", "\"model\":", "\"screenWidth\":", "\"osMajor\":", "\"tz\":", "\"lang\":", "\"1170\"",
+            "\"iPhone\"", "null", ",", "1e400", "-1", "[", "]", "\"tr\"", "\"Europe/Istanbul\"",
+        ]
+    ) { (text) throws(BrokenPromise) in
+        let field = FieldLine(name: "X-Device-Signals", value: text)
+        let request = Request(.get, path: "/", fields: [field])
+        guard let signals = DeviceSignalsField.read(request, .embedded) else { return }
+        try promise((100...100_000).contains(signals.panelWidth ?? 100), "no screen is so wide")
+        let launch = LaunchSignals(signals, given: nil, isWeighedByGiven: true)
+        try promise(launch.beside.isEmpty, "there is something beside no fingerprint")
     }
 }

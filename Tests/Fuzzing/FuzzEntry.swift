@@ -42,8 +42,8 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
     /// Every entry.
     public static let all: [FuzzEntry] = [
         .http, .chunkedBody, .json, .query, .percentEncoding,
-        .userAgent, .signals, .source, .dataFile,
-        .networkAddress, .addressRange, .listenAddress, .forwardedFor, .forwarded,
+        .userAgent, .signals, .signalsLine, .deviceSignalsField, .source, .dataFile,
+        .networkAddress, .addressRange, .addressRanges, .listenAddress, .forwardedFor, .forwarded,
         .deepLink, .destination, .origin,
         .timestamp, .identifier, .fingerprint, .names, .keyText, .rateLimit,
         .clickToken, .launchText, .resolveBody,
