@@ -8,7 +8,7 @@ struct DemoPlay {
     let keys: DemoKeys
 
     private static let link = "myapp://promo/summer"
-    /// What the app's SDK hashes on the phone whose browser sends ``DemoRequest/click(link:)``.
+    /// What the app's SDK hashes on the phone whose browser sends ``ClientRequest/click(link:host:)``.
     private static let fingerprint = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").hex
 
     /// - Throws: what was not as it should be.
@@ -78,7 +78,7 @@ struct DemoPlay {
     /// Sends a request, shows it with its answer, and gives the answer back for a closer look.
     private func play(
         _ sentence: String,
-        _ request: DemoRequest,
+        _ request: ClientRequest,
         showing member: String? = nil
     ) throws(CommandFailure) -> DemoScene {
         Console.print("\n── \(sentence)\n")

@@ -1,18 +1,14 @@
-/// A request as a phone sends it, header fields and all.
-struct DemoRequest {
-    private let line: String
-    private let fields: [(name: String, value: String)]
-    private let body: String
-
+/// What the demo sends.
+extension ClientRequest {
     /// What a landing page's script posts from Safari on an iPhone in Turkey.
-    static func click(link: String, host: String) -> DemoRequest {
+    static func click(link: String, host: String) -> ClientRequest {
         let body = """
             {"signals":{"model":"iPhone","osVersion":"17.2","screenWidth":390,"screenHeight":844,"pixelRatio":3,\
             "timezone":"Europe/Istanbul","language":"tr-TR","languages":["tr-TR","en"],"touchPoints":5},\
             "deeplink_url":"\(link)?utm_source=instagram","campaign_key":"SUMMER25",\
             "referer":"https://l.instagram.com/","platform":"ios"}
             """
-        return DemoRequest(
+        return ClientRequest(
             "POST /v1/deferred-deeplink/click",
             host: host,
             [
@@ -35,8 +31,8 @@ struct DemoRequest {
     }
 
     /// What the SDK in the app sends at the first launch.
-    static func check(fingerprint: String, key: String, host: String) -> DemoRequest {
-        DemoRequest(
+    static func check(fingerprint: String, key: String, host: String) -> ClientRequest {
+        ClientRequest(
             "GET /v1/deferred-deeplink?fingerprint=\(fingerprint)",
             host: host,
             [
@@ -51,30 +47,7 @@ struct DemoRequest {
         )
     }
 
-    static func statistics(key: String, host: String) -> DemoRequest {
-        DemoRequest("GET /admin/stats", host: host, [("Authorization", "Bearer \(key)")])
-    }
-
-    private init(_ line: String, host: String, _ fields: [(name: String, value: String)], body: String = "") {
-        self.line = line
-        self.fields = [("Host", host)] + fields + [("Connection", "close")]
-        self.body = body
-    }
-
-    /// As it goes over the wire.
-    var text: String {
-        let lines = ["\(line) HTTP/1.1"] + fields.map { "\($0.name): \($0.value)" }
-        return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
-    }
-
-    /// As it is shown: without the fields that say nothing, and with keys cut short.
-    var shown: String {
-        let dull = ["Host", "Accept", "Accept-Encoding", "Sec-Fetch-Site", "Content-Length", "Connection"]
-        let lines = fields.filter { !dull.contains($0.name) }.map { field in
-            let isKey = field.name == "Authorization"
-            return "> \(field.name): " + (isKey ? field.value.prefix(16) + "…" : field.value[...])
-        }
-        let content = body.isEmpty ? "" : "\n>\n" + DemoScene.indented(body, by: "> ")
-        return (["> \(line)"] + lines).joined(separator: "\n") + content
+    static func statistics(key: String, host: String) -> ClientRequest {
+        ClientRequest("GET /admin/stats", host: host, [("Authorization", "Bearer \(key)")])
     }
 }

@@ -13,8 +13,8 @@ struct DemoScene {
     /// The status and the body, or one member of it, laid out for reading.
     func shown(_ member: String?) -> String {
         let part = member.flatMap { body?.object?[$0] } ?? body
-        let text = part.map(Self.laidOut) ?? answer.body
-        return "\n< \(answer.statusText)\n" + Self.prefixed(text, by: "< ")
+        let text = part.map(JSONLayout.text) ?? answer.body
+        return "\n< \(answer.statusText)\n" + JSONLayout.prefixed(text, by: "< ")
     }
 
     func expect(status: Int) throws(CommandFailure) {
@@ -60,41 +60,5 @@ struct DemoScene {
             "The demo went wrong: \(what).",
             advice: "This is a defect; please report it with the output."
         )
-    }
-
-    /// JSON text, a line per member, behind a mark; other text as it is.
-    static func indented(_ text: String, by mark: String) -> String {
-        let value = try? JSONValue(parsing: Array(text.utf8))
-        return prefixed(value.map(laidOut) ?? text, by: mark)
-    }
-
-    private static func prefixed(_ text: String, by mark: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { mark + $0 }.joined(
-            separator: "\n"
-        )
-    }
-
-    private static func laidOut(_ value: JSONValue) -> String {
-        var json = JSONWriter(isPretty: true)
-        write(value, to: &json)
-        return json.text
-    }
-
-    private static func write(_ value: JSONValue, to json: inout JSONWriter) {
-        switch value {
-        case .null: json.null()
-        case .bool(let flag): json.value(flag)
-        case .number(let number): json.raw(number.text.utf8)
-        case .string(let text): json.value(text)
-        case .array(let values):
-            json.array { json in for value in values { write(value, to: &json) } }
-        case .object(let object):
-            json.object { json in
-                for member in object.members {
-                    json.name(member.name)
-                    write(member.value, to: &json)
-                }
-            }
-        }
     }
 }
