@@ -1,9 +1,9 @@
 internal import Glibc
 internal import HTTPServer
 
-/// A connection to a server on this machine that sends one request and waits for the whole answer.
+/// A connection to a server that sends one request and waits for the whole answer.
 ///
-/// For `demo` and `health`, which have nothing else to do meanwhile: it blocks.
+/// For commands, which have nothing else to do meanwhile: it blocks.
 struct ClientConnection: ~Copyable {
     private let descriptor: Int32
     private let subject: String
@@ -44,9 +44,11 @@ struct ClientConnection: ~Copyable {
         }
     }
 
-    /// The same over TLS, whoever the server may be.
-    func exchangeOverTLS(_ request: [UInt8]) throws(SystemError) -> [UInt8] {
-        guard let client = try? UnverifiedTLSClient(sending: request) else {
+    /// The same over TLS.
+    ///
+    /// The server's certificate must have the name `host`; where that is nil, whoever answers is taken.
+    func exchangeOverTLS(_ request: [UInt8], verifying host: String? = nil) throws(SystemError) -> [UInt8] {
+        guard let client = try? TLSClient(sending: request, verifying: host) else {
             throw SystemError("cannot speak TLS to", subject, number: ENOMEM)
         }
         var answer: [UInt8] = []
@@ -82,7 +84,7 @@ struct ClientConnection: ~Copyable {
 
     /// What comes next; nothing at the end.
     private func receive() throws(SystemError) -> [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: UnverifiedTLSClient.receiveLength)
+        var buffer = [UInt8](repeating: 0, count: TLSClient.receiveLength)
         // The kernel writes at most the buffer's own length into it.
         let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
         guard count >= 0 else { throw SystemError("cannot read from", subject) }

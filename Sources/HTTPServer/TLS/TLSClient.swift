@@ -1,10 +1,7 @@
 internal import COpenSSL
 
-/// A client's TLS in memory that takes any certificate: for asking a server on this machine how it is.
-///
-/// Whoever answers could be anybody, so nothing secret may be sent over it. Received bytes go in, bytes to be sent
-/// come out; it has no socket and never waits.
-public final class UnverifiedTLSClient {
+/// A client's TLS in memory: received bytes go in, bytes to be sent come out; it has no socket and never waits.
+public final class TLSClient {
     private let session: TLSSession
     private var room: [UInt8]
     /// Plain text that is sent once the handshake is done.
@@ -13,15 +10,23 @@ public final class UnverifiedTLSClient {
     /// Most bytes that `receive` takes at once.
     public static let receiveLength = 16 * 1024
 
-    /// - Parameter request: sent when the handshake is done.
+    /// - Parameters:
+    ///   - request: sent when the handshake is done.
+    ///   - host: the name that the server's certificate must have, from an authority that this machine trusts; nil takes
+    ///     any certificate. Whoever answers could then be anybody, so that nothing secret may be sent.
     /// - Throws: `TLSError` with the cause `resources`.
-    public init(sending request: [UInt8]) throws(TLSError) {
+    public init(sending request: [UInt8], verifying host: String? = nil) throws(TLSError) {
         // The session counts its own reference to the context.
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw TLSError(.resources) }
         defer { unsafe SSL_CTX_free(context) }
         guard let wire = TLSWire(),
             let connection = unsafe tls_over_wire(context, TLSWire.method, wire.pointer, 0)
         else { throw TLSError(.resources) }
+        // The context and the connection are alive; OpenSSL copies the name.
+        if let host, unsafe tls_verify_peer(context, connection, host) != 1 {
+            unsafe SSL_free(connection)
+            throw TLSError(.resources)
+        }
         session = unsafe TLSSession(owning: connection, over: wire, keeping: nil)
         waiting = request
         room = [UInt8](repeating: 0, count: Self.receiveLength + TLSEngine.recordRoom)
