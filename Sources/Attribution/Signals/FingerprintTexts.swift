@@ -104,6 +104,15 @@ struct FingerprintTexts {
         return formed
     }
 
+    /// What the fingerprints of ``fingerprints(atMost:)`` are made of.
+    func inputs(atMost count: Int) -> [FingerprintInput] {
+        kept(count).map { row in
+            // No component holds the mark between them.
+            let values = bytes[row.text].split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
+            return FingerprintInput(row.form, values.map { String(decoding: $0, as: UTF8.self) })
+        }
+    }
+
     /// Each form's likeliest in turn, so that none is crowded out by the many of another.
     private func kept(_ count: Int) -> [Row] {
         guard rows.count > count else { return rows }

@@ -38,11 +38,35 @@ extension CanonicalSignals {
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
     ) -> [FormedFingerprint] {
+        texts(localization, data).fingerprints(atMost: Self.maximumFingerprints)
+    }
+
+    /// What each of ``fingerprints(localization:data:)`` is made of, in the same order: for showing it to somebody.
+    public func fingerprintInputs(
+        localization: AppLocalization = .unknown,
+        data: DeviceData = .embedded
+    ) -> [FingerprintInput] {
+        texts(localization, data).inputs(atMost: Self.maximumFingerprints)
+    }
+
+    /// What apps on the device may hash for a component, first the value as it came; empty when it is not known.
+    public func spellings(
+        of component: SignalComponent,
+        localization: AppLocalization = .unknown,
+        data: DeviceData = .embedded
+    ) -> [Spelling] {
+        let spellings = SignalSpellings(self, localization, data)
+        return spellings.place(of: component).map { place in
+            Spelling(spellings.choices[place].text, weight: spellings.choices[place].weight)
+        }
+    }
+
+    private func texts(_ localization: AppLocalization, _ data: DeviceData) -> FingerprintTexts {
         var texts = FingerprintTexts(SignalSpellings(self, localization, data), osVersion: osVersion)
         for form in FingerprintForm.allCases where form.isUsed(on: platform) {
             texts.append(form)
         }
-        return texts.fingerprints(atMost: Self.maximumFingerprints)
+        return texts
     }
 
     /// What is missing for the form that needs least more; empty when there is a fingerprint.

@@ -176,4 +176,27 @@ struct FingerprintExpansionTests {
         let embedded = iPhone(system: .unknown).fingerprints()
         #expect(Set(embedded.filter { $0.form == .a }.compactMap(\.osVersion)).count >= 15)
     }
+
+    @Test("are those of the inputs that are told beside them, whichever are left out")
+    func inputs() {
+        for system in [OSVersionReading.unknown, .minor(OSVersion(major: 26, minor: 4))] {
+            for timezone in ["Asia/Calcutta", "America/New_York"] {
+                let device = iPhone(system: system, screen: (375, 812), timezone: timezone, languages: ["he"])
+                let (made, inputs) = (device.fingerprints(), device.fingerprintInputs())
+                #expect(made.map(\.fingerprint) == inputs.map(\.fingerprint))
+                #expect(made.map(\.form) == inputs.map(\.form))
+                #expect(!made.isEmpty)
+            }
+        }
+    }
+
+    @Test("are made of the spellings that are told of each component, first the value as it came")
+    func spellings() {
+        let device = iPhone(system: .unknown, timezone: "Asia/Calcutta", languages: ["he"])
+        #expect(device.spellings(of: .model) == [Spelling("iPhone", weight: 1)])
+        #expect(Set(device.spellings(of: .timezone).map(\.text)) == ["Asia/Calcutta", "Asia/Kolkata"])
+        #expect(Set(device.spellings(of: .language).map(\.text)) == ["he", "iw"])
+        #expect(device.spellings(of: .osVersion).count > 10)
+        #expect(CanonicalSignals(platform: .ios).spellings(of: .model).isEmpty)
+    }
 }
