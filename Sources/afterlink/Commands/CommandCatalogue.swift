@@ -4,6 +4,7 @@ extension Program {
     /// A new command is an enum in this folder and a word here.
     package static let standard = Program(commands: [
         Demo.description,
+        Simulate.description,
         Serve.description,
         Initialise.description,
         CreateApp.description,

@@ -23,8 +23,9 @@ enum MomentText {
         return moment
     }
 
-    private static func milliseconds(_ text: String) -> Int64? {
-        let units: [Character: Int64] = ["m": 60_000, "h": 3_600_000, "d": 86_400_000]
+    /// Reads how long something takes: `90s`, `30m`, `12h`, `90d`.
+    static func milliseconds(_ text: String) -> Int64? {
+        let units: [Character: Int64] = ["s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
         guard let unit = text.last.flatMap({ units[$0] }) else { return nil }
         let count: Int64? = ValueText.integer(String(text.dropLast()), in: 1...100_000)
         return count.map { $0 * unit }

@@ -7,6 +7,14 @@ struct ClientAnswer {
     let fields: [(name: String, value: String)]
     let body: String
 
+    /// One without fields, which nobody sent.
+    init(status: Int, body: String) {
+        self.status = status
+        statusText = String(status)
+        fields = []
+        self.body = body
+    }
+
     /// Nil for what is no answer.
     init?(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)

@@ -1,0 +1,189 @@
+internal import Attribution
+internal import Server
+
+/// The command `afterlink simulate`.
+enum Simulate {
+    static let description = CommandDescription(
+        name: "simulate",
+        summary: "Try a click and a first launch on a running server",
+        discussion: [
+            "Posts the click that a browser would post, asks as an app's SDK would ask at its first launch, and shows"
+                + " how the server made the click's fingerprints, what the device hashes, and why they met or not: no"
+                + " store and no phone is needed. Browsers, devices and SDK releases are built in; `afterlink simulate"
+                + " --list` shows them.",
+            "It is tried with a test key, whose clicks and launches no live key sees and no live statistic counts. On"
+                + " the database's own machine the key is made the first time and kept beside the database; elsewhere"
+                + " name a file that holds one.",
+            "--timezone and --language are the person's, in the browser as in the app; the options that begin with"
+                + " --device-, --model and --os-version change what the app is told alone, to see what a difference does.",
+            "It exits 0 if the launch got the click, or did not, as the values of both say that it must.",
+        ],
+        options: options,
+        settings: ["listen"] + CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink simulate",
+                purpose: "Safari on an iPhone, the newest SDK, the server at --listen."
+            ),
+            CommandDescription.Example(
+                call: "afterlink simulate --profile instagram-android --server https://links.example"
+                    + " --key-file test.key",
+                purpose: "An in-app browser on Android, and a server elsewhere."
+            ),
+            CommandDescription.Example(
+                call: "afterlink simulate --sdk 1.8.5 --device-timezone Asia/Dubai",
+                purpose: "Somebody who flew to Dubai between click and launch: which component differs?"
+            ),
+            CommandDescription.Example(
+                call: "afterlink simulate --all",
+                purpose: "Every browser with its own device: is each found, and no robot?"
+            ),
+        ],
+        run: run
+    )
+
+    private static let options = [
+        CommandOption(
+            "server",
+            "URL",
+            help: "The server, as in http://127.0.0.1:8080. Default: the one at --listen."
+        ),
+        CommandOption(
+            "key-file",
+            "FILE",
+            help: "A file that holds the key. Default: a test key of the database's own."
+        ),
+        AppChoice.option,
+        CommandOption("profile", "NAME", help: "The browser of the click. Default: safari-ios-26."),
+        CommandOption(
+            "device",
+            "NAME",
+            help: "The device of the launch. Default: the one that the browser runs on."
+        ),
+        CommandOption("sdk", "RELEASE", help: "The release of the SDK. Default: the newest for the device."),
+        CommandOption("all", help: "Try every profile with its own device, and print a table."),
+        CommandOption("list", help: "Print the profiles, devices and releases, and send nothing."),
+        CommandOption("timezone", "ZONE", help: "The person's time zone, as in Europe/Berlin."),
+        CommandOption("language", "TAG", help: "The person's language, as in de-DE."),
+        CommandOption(
+            "device-timezone",
+            "ZONE",
+            help: "The zone that the app is told, if it is another one."
+        ),
+        CommandOption(
+            "device-language",
+            "TAG",
+            help: "The language that the app is told, if it is another one."
+        ),
+        CommandOption("model", "MODEL", help: "The model that the app is told, as in SM-S911B."),
+        CommandOption("os-version", "VERSION", help: "The version that the app is told, as in 26.4.1."),
+        CommandOption(
+            "url",
+            "URL",
+            help: "Where the click leads. Default: a path at the app's first destination."
+        ),
+        CommandOption("link", "SLUG", help: "A link of the server's own, in the place of a URL."),
+        CommandOption(
+            "as",
+            "test|page|app|server",
+            help:
+                "Who posts the click: a page with a test key, one without a key, one with the app key, or your own"
+                + " server with a server key. All but test are live and count. Default: test."
+        ),
+        CommandOption("token", help: "Let the launch bring the click's token."),
+        CommandOption(
+            "delay",
+            "TIME",
+            help: "How long after the click the app is launched, as in 10m or 25h, on a server that runs with"
+                + " --unsafe-test-clock."
+        ),
+        CommandOption("json", help: "Print JSON instead of text."),
+    ]
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        guard !arguments.has("list") else {
+            Console.print(arguments.has("json") ? TrialCatalogue.json : TrialCatalogue.text)
+            return .done
+        }
+        let choice = try TrialChoice(arguments)
+        let configuration = try ConfigurationReader.read(invocation)
+        let server = try server(arguments, configuration)
+        try server.requireReady()
+        let key = try await TrialKey.find(arguments, choice.poster, configuration)
+        let run = TrialRun(server: server, key: key, delay: choice.delay, broughtToken: choice.broughtToken)
+        if !arguments.has("json") { Console.print(greeting(server, key, choice.poster)) }
+        var reports: [TrialReport] = []
+        for profile in choice.profiles {
+            let trial = try choice.trial(
+                of: profile,
+                prefix: prefix(of: key.app),
+                app: arguments.value("app"),
+                localization: key.app?.settings.localization(DeviceData.embedded.languages) ?? .unknown,
+                number: number()
+            )
+            reports.append(try run.report(trial))
+        }
+        show(reports, of: server, choice, asJSON: arguments.has("json"))
+        return reports.allSatisfy(\.result.isAsExpected) ? .done : .failed
+    }
+
+    private static func server(_ arguments: Arguments, _ configuration: Configuration) throws(CommandFailure)
+        -> TrialServer
+    {
+        guard let url = arguments.value("server") else { return TrialServer(configuration.listen) }
+        guard let server = TrialServer(url) else {
+            throw .wrongValue("server", url, "must be a URL without a path, as in http://127.0.0.1:8080")
+        }
+        return server
+    }
+
+    private static func greeting(_ server: TrialServer, _ key: TrialKey, _ poster: Trial.Poster) -> String {
+        let kind = poster.keyKind.rawValue
+        let counted =
+            poster == .test
+            ? "A test: no live key sees it and no live statistic counts it."
+            : "This is live: click and launch count in the statistics, under the campaign \(Trial.campaignKey)."
+        return "server   \(server.url), with the \(kind) key of \(key.origin)\n         \(counted)\n"
+    }
+
+    /// What a link begins with that the app may open, where its destinations are known.
+    private static func prefix(of app: App?) -> String {
+        guard let destination = app?.settings.destinations.first else { return Trial.standardPrefix }
+        return destination.hasSuffix("://")
+            ? destination + "simulated/" : destination + "/simulated/"
+    }
+
+    private static func number() -> UInt64 {
+        RandomSource.system.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private static func show(
+        _ reports: [TrialReport],
+        of server: TrialServer,
+        _ choice: TrialChoice,
+        asJSON: Bool
+    ) {
+        guard !asJSON else {
+            var json = JSONWriter(isPretty: true)
+            json.object { json in
+                json.member("server", server.url)
+                json.member("live", choice.poster != .test)
+                json.member("trials") { json in
+                    json.array { json in for report in reports { report.write(to: &json) } }
+                }
+            }
+            Console.print(json.text)
+            return
+        }
+        guard choice.isAll else {
+            Console.print(reports.map(\.text).joined(separator: "\n\n"))
+            return
+        }
+        let results = reports.map(\.result)
+        let unexpected = results.filter { !$0.isAsExpected }.map { result in
+            "\(result.trial.profile.name): \(result.explanation.joined(separator: " "))"
+        }
+        Console.print(([TrialReport.table(results)] + unexpected).joined(separator: "\n\n"))
+    }
+}

@@ -1,0 +1,193 @@
+package import Attribution
+
+/// Which trials a command line asks for.
+package struct TrialChoice: Sendable {
+    package let profiles: [BrowserProfile]
+    private let device: TrialDevice?
+    private let release: SDKRelease?
+    private let timezone: String?
+    private let language: String?
+    private let deviceTimezone: String?
+    private let deviceLanguage: String?
+    private let model: String?
+    private let osVersion: String?
+    package let poster: Trial.Poster
+    private let target: Trial.Target?
+    package let broughtToken: Bool
+    /// Between click and launch, in milliseconds; nil where the time stays the machine's own.
+    package let delay: Int64?
+    package let isAll: Bool
+
+    /// The profile that is tried where none is named.
+    private static let standardProfile = "safari-ios-26"
+
+    package init(_ arguments: Arguments) throws(CommandFailure) {
+        isAll = arguments.has("all")
+        if isAll, let option = ["profile", "device"].first(where: arguments.has) {
+            throw CommandFailure(
+                .wrongUse,
+                "--all tries every profile with its own device, and --\(option) chooses one.",
+                advice: "Leave one of them out."
+            )
+        }
+        let name = arguments.value("profile") ?? Self.standardProfile
+        profiles =
+            isAll ? BrowserProfile.all : [try Self.find("profile", name, in: BrowserProfile.all, \.name)]
+        device = try Self.named("device", arguments, in: TrialDevice.all, \.name)
+        release = try Self.named("sdk", arguments, in: SDKRelease.all, \.name)
+        timezone = try Self.text("timezone", arguments)
+        language = try Self.text("language", arguments)
+        deviceTimezone = try Self.text("device-timezone", arguments)
+        deviceLanguage = try Self.text("device-language", arguments)
+        model = try Self.text("model", arguments)
+        osVersion = try Self.text("os-version", arguments)
+        poster = try Self.poster(arguments)
+        target = try Self.target(arguments)
+        broughtToken = arguments.has("token")
+        delay = try arguments.value("delay").map { text throws(CommandFailure) in
+            guard let delay = MomentText.milliseconds(text) else {
+                throw .wrongValue("delay", text, "must be a time such as 90s, 10m, 25h or 8d")
+            }
+            return delay
+        }
+    }
+
+    /// The trial of one of the profiles.
+    ///
+    /// - Parameters:
+    ///   - profile: the browser of the click.
+    ///   - prefix: what the link begins with if that was not chosen; a link of its own keeps a click from being taken for
+    ///     the repetition of another trial's.
+    ///   - app: whose click it is, where the key does not say it.
+    ///   - localization: the languages that the app comes in; iOS tells it one of these.
+    ///   - number: unlike that of any other trial.
+    /// - Returns: the trial, which has not been sent.
+    /// - Throws: where the release that was chosen does not run on the device.
+    package func trial(
+        of profile: BrowserProfile,
+        prefix: String,
+        app: String?,
+        localization: AppLocalization = .unknown,
+        number: UInt64
+    ) throws(CommandFailure) -> Trial {
+        let device = try device(for: profile)
+        let journey = "sim_" + String(number, radix: 36)
+        return Trial(
+            profile: profile,
+            device: device,
+            release: try release(for: device),
+            person: person(of: profile, on: device.platform, localization),
+            poster: poster,
+            destination: target ?? .url(prefix + journey),
+            journey: journey,
+            build: String(number % 1_000_000),
+            app: poster == .page ? app : nil,
+            localization: localization
+        )
+    }
+
+    private func device(for profile: BrowserProfile) throws(CommandFailure) -> TrialDevice {
+        var device: TrialDevice
+        if let chosen = self.device {
+            device = chosen
+        } else {
+            device = try Self.find("device", profile.device, in: TrialDevice.all, \.name)
+        }
+        // The very device that the browser was seen on, unless it is another one that was chosen.
+        if device.name == profile.device { device.osVersion = profile.osVersion }
+        if let model { device.model = model }
+        if let osVersion { device.osVersion = osVersion }
+        return device
+    }
+
+    private func release(for device: TrialDevice) throws(CommandFailure) -> SDKRelease {
+        if let release {
+            if release.platform == device.platform { return release }
+            guard isAll else {
+                throw CommandFailure(
+                    .wrongUse,
+                    "The SDK \(release.name) does not run on the device \(device.name).",
+                    advice: "Leave --sdk out for the newest one that does, or choose another --device."
+                )
+            }
+        }
+        guard let newest = SDKRelease.newest(on: device.platform) else {
+            preconditionFailure("there is a release for every platform of a device")
+        }
+        return newest
+    }
+
+    private func person(
+        of profile: BrowserProfile,
+        on platform: Platform,
+        _ localization: AppLocalization
+    ) -> TrialPerson {
+        var person = profile.person
+        if let timezone { (person.browserTimezone, person.deviceTimezone) = (timezone, timezone) }
+        if let deviceTimezone { person.deviceTimezone = deviceTimezone }
+        if let language { person.languages = [language] }
+        person.deviceLanguage = deviceLanguage
+        if deviceLanguage == nil, platform == .ios {
+            let codes = person.languages.compactMap { DeviceData.embedded.languages.canonical($0) }
+            person.deviceLanguage = localization.negotiated(codes)
+        }
+        return person
+    }
+
+    private static func named<Value>(
+        _ option: String,
+        _ arguments: Arguments,
+        in values: [Value],
+        _ name: (Value) -> String
+    ) throws(CommandFailure) -> Value? {
+        guard let text = arguments.value(option) else { return nil }
+        return try find(option, text, in: values, name)
+    }
+
+    private static func find<Value>(
+        _ option: String,
+        _ text: String,
+        in values: [Value],
+        _ name: (Value) -> String
+    ) throws(CommandFailure) -> Value {
+        if let value = values.first(where: { name($0) == text }) { return value }
+        let near = Suggestion.nearest(to: text, among: values.map(name))
+        throw CommandFailure(
+            .wrongUse,
+            "There is no \(option) \"\(text)\".",
+            advice: (near.map { "Did you mean \($0)? " } ?? "")
+                + "`afterlink simulate --list` shows those there are."
+        )
+    }
+
+    private static func text(_ option: String, _ arguments: Arguments) throws(CommandFailure) -> String? {
+        guard let text = arguments.value(option) else { return nil }
+        // What goes into header fields and between the marks of a fingerprint.
+        guard (1...100).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }),
+            !text.contains("|")
+        else { throw .wrongValue(option, text, "must have 1 to 100 printable ASCII characters, and no |") }
+        return text
+    }
+
+    private static func poster(_ arguments: Arguments) throws(CommandFailure) -> Trial.Poster {
+        guard let text = arguments.value("as") else { return .test }
+        guard let poster = Trial.Poster(rawValue: text) else {
+            throw .wrongValue("as", text, "must be test, page, app or server")
+        }
+        return poster
+    }
+
+    private static func target(_ arguments: Arguments) throws(CommandFailure) -> Trial.Target? {
+        switch (arguments.value("url"), arguments.value("link")) {
+        case (nil, nil): return nil
+        case (let url?, nil): return .url(url)
+        case (nil, let link?): return .link(link)
+        case (_?, _?):
+            throw CommandFailure(
+                .wrongUse,
+                "--url and --link both say where the click leads.",
+                advice: "Leave one of them out."
+            )
+        }
+    }
+}

@@ -1,0 +1,106 @@
+internal import Attribution
+internal import Server
+
+/// A trial's result as it is printed: for people, and as JSON.
+package struct TrialReport: Sendable {
+    let result: TrialResult
+    /// The requests as they were sent.
+    let click: ClientRequest
+    let launch: ClientRequest?
+
+    package init(_ result: TrialResult, click: ClientRequest, launch: ClientRequest?) {
+        self.result = result
+        self.click = click
+        self.launch = launch
+    }
+
+    /// For people.
+    package var text: String {
+        var parts = [
+            header, "── The click, as the browser sends it", click.shown,
+            Self.shown(result.click.statusText, result.click.body), "── What the click says of the device",
+            values, "── What the click is found by", forms,
+            "── What the device hashes, component by component", components,
+        ]
+        if let launch, let answer = result.launch {
+            parts += [
+                "── The first launch, as the SDK asks", launch.shown,
+                Self.shown(answer.statusText, answer.body),
+            ]
+        }
+        return (parts + ["── Why", result.explanation.joined(separator: "\n")]).joined(separator: "\n\n")
+    }
+
+    private static func shown(_ status: String, _ body: String) -> String {
+        "< \(status)\n" + JSONLayout.indented(body, by: "< ")
+    }
+
+    private var header: String {
+        let trial = result.trial
+        let language = trial.person.language(on: trial.device.platform)
+        return """
+            profile  \(trial.profile.name): \(trial.profile.title)
+                     seen in \(trial.profile.source)
+            device   \(trial.device.name): \(trial.device.model), \(trial.device.osVersion), \
+            \(trial.device.screenText) at \(trial.device.scale), \(trial.person.deviceTimezone), \(language)
+            SDK      \(trial.release.name), which hashes form \(trial.release.form.rawValue) and calls itself \
+            \(trial.release.versionField)
+            """
+    }
+
+    private var values: String {
+        var table = Table([("VALUE", .left), ("CANONICAL", .left)])
+        for (name, value) in result.reading.values { table.add([name, value ?? "unknown"]) }
+        return table.text
+    }
+
+    private var forms: String {
+        guard !result.reading.made.isEmpty else { return "Nothing: no form has all of its components." }
+        var table = Table([("FORM", .left), ("WEIGHT", .right), ("MADE OF", .left), ("", .left)])
+        for made in result.reading.made {
+            let isHit = made.input == result.reading.launch
+            table.add([
+                made.input.form.rawValue, Percent.text(made.weight), made.input.text,
+                isHit ? "<- the launch asks for this one" : "",
+            ])
+        }
+        return table.text
+    }
+
+    private var components: String {
+        let form = result.reading.launch.form.rawValue
+        var table = Table([
+            ("COMPONENT", .left), ("IN FORM \(form)", .left), ("LAUNCH", .left), ("CLICK", .left),
+            ("", .left),
+        ])
+        for component in result.reading.components {
+            let told = component.click.prefix(6).map { "\($0.text) (\(Percent.text($0.weight)))" }
+            let more = component.click.count > 6 ? ", and \(component.click.count - 6) more" : ""
+            table.add([
+                component.component.rawValue, component.isHashed ? "yes" : "no", component.launch,
+                told.isEmpty ? "unknown" : told.joined(separator: ", ") + more,
+                component.fits ? "" : component.isHashed ? "<- differs" : "(differs)",
+            ])
+        }
+        let launch = result.reading.launch
+        return "\(table.text)\n\nSHA-256 of \(launch.text)\n     is \(launch.fingerprint.hex)"
+    }
+}
+
+extension TrialReport {
+    /// A row for each trial.
+    package static func table(_ results: [TrialResult]) -> String {
+        var table = Table([
+            ("PROFILE", .left), ("DEVICE", .left), ("SDK", .left), ("FORM", .left), ("RESULT", .left),
+            ("METHOD", .left), ("CONFIDENCE", .right), ("AS EXPECTED", .left),
+        ])
+        for result in results {
+            table.add([
+                result.trial.profile.name, result.trial.device.name, result.trial.release.name,
+                result.trial.release.form.rawValue, result.word, result.launch?.method ?? "",
+                result.launch?.confidence.map(Percent.text) ?? "", result.isAsExpected ? "yes" : "NO",
+            ])
+        }
+        return table.text
+    }
+}

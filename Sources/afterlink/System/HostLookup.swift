@@ -1,0 +1,51 @@
+internal import Glibc
+internal import HTTPServer
+
+/// Finds the addresses of a host by its name, as the system does it.
+enum HostLookup {
+    /// - Returns: the addresses in the order in which they are to be tried; empty when the name is not known.
+    static func addresses(of host: String, port: UInt16) -> [ListenAddress] {
+        // A value of its own, without pointers yet.
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_family = AF_UNSPEC
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var first: UnsafeMutablePointer<addrinfo>?
+        // The texts and the hints live for the call, which allocates the list that is freed below.
+        guard unsafe getaddrinfo(host, String(port), &hints, &first) == 0 else { return [] }
+        defer { unsafe freeaddrinfo(first) }
+        var addresses: [ListenAddress] = []
+        var next = unsafe first
+        // Each entry names the next one of the list, the last one none.
+        while let entry = unsafe next?.pointee {
+            if let address = unsafe address(entry.ai_addr, port) { addresses.append(address) }
+            unsafe next = entry.ai_next
+        }
+        return addresses
+    }
+
+    private static func address(_ pointer: UnsafeMutablePointer<sockaddr>?, _ port: UInt16) -> ListenAddress?
+    {
+        guard let pointer = unsafe pointer else { return nil }
+        switch unsafe Int32(pointer.pointee.sa_family) {
+        case AF_INET:
+            // The family says that it is a sockaddr_in.
+            let word = unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                unsafe $0.pointee.sin_addr.s_addr
+            }
+            return ListenAddress(PeerAddress(ipv4: UInt32(bigEndian: word), port: port))
+        case AF_INET6:
+            // The family says that it is a sockaddr_in6, whose address is 16 bytes.
+            let words = unsafe pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+                unsafe unsafeBitCast($0.pointee.sin6_addr, to: (UInt64, UInt64).self)
+            }
+            return ListenAddress(
+                PeerAddress(
+                    high: UInt64(bigEndian: words.0),
+                    low: UInt64(bigEndian: words.1),
+                    port: port
+                )
+            )
+        default: return nil
+        }
+    }
+}

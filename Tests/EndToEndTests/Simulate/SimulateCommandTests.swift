@@ -1,0 +1,234 @@
+import Foundation
+import Support
+import Testing
+import afterlink
+
+@Suite("afterlink simulate", .blocking, .timeLimit(.minutes(10)))
+struct SimulateCommandTests {
+    private func run(_ installation: Installation, _ server: AfterlinkProcess, _ words: String) throws
+        -> Installation.Output
+    {
+        try installation.run(
+            ["simulate", "--server", "http://127.0.0.1:\(server.port)"]
+                + words.split(separator: " ").map(String.init)
+        )
+    }
+
+    private func trials(_ output: Installation.Output) throws -> [[String: Any]] {
+        let object = try JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any]
+        return object?["trials"] as? [[String: Any]] ?? []
+    }
+
+    @Test(
+        "finds every browser's click by its own device on a running server, by the SDKs of all forms, and no robot's"
+    )
+    func everyProfile() throws {
+        for release in ["1.7.1", "1.8.5", "1.8.7", "1.8.9"] {
+            let installation = try Installation()
+            let server = try AfterlinkProcess(installation)
+            defer { server.kill() }
+            let output = try run(installation, server, "--all --json --sdk \(release)")
+            #expect(output.status == 0, "\(output.errors)")
+            let trials = try trials(output)
+            #expect(trials.count == BrowserProfile.all.count)
+            for (trial, profile) in zip(trials, BrowserProfile.all) {
+                let isFound = !profile.isRobot && profile.name != "firefox-android"
+                #expect(trial["matched"] as? Bool == isFound, "\(profile.name) \(release): \(trial)")
+                #expect(trial["as_expected"] as? Bool == true, "\(profile.name) \(release)")
+            }
+            let live = try server.connect().totals(installation.keys.admin)
+            #expect(live["clicks"] as? Int == 0 && live["checks"] as? Int == 0)
+        }
+    }
+
+    @Test("shows how the click was read, what was hashed, and why they met")
+    func shows() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let output = try run(installation, server, "--profile safari-ios-26 --sdk 1.7.1")
+        #expect(output.status == 0, "\(output.errors)")
+        for text in [
+            "no live statistic counts it", "seen in shalanah/inapp-spy", "26.4, the patch unknown",
+            "iPhone|26.4.1|402x874|Europe/Istanbul|tr", "<- the launch asks for this one", "< 201 Created",
+            "Matched: the launch got this click", "Form A",
+        ] { #expect(output.text.contains(text), "\(text)") }
+        #expect(!output.text.contains("<- differs"))
+        #expect(!KeyMark.occurs(in: output.text))
+    }
+
+    @Test("says which component differs when nothing matched, and that this was to be expected")
+    func differs() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let output = try run(installation, server, "--device-timezone Asia/Dubai")
+        #expect(output.status == 0, "\(output.errors)")
+        #expect(output.text.contains("<- differs"))
+        #expect(output.text.contains("the click says Europe/Istanbul, the launch hashes Asia/Dubai"))
+        #expect(output.text.contains("The server's reason is no_click"))
+    }
+
+    @Test("is no matter of what was tried a moment before, and says so where a chosen link makes it one")
+    func repeated() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        for words in [
+            "--device-timezone Asia/Dubai", "", "", "--profile preview-robot", "--profile safari-ios-17",
+        ] {
+            let output = try run(installation, server, words)
+            #expect(output.status == 0, "\(words): \(output.text)")
+            #expect(!output.text.contains("repetition"))
+        }
+        for words in ["--device-timezone Asia/Dubai --url myapp://a/b", "--url myapp://a/b"] {
+            let output = try run(installation, server, words)
+            #expect(output.status == 0, "\(words): \(output.text)")
+            #expect(output.text.contains("repetition") == !words.contains("Dubai"))
+        }
+    }
+
+    @Test(
+        "lets time pass on a server whose clock is set by its requests, and says of another one that it cannot"
+    )
+    func delay() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])
+        let inTime = try trials(try run(installation, server, "--delay 23h --json"))
+        #expect(inTime.first?["matched"] as? Bool == true)
+        let late = try trials(try run(installation, server, "--delay 25h --json"))
+        #expect(late.first?["matched"] as? Bool == false)
+        #expect(late.first?["as_expected"] as? Bool == true)
+        server.kill()
+
+        let other = try AfterlinkProcess(installation)
+        defer { other.kill() }
+        let refused = try run(installation, other, "--delay 25h")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("--unsafe-test-clock"))
+    }
+
+    @Test("tries live keys from a file, and says that this counts")
+    func live() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        for (poster, key) in [
+            ("page", installation.keys.app), ("app", installation.keys.app),
+            ("server", installation.keys.server),
+        ] {
+            let file = installation.folder.appending(path: "\(poster).key")
+            try Data("\(key)\n".utf8).write(to: file)
+            let output = try run(installation, server, "--as \(poster) --key-file \(file.path)")
+            #expect(output.status == 0, "\(output.text) \(output.errors)")
+            #expect(output.text.contains("This is live"))
+            #expect(output.text.contains("tells the reason to test keys only") == false)
+        }
+        let totals = try server.connect().totals(installation.keys.admin)
+        #expect(totals["clicks"] as? Int == 3)
+        let wrong = installation.folder.appending(path: "app.key").path
+        #expect(
+            try run(installation, server, "--key-file \(wrong)").errors.contains("needs one of kind test")
+        )
+        #expect(try run(installation, server, "--as app").errors.contains("--key-file"))
+    }
+
+    @Test(
+        "trusts a server's certificate if it has the server's name and the machine trusts it, and else sends no key"
+    )
+    func overTLS() throws {
+        let installation = try Installation()
+        let files = try CertificateFiles(in: installation.folder)
+        let server = try AfterlinkProcess(installation, files.arguments)
+        defer { server.kill() }
+        func run(_ host: String, trusting certificate: String?) throws -> Installation.Output {
+            try Installation.run(
+                [
+                    "simulate", "--database", installation.database.path, "--server",
+                    "https://\(host):\(server.port)",
+                ],
+                environment: certificate.map { ["SSL_CERT_FILE": $0] } ?? [:]
+            )
+        }
+        let trusted = try run("localhost", trusting: files.certificate)
+        #expect(trusted.status == 0, "\(trusted.errors)")
+        for refused in [
+            try run("localhost", trusting: nil), try run("127.0.0.1", trusting: files.certificate),
+        ] {
+            #expect(refused.status == 1)
+            #expect(refused.errors.contains("no certificate for that name that this machine trusts"))
+        }
+    }
+
+    @Test("says what to do where no server answers, no key is known, and no database is")
+    func missing() throws {
+        let installation = try Installation()
+        let gone = try installation.run(["simulate", "--server", "http://127.0.0.1:1"])
+        #expect(gone.status == 1)
+        #expect(gone.errors.contains("No service answers at http://127.0.0.1:1"))
+        #expect(gone.errors.contains("afterlink serve"))
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let url = "http://localhost:\(server.port)"
+        let nowhere = installation.folder.appending(path: "none.db").path
+        let keyless = try Installation.run(["simulate", "--server", url, "--database", nowhere])
+        #expect(keyless.status == 1)
+        #expect(keyless.errors.contains("afterlink keys create --kind test > test.key"))
+        let strange = installation.folder.appending(path: "strange.key")
+        try Data("test_0123456789012345678901234567890123456789012\n".utf8).write(to: strange)
+        let unknown = try run(installation, server, "--key-file \(strange.path)")
+        #expect(unknown.status == 1)
+        #expect(unknown.errors.contains("refuses the key"))
+        #expect(!unknown.errors.contains("0123456789"))
+    }
+
+    @Test(
+        "makes another key where the kept one was revoked, and takes a link that the app's destinations allow"
+    )
+    func keptKey() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        #expect(
+            try installation.run(["apps", "set", "--destination", "https://shop.example/app"]).status == 0
+        )
+        let first = try run(installation, server, "--json")
+        #expect(first.status == 0, "\(first.errors) \(first.text)")
+        #expect(first.text.contains("https://shop.example/app/simulated/sim_"))
+        let list = try installation.run(["keys", "list", "--json"])
+        let object = try JSONSerialization.jsonObject(with: list.standardOutput)
+        let keys = (object as? [String: Any])?["keys"] as? [[String: Any]] ?? object as? [[String: Any]] ?? []
+        let id = keys.first { $0["label"] as? String == "afterlink simulate" }?["id"] as? String
+        // The key of the first time serves the next times, until it is revoked.
+        func made() throws -> Int {
+            let keys = try installation.run(["keys", "list"]).text
+            return keys.split(separator: "\n").count { $0.contains("afterlink simulate") }
+        }
+        #expect(try run(installation, server, "").status == 0)
+        #expect(try made() == 1)
+        #expect(try installation.run(["keys", "revoke", try #require(id)]).status == 0)
+        #expect(try run(installation, server, "").status == 0)
+        #expect(try made() == 2)
+        let outside = try run(installation, server, "--url other://x/y")
+        #expect(outside.status == 1)
+        #expect(outside.text.contains("with --url"))
+    }
+
+    @Test("lists what there is without a server")
+    func list() throws {
+        let text = try Installation.run(["simulate", "--list"]).text
+        for name in BrowserProfile.all.map(\.name) + TrialDevice.all.map(\.name) + SDKRelease.all.map(\.name)
+        {
+            #expect(text.contains(name))
+        }
+        let json = try Installation.run(["simulate", "--list", "--json"])
+        #expect(try JSONSerialization.jsonObject(with: json.standardOutput) is [String: Any])
+    }
+}
+
+/// Whether a text holds a whole key.
+private enum KeyMark {
+    static func occurs(in text: String) -> Bool {
+        text.contains(/(test|app|server|admin)_[A-Za-z0-9_-]{43}/)
+    }
+}

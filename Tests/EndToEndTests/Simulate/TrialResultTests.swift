@@ -1,0 +1,112 @@
+import Attribution
+import Testing
+import afterlink
+
+@Suite("The end of a simulated launch")
+struct TrialResultTests {
+    private static let recorded = ClickAnswer(
+        status: 201,
+        body: #"{"status":"success","click_id":"clk_1","expires_at":"2026-01-02T00:00:00.000Z"}"#
+    )
+
+    private func result(
+        _ words: String = "",
+        click: ClickAnswer = recorded,
+        _ answer: (Trial) -> String,
+        launchedAt: Timestamp? = nil,
+        token: TrialResult.Token = .notWanted
+    ) throws -> TrialResult {
+        let trial = try Trials.trial(words)
+        let launch = LaunchAnswer(status: 200, body: answer(trial))
+        return TrialResult(trial, click: click, launch: launch, launchedAt: launchedAt, token: token)
+    }
+
+    private func match(_ journey: String, _ more: String = "") -> String {
+        #"{"status":"match","matched":true,"url":"myapp://x/y","jid":"\#(journey)"\#(more)}"#
+    }
+
+    private func noMatch(_ reason: String? = nil) -> String {
+        #"{"status":"no_match","matched":false\#(reason.map { #","reason":"\#($0)""# } ?? "")}"#
+    }
+
+    @Test("is a match when the launch got this very click, and says by what form and with what confidence")
+    func matched() throws {
+        let result = try result {
+            match(
+                $0.journey,
+                #","attributionMethod":"probabilistic","confidence":0.83,"competingClicks":2,"guaranteed":false"#
+            )
+        }
+        #expect(result.isMatched && result.isAsExpected && result.word == "match")
+        let text = result.explanation.joined(separator: "\n")
+        #expect(text.contains("Form D") && text.contains("iPhone|Europe/Istanbul|tr"))
+        #expect(text.contains("method probabilistic, confidence 83 %, competing clicks 2"))
+        #expect(!text.contains("guaranteed"))
+    }
+
+    @Test("is no match of this click when an older one was found")
+    func another() throws {
+        let result = try result { _ in match("j_other") }
+        #expect(!result.isMatched && !result.isAsExpected && result.word == "another click")
+        #expect(result.explanation.joined().contains("not this click"))
+        #expect(try self.result("--profile preview-robot") { _ in match("j_other") }.isAsExpected)
+    }
+
+    @Test("is as expected when nothing matched because a component differs, which is named with both values")
+    func differs() throws {
+        let result = try result("--device-timezone Asia/Dubai") { _ in noMatch("no_click") }
+        #expect(!result.isMatched && result.isAsExpected)
+        let text = result.explanation.joined(separator: "\n")
+        #expect(text.contains("timezone: the click says Europe/Istanbul, the launch hashes Asia/Dubai"))
+        #expect(text.contains("reason is no_click"))
+    }
+
+    @Test("is not as expected when the values agree and nothing matched")
+    func unexplained() throws {
+        let result = try result { _ in noMatch("below_threshold") }
+        #expect(!result.isAsExpected)
+        let text = result.explanation.joined(separator: "\n")
+        #expect(text.contains("less likely the right one than the app asks for"))
+        #expect(text.contains("should have got this click"))
+        #expect(try self.result { _ in noMatch() }.explanation.joined().contains("test keys only"))
+    }
+
+    @Test("is as expected when a robot's click and an expired one match nothing, and not when they do")
+    func neverMatching() throws {
+        let robot = try result("--profile preview-robot") { _ in noMatch("robot_click") }
+        #expect(robot.isAsExpected && robot.explanation.joined().contains("robot"))
+        #expect(try !result("--profile preview-robot") { match($0.journey) }.isAsExpected)
+        let late = Timestamp(milliseconds: 1_767_312_000_001)
+        let expired = try result("", { _ in noMatch("expired") }, launchedAt: late)
+        #expect(expired.isAsExpected && expired.explanation.joined().contains("attribution window"))
+        let inTime = Timestamp(milliseconds: 1_767_312_000_000)
+        #expect(try !result("", { _ in noMatch("expired") }, launchedAt: inTime).isAsExpected)
+    }
+
+    @Test(
+        "says of a browser that hides the model that no fingerprint can be made, and a token finds its click all the same"
+    )
+    func hiddenModel() throws {
+        let trial = try Trials.trial("--profile firefox-android")
+        let refused = ClickAnswer(status: 400, body: #"{"message":"No fingerprint","field":"signals"}"#)
+        let result = TrialResult(trial, click: refused, launch: nil)
+        #expect(result.isAsExpected && result.word == "click refused")
+        #expect(result.explanation.joined().contains("does not tell model"))
+        let brought = try self.result("--profile firefox-android", { match($0.journey) }, token: .brought)
+        #expect(brought.isAsExpected)
+        let lacking = try self.result("--token", { match($0.journey) }, token: .missing)
+        #expect(lacking.isAsExpected && lacking.explanation.joined().contains("made no token"))
+    }
+
+    @Test("tells what to do about a link that the app does not allow, and about a launch that was refused")
+    func refused() throws {
+        let trial = try Trials.trial("--url other://x/y")
+        let click = ClickAnswer(status: 400, body: #"{"message":"leads outside","field":"deeplink_url"}"#)
+        let outside = TrialResult(trial, click: click, launch: nil)
+        #expect(!outside.isAsExpected && outside.explanation.joined().contains("--url"))
+        let busy = LaunchAnswer(status: 503, body: #"{"message":"busy"}"#)
+        let unanswered = TrialResult(trial, click: Self.recorded, launch: busy)
+        #expect(!unanswered.isAsExpected && unanswered.word == "launch refused")
+        #expect(unanswered.explanation.joined().contains("busy"))
+    }
+}
