@@ -46,11 +46,10 @@ public enum SimulationProgram {
         _ refresh: Int64,
         _ showsDetails: Bool
     ) {
-        var replay = Replay(policy: policy, refreshSeconds: refresh)
-        replay.play(events)
+        let replay = Replay.played(events, ReplayPlan(policy: policy, refresh: refresh * 1000))
         print(line(world, seed, policy, replay.score))
         guard showsDetails else { return }
-        for (bin, row) in replay.score.table.enumerated() where row.count > 0 {
+        for (bin, row) in replay.score.uncappedCalibration.bins.enumerated() where row.count > 0 {
             print(
                 String(
                     format: "  from %.1f: %6d matches, stated %.3f, right %.3f",
@@ -61,12 +60,13 @@ public enum SimulationProgram {
                 )
             )
         }
-        print(replay.finalModel.summary)
+        print(replay.learntModel.summary)
     }
 
-    private static func line(_ world: World, _ seed: UInt64, _ policy: MatchPolicy, _ score: Score) -> String
+    private static func line(_ world: World, _ seed: UInt64, _ policy: MatchPolicy, _ score: ReplayScore)
+        -> String
     {
-        func percent(_ value: Double) -> String { String(format: "%6.1f", value * 100) }
+        func percent(_ value: Double?) -> String { String(format: "%6.1f", (value ?? 0) * 100) }
         func padded(_ text: String, _ width: Int) -> String {
             text.padding(toLength: width, withPad: " ", startingAt: 0)
         }
@@ -75,8 +75,8 @@ public enum SimulationProgram {
             String(format: "%4d", Int(seed)),
             " " + padded(policy.rule == .newest ? "newest" : "default", 7), percent(score.precision),
             percent(score.personPrecision), percent(score.found), percent(score.falseAttribution),
-            percent(score.rematched), String(format: " %5.3f", score.calibrationError),
-            String(format: "%5.3f", score.uncappedError),
+            percent(score.rematched), String(format: " %5.3f", score.calibration.error),
+            String(format: "%5.3f", score.uncappedCalibration.error),
             String(format: "%7.0f/%d", score.expected, score.conversions),
             score.clicksUsedTwice > 0 ? "a click was used twice" : "",
         ].joined(separator: " ")

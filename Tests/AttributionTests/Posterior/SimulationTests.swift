@@ -24,50 +24,48 @@ struct SimulationTests {
             (world: Worlds.venue(2000), precision: 0.85, found: 0.55, organic: 0.14, error: 0.10),
         ]
     )
-    func bars(world: World, precision: Double, found: Double, organic: Double, error: Double) {
+    func bars(world: World, precision: Double, found: Double, organic: Double, error: Double) throws {
         var world = world
         world.days = 2
-        let score = Replay.score(TraceGenerator.events(of: world, seed: 11), policy: MatchPolicy())
-        #expect(score.precision >= precision)
-        #expect(score.found >= found)
-        #expect(score.falseAttribution <= organic)
-        #expect(score.uncappedError <= error)
-        #expect(score.rematched <= 0.08)
+        let score = Replay.played(TraceGenerator.events(of: world, seed: 11), ReplayPlan()).score
+        #expect(try #require(score.precision) >= precision)
+        #expect(try #require(score.found) >= found)
+        #expect(try #require(score.falseAttribution) <= organic)
+        #expect(score.uncappedCalibration.error <= error)
+        #expect(try #require(score.rematched) <= 0.08)
         #expect(score.clicksUsedTwice == 0)
         // The expected conversions are those that were, give or take.
         #expect(abs(score.expected / Double(score.conversions) - 1) < 0.25)
     }
 
     @Test("stays careful when nearly every launch comes from no click")
-    func mostlyOrganic() {
+    func mostlyOrganic() throws {
         var world = Worlds.turkey(1000)
         world.days = 2
         world.organicPerConversion = 19
-        let score = Replay.score(TraceGenerator.events(of: world, seed: 5), policy: MatchPolicy())
-        #expect(score.falseAttribution <= 0.01)
-        #expect(score.precision >= 0.85)
+        let score = Replay.played(TraceGenerator.events(of: world, seed: 5), ReplayPlan()).score
+        #expect(try #require(score.falseAttribution) <= 0.01)
+        #expect(try #require(score.precision) >= 0.85)
     }
 
     @Test("with tokens on most launches is nearly always right, and finds nearly all")
-    func tokens() {
+    func tokens() throws {
         var world = Worlds.turkey(2000)
         world.days = 2
         world.tokens = 0.85
-        let score = Replay.score(TraceGenerator.events(of: world, seed: 6), policy: MatchPolicy())
-        #expect(score.precision >= 0.98)
-        #expect(score.found >= 0.90)
+        let score = Replay.played(TraceGenerator.events(of: world, seed: 6), ReplayPlan()).score
+        #expect(try #require(score.precision) >= 0.98)
+        #expect(try #require(score.found) >= 0.90)
     }
 
     @Test("by the plain rule credits most launches that came from no click")
-    func plainRule() {
+    func plainRule() throws {
         var world = Worlds.turkey(2000)
         world.days = 2
-        let score = Replay.score(
-            TraceGenerator.events(of: world, seed: 11),
-            policy: MatchPolicy(rule: .newest)
-        )
-        #expect(score.falseAttribution > 0.5)
-        #expect(score.precision < 0.5)
+        let plan = ReplayPlan(policy: MatchPolicy(rule: .newest))
+        let score = Replay.played(TraceGenerator.events(of: world, seed: 11), plan).score
+        #expect(try #require(score.falseAttribution) > 0.5)
+        #expect(try #require(score.precision) < 0.5)
         #expect(score.clicksUsedTwice == 0)
     }
 }

@@ -1,0 +1,297 @@
+import Attribution
+import Testing
+
+private let noon = Timestamp(milliseconds: 1_790_000_000_000)
+private let hour: Int64 = 3_600_000
+
+/// Events in few words: times are milliseconds since noon.
+private struct Script {
+    var events: [RecordedEvent] = []
+
+    mutating func click(
+        _ name: UInt64,
+        at: Int64,
+        key: UInt64 = 1,
+        link: UInt64 = 1,
+        campaign: UInt64 = 9,
+        visitor: UInt64? = nil,
+        address: RecordedAddress? = nil,
+        window: Int64? = nil,
+        isRobot: Bool = false
+    ) {
+        let click = RecordedClick(
+            name: name,
+            at: noon.advanced(byMilliseconds: at),
+            platform: .ios,
+            fingerprints: key == 0 ? [] : [RecordedFingerprint(key: key, form: .d)],
+            address: address,
+            visitor: visitor ?? 1000 + name,
+            destination: CreditedDestination(url: link, campaign: campaign),
+            window: window.flatMap { AttributionWindow(seconds: $0) },
+            isRobot: isRobot
+        )
+        events.append(.click(click))
+    }
+
+    mutating func launch(
+        at: Int64,
+        keys: [UInt64] = [1],
+        caller: UInt64? = nil,
+        hasInstallID: Bool = false,
+        address: RecordedAddress? = nil,
+        token: UInt64? = nil,
+        truth: RecordedLaunch.Truth? = nil
+    ) {
+        let launch = RecordedLaunch(
+            at: noon.advanced(byMilliseconds: at),
+            fingerprints: keys,
+            address: address,
+            caller: caller ?? UInt64(bitPattern: at),
+            hasInstallID: hasInstallID,
+            token: token,
+            truth: truth
+        )
+        events.append(.launch(launch))
+    }
+
+    /// What each launch is answered.
+    ///
+    /// Too little is learnt in an hour to say more than the plain rule does.
+    func played(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> (
+        answers: [Replay.Answer?], score: ReplayScore
+    ) {
+        var replay = Replay(plan, began: noon)
+        var answers: [Replay.Answer?] = []
+        for event in events {
+            let answer = replay.play(event)
+            if case .launch = event { answers.append(answer) }
+        }
+        return (answers, replay.score)
+    }
+
+    /// The links that launches are given; nil for none.
+    func links(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> [UInt64?] {
+        played(plan).answers.map { $0?.destination?.url }
+    }
+}
+
+@Suite("Replay")
+struct ReplayTests {
+    @Test("gives the newest click until the last millisecond of its window, and no longer")
+    func window() {
+        var script = Script()
+        script.click(1, at: 0, link: 1)
+        script.click(2, at: 1000, link: 2)
+        script.launch(at: 1000 + 24 * hour)
+        script.launch(at: 1001 + 24 * hour)
+        #expect(script.links(ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)) == [2, nil])
+    }
+
+    @Test("goes by a click's own window, by the standard one, or by one for all")
+    func windows() {
+        var script = Script()
+        script.click(1, at: 0, link: 1, window: 7200)
+        script.click(2, at: 1000, link: 2, window: 60)
+        script.click(3, at: 2000, key: 3, link: 3)
+        // The newer click's window has ended, the older one's has not.
+        script.launch(at: 120_000)
+        script.launch(at: 2 * hour, keys: [3])
+        #expect(script.links() == [1, 3])
+        let short = AttributionWindow(seconds: 60)
+        #expect(script.links(ReplayPlan(window: short, warmUpDays: 0)) == [nil, nil])
+        #expect(script.links(ReplayPlan(standardWindow: short ?? .standard, warmUpDays: 0)) == [1, nil])
+    }
+
+    @Test("gives a click once, and the next launch what is left")
+    func once() {
+        var script = Script()
+        script.click(1, at: 0, link: 1)
+        script.click(2, at: 1000, link: 2)
+        for second in 2...4 { script.launch(at: Int64(second) * 1000) }
+        #expect(script.links() == [2, 1, nil])
+        #expect(script.played().score.clicksUsedTwice == 0)
+    }
+
+    @Test("gives an answer again within the grace, with an install id as long as the window lasts")
+    func again() {
+        var script = Script()
+        script.click(1, at: 0, window: 600)
+        script.click(2, at: 0, key: 2, window: 600)
+        script.launch(at: 1000, caller: 7)
+        script.launch(at: 61_000, caller: 7)
+        script.launch(at: 61_001, caller: 7)
+        script.launch(at: 62_000, keys: [2], caller: 8, hasInstallID: true)
+        script.launch(at: 600_000, keys: [2], caller: 8, hasInstallID: true)
+        script.launch(at: 600_001, keys: [2], caller: 8, hasInstallID: true)
+        let (answers, score) = script.played()
+        // A repeated answer is no launch of its own.
+        #expect(answers.map { $0 == nil } == [false, true, false, false, true, false])
+        #expect(answers.map { $0?.destination == nil } == [false, true, true, false, true, true])
+        #expect(score.launches == 4)
+        #expect(score.matches == 2)
+        #expect(score.replays == 2)
+    }
+
+    @Test("retires one visitor's clicks on the same link together, and nobody else's")
+    func duplicates() {
+        let home = RecordedAddress(exact: 5, near: 50)
+        var script = Script()
+        script.click(1, at: 0, visitor: 3, address: home)
+        script.click(2, at: 1000, visitor: 4, address: home)
+        script.click(3, at: 2000, link: 2, visitor: 3, address: home)
+        script.click(4, at: 5000, visitor: 3, address: home)
+        for second in 10...13 { script.launch(at: Int64(second) * 1000, address: home) }
+        #expect(script.links() == [1, 2, 1, nil])
+    }
+
+    @Test("never gives a robot's click, nor one that only a token can lead to")
+    func robots() {
+        var script = Script()
+        script.click(1, at: 0, isRobot: true)
+        script.click(2, at: 0, key: 0)
+        script.launch(at: 1000)
+        #expect(script.links() == [nil])
+    }
+
+    @Test("gives the click of a token whatever its fingerprint, once, and inside its window")
+    func tokens() {
+        var script = Script()
+        script.click(1, at: 0, key: 5, link: 1, window: 600)
+        script.click(2, at: 0, key: 6, link: 2, window: 600)
+        script.launch(at: 1000, token: 1)
+        script.launch(at: 2000, token: 1)
+        script.launch(at: 600_001, token: 2)
+        script.launch(at: 600_002, token: 99)
+        let (answers, score) = script.played()
+        #expect(answers.map { $0?.destination?.url } == [1, nil, nil, nil])
+        #expect(score.tokenMatches == 1)
+        #expect(score.expectedConversions >= 1)
+    }
+
+    @Test("asks by the first fingerprint that a live click has")
+    func severalFingerprints() {
+        var script = Script()
+        script.click(1, at: 0, key: 7, link: 1)
+        script.click(2, at: 0, key: 8, link: 2)
+        script.launch(at: 1000, keys: [6, 8, 7])
+        #expect(script.links() == [2])
+    }
+
+    @Test("counts what is right, wrong, found and falsely given")
+    func truth() {
+        var script = Script()
+        for name in 1...4 { script.click(UInt64(name), at: 0, key: UInt64(name), link: UInt64(name)) }
+        script.launch(at: 1000, keys: [1], truth: .click(1))
+        script.launch(at: 2000, keys: [2], truth: .click(1))
+        script.launch(at: 3000, keys: [3], truth: .organic)
+        script.launch(at: 4000, keys: [9], truth: .organic)
+        script.launch(at: 5000, keys: [4], truth: .reinstall)
+        script.launch(at: 6000, keys: [9], truth: .click(2))
+        script.launch(at: 7000, keys: [9], truth: .click(77))
+        script.launch(at: 8000, keys: [9], truth: .retry)
+        script.launch(at: 9000, keys: [9])
+        let score = script.played().score
+        #expect(score.launches == 8)
+        #expect(score.knownLaunches == 7)
+        #expect(score.knownMatches == 4)
+        #expect(score.conversions == 3)
+        #expect(score.unknownClicks == 1)
+        #expect(score.precision == 0.25)
+        #expect(score.found == 1.0 / 3)
+        #expect(score.falseAttribution == 0.5)
+        #expect(score.rematched == 1)
+    }
+
+    @Test("teaches with the launches of the first days, and does not count them")
+    func warmUp() {
+        var script = Script()
+        script.click(1, at: 0, link: 1)
+        script.launch(at: 1000)
+        script.click(2, at: 24 * hour, link: 2)
+        script.launch(at: 24 * hour)
+        let played = script.played(ReplayPlan(policy: MatchPolicy(rule: .newest)))
+        #expect(played.answers.map { $0?.destination?.url } == [nil, 2])
+        #expect(played.score.launches == 1)
+    }
+
+    @Test("credits a campaign alone where the policy says so, and consumes the click")
+    func campaignOnly() {
+        var script = Script()
+        // Launches without click make the model know the traffic; then two personal links compete.
+        for minute in 0..<90 { script.launch(at: Int64(minute) * 60_000, keys: [UInt64(minute) + 100]) }
+        let start = 2 * hour
+        script.click(1, at: start, link: 1)
+        script.click(2, at: start + 1, link: 2)
+        script.launch(at: start + 240_000, truth: .click(1))
+        let plan = ReplayPlan(
+            policy: MatchPolicy(minimumConfidence: 0.6, onAmbiguity: .campaignOnly),
+            warmUpDays: 0
+        )
+        let score = script.played(plan).score
+        #expect(score.campaignMatches == 1)
+        #expect(score.rightLink == 1)
+        #expect(
+            script.played(ReplayPlan(policy: MatchPolicy(minimumConfidence: 0.6), warmUpDays: 0)).score
+                .matches == 0
+        )
+    }
+}
+
+@Suite("Backtest")
+struct BacktestTests {
+    @Test("tells which launches gain a match, lose it, or get another link, and how many of these are right")
+    func changes() {
+        var script = Script()
+        script.click(1, at: 0, key: 1, link: 1, window: 60)
+        script.click(2, at: 0, key: 2, link: 2, window: 7200)
+        script.click(3, at: 0, key: 3, link: 3, window: 7200)
+        script.click(4, at: 1000, key: 3, link: 4, window: 60)
+        script.launch(at: 300_000, keys: [1], truth: .click(1))
+        script.launch(at: hour, keys: [2], truth: .click(2))
+        script.launch(at: 300_000 + hour, keys: [3], truth: .organic)
+        let present = ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)
+        var asked = present
+        asked.window = AttributionWindow(seconds: 1800)
+        var backtest = Backtest(present, asked: asked, began: noon)
+        script.events.forEach { backtest.play($0) }
+        #expect(backtest.changes == Backtest.Changes(gained: 1, gainedRight: 1, lost: 2, lostRight: 1))
+        #expect(backtest.clicks == 4)
+        #expect(backtest.launches == 3)
+        #expect(backtest.latest == noon.advanced(byMilliseconds: 300_000 + hour))
+
+        asked.window = AttributionWindow(seconds: 7200)
+        backtest = Backtest(present, asked: asked, began: noon)
+        script.events.forEach { backtest.play($0) }
+        #expect(backtest.changes == Backtest.Changes(gained: 1, gainedRight: 1, redirected: 1))
+    }
+
+    @Test("plays events once where nothing is to be compared")
+    func alone() {
+        var script = Script()
+        script.click(1, at: 0)
+        script.launch(at: 1000)
+        var backtest = Backtest(ReplayPlan(warmUpDays: 0), began: noon)
+        script.events.forEach { backtest.play($0) }
+        #expect(backtest.asked == nil)
+        #expect(backtest.changes == Backtest.Changes())
+        #expect(backtest.present.score.matches == 1)
+    }
+}
+
+@Suite("Calibration")
+struct CalibrationTests {
+    @Test("compares what is stated with what is right, tenth by tenth")
+    func error() {
+        var calibration = Calibration()
+        #expect(calibration.error == 0)
+        for isRight in [true, true, false, false] { calibration.add(stated: 0.75, isRight: isRight) }
+        calibration.add(stated: 1, isRight: true)
+        // Four matches are off by a quarter, one is not.
+        #expect(calibration.error == 0.2)
+        #expect(calibration.bins[7].count == 4)
+        #expect(calibration.bins[7].stated == 0.75)
+        #expect(calibration.bins[7].right == 0.5)
+        #expect(calibration.bins[9].count == 1)
+        #expect(calibration.bins[0].right == 0)
+    }
+}

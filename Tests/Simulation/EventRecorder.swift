@@ -1,0 +1,108 @@
+public import Attribution
+
+/// Turns the events of a world into what a server records of them.
+public struct EventRecorder {
+    private var keys: [String: UInt64] = [:]
+
+    public init() {}
+
+    public mutating func recorded(_ event: TraceEvent) -> RecordedEvent {
+        switch event {
+        case .click(let click): .click(recorded(click))
+        case .launch(let launch): .launch(recorded(launch))
+        }
+    }
+
+    private mutating func recorded(_ click: TracedClick) -> RecordedClick {
+        let device = click.device
+        let release = device.platform == .android ? nil : OSRelease(device.os, on: device.platform)
+        var fingerprints: [RecordedFingerprint] = []
+        for form in device.forms {
+            for (version, weight) in spellings(of: device, form) {
+                fingerprints.append(
+                    RecordedFingerprint(
+                        key: key(device.text(form: form, os: version)),
+                        form: FingerprintForm(rawValue: String(form)),
+                        weight: weight,
+                        release: release
+                    )
+                )
+            }
+        }
+        return RecordedClick(
+            name: UInt64(click.number),
+            at: click.at,
+            platform: device.platform,
+            fingerprints: fingerprints,
+            address: click.address.map(Self.address),
+            visitor: Self.hash(click.userAgent, from: UInt64(click.address ?? 0)),
+            destination: CreditedDestination(url: UInt64(click.url), campaign: UInt64(click.campaign + 1)),
+            release: release,
+            person: click.person
+        )
+    }
+
+    /// A browser tells the minor number of the system and not its patch.
+    private func spellings(of device: Device, _ form: Character) -> [(OSVersion, Double)] {
+        guard device.platform == .ios, form == "A" || form == "B" else { return [(device.os, 1)] }
+        let fitting = Phones.releases.filter {
+            $0.0.major == device.os.major && $0.0.minor == device.os.minor
+        }
+        let total = fitting.reduce(0) { $0 + $1.1 }
+        return fitting.map { ($0.0, $0.1 / total) }
+    }
+
+    private mutating func recorded(_ launch: TracedLaunch) -> RecordedLaunch {
+        let fingerprint = key(launch.fingerprintText)
+        let address = Self.address(launch.address ?? 0)
+        return RecordedLaunch(
+            at: launch.at,
+            fingerprints: [fingerprint],
+            address: launch.address == nil ? nil : address,
+            caller: Self.hash(launch.userAgent, from: fingerprint ^ address.exact),
+            release: launch.release,
+            token: launch.token.map { UInt64($0) },
+            truth: launch.truth.recorded,
+            person: launch.person
+        )
+    }
+
+    private mutating func key(_ text: String) -> UInt64 {
+        if let key = keys[text] { return key }
+        let key = Fingerprint(of: text).words.0
+        keys[text] = key
+        return key
+    }
+
+    private static func address(_ bits: UInt32) -> RecordedAddress {
+        RecordedAddress(
+            exact: SplitMix64.mixed(UInt64(bits)),
+            near: SplitMix64.mixed(UInt64(bits) >> 8 | 1 << 40)
+        )
+    }
+
+    private static func hash(_ text: String, from seed: UInt64) -> UInt64 {
+        text.utf8.reduce(seed) { SplitMix64.mixed($0 &* 31 &+ UInt64($1)) }
+    }
+}
+
+extension TracedLaunch.Truth {
+    fileprivate var recorded: RecordedLaunch.Truth {
+        switch self {
+        case .click(let number): .click(UInt64(number))
+        case .organic: .organic
+        case .reinstall: .reinstall
+        case .retry: .retry
+        }
+    }
+}
+
+extension Replay {
+    /// Plays a world's events from its first moment on.
+    public static func played(_ events: [TraceEvent], _ plan: ReplayPlan) -> Replay {
+        var recorder = EventRecorder()
+        var replay = Replay(plan, began: TraceGenerator.beginning)
+        for event in events { replay.play(recorder.recorded(event)) }
+        return replay
+    }
+}
