@@ -135,7 +135,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ServerTests",
-            dependencies: ["Attribution", "Crypto", "HTTPServer", "Server", "SQLiteStorage", "Support"],
+            dependencies: [
+                "Attribution", "Crypto", "HTTPServer", "SQLiteStorage", "Server", "Simulation", "Support",
+            ],
             swiftSettings: house
         ),
         .testTarget(

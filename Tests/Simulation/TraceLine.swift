@@ -1,24 +1,28 @@
 import Attribution
 
 extension TraceEvent {
-    /// The event as one line of JSON: what a server would be told, and the truth.
+    /// The event as one line of a trace: what a server would be told, and the truth.
     public var json: String {
         switch self {
         case .click(let click):
             Self.object([
-                ("event", quoted("click")), ("id", "\(click.number)"), ("at", "\(click.at.milliseconds)"),
-                ("ip", click.address.map { quoted(Self.text(address: $0)) }),
-                ("userAgent", quoted(click.userAgent)),
-                ("campaign", "\(click.campaign)"), ("url", "\(click.url)"), ("device", click.device.json),
+                ("event", quoted("click")), ("at", quoted(click.at.iso8601)), ("id", "\(click.number)"),
+                ("ip_address", click.address.map { quoted(NetworkAddress(ipv4: $0).text) }),
+                ("user_agent", quoted(click.userAgent)),
+                ("platform", quoted(click.device.platform.rawValue)),
+                ("deeplink_url", quoted("myapp://promo/\(click.url)")),
+                ("campaign_key", quoted("CAMPAIGN\(click.campaign)")),
+                ("signals", click.device.browserSignals), ("person", quoted("\(click.person)")),
             ])
         case .launch(let launch):
             Self.object([
-                ("event", quoted("launch")), ("at", "\(launch.at.milliseconds)"),
-                ("fingerprintInput", quoted(launch.fingerprintText)),
-                ("ip", launch.address.map { quoted(Self.text(address: $0)) }),
-                ("userAgent", quoted(launch.userAgent)),
+                ("event", quoted("launch")), ("at", quoted(launch.at.iso8601)),
+                ("fingerprint_input", quoted(launch.fingerprintText)),
+                ("ip_address", launch.address.map { quoted(NetworkAddress(ipv4: $0).text) }),
+                ("user_agent", quoted(launch.defaultAgent)),
+                ("platform", quoted(launch.device.platform.rawValue)),
                 ("token", launch.token.map { "\($0)" }), ("truth", launch.truth.json),
-                ("device", launch.device.json),
+                ("person", quoted("\(launch.person)")),
             ])
         }
     }
@@ -27,20 +31,30 @@ extension TraceEvent {
         let members = fields.compactMap { field in field.value.map { "\"\(field.name)\":\($0)" } }
         return "{\(members.joined(separator: ","))}"
     }
-
-    private static func text(address: UInt32) -> String {
-        [24, 16, 8, 0].map { "\(address >> UInt32($0) & 0xff)" }.joined(separator: ".")
-    }
 }
 
 extension Device {
-    fileprivate var json: String {
-        TraceEvent.object([
-            ("platform", quoted(platform.rawValue)), ("model", quoted(model)),
-            ("osVersion", quoted(os.text(for: platform))), ("screenWidth", "\(width)"),
-            ("screenHeight", "\(height)"), ("pixelRatio", "\(scale)"), ("timezone", quoted(zone)),
-            ("language", quoted(language)), ("form", quoted(String(form))),
+    /// What a page's script sees: of an iPhone no patch of the system, of an Android its system not at all.
+    fileprivate var browserSignals: String {
+        let isApple = platform == .ios
+        return TraceEvent.object([
+            (isApple ? "model" : "uaModel", quoted(model)),
+            ("osVersion", isApple ? quoted(os.majorMinorText(for: .ios)) : nil),
+            ("screenWidth", "\(width)"), ("screenHeight", "\(height)"), ("pixelRatio", "\(scale)"),
+            ("timezone", quoted(zone)), ("language", quoted(language)), ("touchPoints", "5"),
         ])
+    }
+}
+
+extension TracedLaunch {
+    /// The agent of an app's own requests; one that the app has chosen itself tells nothing.
+    fileprivate var defaultAgent: String {
+        guard let release else { return "MyApp/1.0" }
+        guard release.platform == .ios else {
+            return "Dalvik/2.1.0 (Linux; U; Android \(release.major); \(device.model) Build/UP1A)"
+        }
+        let darwin = release.major < 26 ? release.major + 6 : release.major - 1
+        return "MyApp/1 CFNetwork/1568.1 Darwin/\(darwin).\(release.minor ?? 0).0"
     }
 }
 

@@ -92,7 +92,7 @@ struct ClickBody {
         return window
     }
 
-    private static func signals(_ body: JSONBody) throws(APIError) -> DeviceSignals {
+    static func signals(_ body: JSONBody) throws(APIError) -> DeviceSignals {
         var signals = DeviceSignals()
         signals.model = try body.text("model", maximumNameLength)
         signals.osVersion = try body.text("osVersion", maximumNameLength)

@@ -30,18 +30,27 @@ struct JSONBody {
                 message: "Send JSON with Content-Type: \(mediaTypes[0])"
             )
         }
-        bytes = request.body
-        path = ""
+        try self.init(parsing: request.body, named: "The body")
+    }
+
+    /// A JSON object that may be no request's body.
+    ///
+    /// - Parameters:
+    ///   - bytes: all of it.
+    ///   - subject: what refusals call it.
+    /// - Throws: 400 for what is no JSON object.
+    init(parsing bytes: [UInt8], named subject: String) throws(APIError) {
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSONValue(parsing: request.body)
+            value = try JSONValue(parsing: bytes)
         } catch {
             throw APIError(status: .badRequest, code: .invalidJSON, message: error.message)
         }
         guard case .object(let object) = value else {
-            throw APIError(status: .badRequest, code: .invalidJSON, message: "The body must be a JSON object")
+            let message = "\(subject) must be a JSON object"
+            throw APIError(status: .badRequest, code: .invalidJSON, message: message)
         }
-        self.object = object
+        self.init(object: object, bytes: bytes, path: "")
     }
 
     private init(object: JSONObject, bytes: [UInt8], path: String) {

@@ -1,0 +1,150 @@
+internal import Attribution
+
+/// One line of a trace.
+///
+/// Members that are not listed are ignored; `null` and an empty text count as not there.
+struct TraceLine {
+    let body: JSONBody
+    let data: DeviceData
+    let at: Timestamp
+    let address: RecordedAddress?
+    let addressText: String
+    let userAgent: String
+    let platform: Platform?
+
+    static let nameLength = 255
+    static let textLength = 2048
+
+    init(_ bytes: [UInt8], data: DeviceData) throws(APIError) {
+        body = try JSONBody(parsing: bytes, named: "A line")
+        self.data = data
+        at = try body.moment("at")
+        let text = try body.text("ip_address", Self.nameLength)
+        let network = text.flatMap { NetworkAddress($0) }
+        guard text == nil || network != nil else {
+            throw .invalidField("ip_address", "is not an IPv4 or IPv6 address")
+        }
+        address = network.flatMap { RecordedAddress($0) }
+        addressText = network?.text ?? ""
+        userAgent = try body.text("user_agent", Self.textLength) ?? ""
+        platform = try body.platform()
+    }
+
+    func event(_ robots: RobotAgents) throws(APIError) -> RecordedEvent {
+        switch try body.text("event", Self.nameLength) {
+        case "click": .click(try click(robots))
+        case "launch": .launch(try launch())
+        default: throw .invalidField("event", "must be \"click\" or \"launch\"")
+        }
+    }
+
+    private func click(_ robots: RobotAgents) throws(APIError) -> RecordedClick {
+        let signals = try signals()
+        let fingerprints = try fingerprints(of: signals)
+        let name = try body.name("id")
+        guard name != nil || !fingerprints.isEmpty else { throw nothingToFindBy(signals) }
+        let campaign = try body.text("campaign_key", Self.nameLength)
+        let url = try body.text("deeplink_url", Self.textLength) ?? ""
+        return RecordedClick(
+            name: name,
+            at: at,
+            platform: platform ?? signals?.platform ?? .unknown,
+            fingerprints: fingerprints,
+            address: address,
+            visitor: RecordedEvent.hash("\(address == nil ? "" : addressText) \(userAgent)"),
+            destination: CreditedDestination(
+                url: RecordedEvent.hash("\(url) \(campaign ?? "")"),
+                campaign: campaign.map { RecordedEvent.hash($0) } ?? 0
+            ),
+            window: try window(),
+            release: signals.flatMap { signals in
+                signals.osVersion.map { OSRelease($0, on: signals.platform) }
+            },
+            isRobot: robots.isRobot(userAgent),
+            person: try body.name("person")
+        )
+    }
+
+    /// From the words of a browser, or of the device itself.
+    private func signals() throws(APIError) -> CanonicalSignals? {
+        if let browser = try body.object("signals") {
+            let headers = VisitHeaders(userAgent: userAgent)
+            let signals = try ClickBody.signals(browser)
+            return CanonicalSignals(signals, headers, platform: platform ?? .unknown, data: data)
+        }
+        guard let device = try body.object("device") else { return nil }
+        return CanonicalSignals(try ResolveBody.signals(device, platform), data: data)
+    }
+
+    private func fingerprints(of signals: CanonicalSignals?) throws(APIError) -> [RecordedFingerprint] {
+        let made = signals?.fingerprints(data: data) ?? []
+        var all = made.map { formed in
+            RecordedFingerprint(
+                key: formed.fingerprint.words.0,
+                form: formed.form,
+                weight: formed.weight,
+                release: signals.flatMap { signals in
+                    formed.osVersion.map { OSRelease($0, on: signals.platform) }
+                }
+            )
+        }
+        if let own = try body.fingerprint(), !made.contains(where: { $0.fingerprint == own }) {
+            all.append(RecordedFingerprint(key: own.words.0, form: nil))
+        }
+        return all
+    }
+
+    private func nothingToFindBy(_ signals: CanonicalSignals?) -> APIError {
+        guard let signals else {
+            return .missingField(
+                "fingerprint",
+                "a click needs fingerprint, signals or device, or else an id by which a launch's token names it"
+            )
+        }
+        let missing = signals.missing(data: data).map(\.rawValue).joined(separator: ", ")
+        return .missingField("signals", "no fingerprint can be made; missing or unknown: \(missing)")
+    }
+
+    private func window() throws(APIError) -> AttributionWindow? {
+        guard let seconds = try body.integer("attribution_window_seconds") else { return nil }
+        guard let window = AttributionWindow(seconds: seconds) else {
+            let allowed = AttributionWindow.allowedSeconds
+            throw .invalidField(
+                "attribution_window_seconds",
+                "must lie between \(allowed.lowerBound) and \(allowed.upperBound)"
+            )
+        }
+        return window
+    }
+}
+
+extension JSONBody {
+    /// A moment as ISO 8601 or as milliseconds since 1970.
+    fileprivate func moment(_ name: String) throws(APIError) -> Timestamp {
+        if let milliseconds = try? integer(name) { return Timestamp(milliseconds: milliseconds) }
+        guard let text = try? text(name, TraceLine.nameLength), let moment = Timestamp(iso8601: text) else {
+            throw .invalidField(
+                name,
+                "must be a moment such as \"2026-01-31T12:00:00.000Z\", or milliseconds since 1970"
+            )
+        }
+        return moment
+    }
+
+    /// A hash of a name, which may be a text or a whole number.
+    func name(_ name: String) throws(APIError) -> UInt64? {
+        try anyName(name).map { RecordedEvent.hash($0) }
+    }
+
+    func anyName(_ name: String) throws(APIError) -> String? {
+        if let number = try? integer(name) { return String(number) }
+        do throws(APIError) {
+            return try text(name, TraceLine.nameLength)
+        } catch {
+            throw .invalidField(
+                name,
+                "must be a text of at most \(TraceLine.nameLength) characters, or a whole number"
+            )
+        }
+    }
+}
