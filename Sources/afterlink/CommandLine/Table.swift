@@ -33,6 +33,13 @@ package struct Table {
         }.joined(separator: "\n")
     }
 
+    /// A share as a cell: `12.5 %`, or a dash where there is none.
+    package static func percent(_ share: Double?) -> String {
+        guard let share else { return "–" }
+        let tenths = Int((share * 1000).rounded())
+        return "\(tenths / 10).\(tenths % 10) %"
+    }
+
     /// Names come from outside: what could move a terminal's cursor is shown as `?`.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar in

@@ -14,6 +14,7 @@ extension Program {
         ListKeys.description,
         RevokeKey.description,
         ShowStatistics.description,
+        RunBacktest.description,
         BackUp.description,
         Restore.description,
         Verify.description,

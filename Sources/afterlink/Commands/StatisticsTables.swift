@@ -32,8 +32,8 @@ struct StatisticsTables {
             let name = "no match: " + reason.rawValue.map { $0 == "_" ? " " : String($0) }.joined()
             table.add([name, count(Metric(reason), in: report.totals)])
         }
-        table.add(["match rate", percent(StatisticsBody.matchRate(report.totals))])
-        table.add(["conversion rate", percent(StatisticsBody.conversionRate(report.totals))])
+        table.add(["match rate", Table.percent(StatisticsBody.matchRate(report.totals))])
+        table.add(["conversion rate", Table.percent(StatisticsBody.conversionRate(report.totals))])
         table.add(["time to install, median", delay(0.5)])
         table.add(["time to install, 90 %", delay(0.9)])
         table.add(["live clicks", String(report.liveClicks)])
@@ -52,8 +52,8 @@ struct StatisticsTables {
                 count(.clicks, in: group.counts),
                 count(.checks, in: group.counts),
                 count(.matches, in: group.counts),
-                percent(StatisticsBody.matchRate(group.counts)),
-                percent(StatisticsBody.conversionRate(group.counts)),
+                Table.percent(StatisticsBody.matchRate(group.counts)),
+                Table.percent(StatisticsBody.conversionRate(group.counts)),
             ])
         }
         return table.text
@@ -72,12 +72,6 @@ struct StatisticsTables {
 
     private func count(_ metric: Metric, in counts: Counts) -> String {
         String(counts[metric] ?? 0)
-    }
-
-    private func percent(_ rate: Double?) -> String {
-        guard let rate else { return "–" }
-        let tenths = Int((rate * 1000).rounded())
-        return "\(tenths / 10).\(tenths % 10) %"
     }
 
     private func delay(_ share: Double) -> String {

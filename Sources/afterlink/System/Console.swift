@@ -43,6 +43,11 @@ package enum Console {
         _ = write(Array(printable(text).utf8), to: STDERR_FILENO)
     }
 
+    /// For how far something has come, at a terminal: the next such text takes its place, an empty one clears it.
+    static func printStatus(_ text: String) {
+        write(Array("\r\(printable(text))\u{1B}[K".utf8), to: STDERR_FILENO)
+    }
+
     /// Names come from outside: what could steer a terminal, or turn its line around, is shown as `\u001b`, which
     /// stands for the same in JSON.
     package static func printable(_ text: String) -> String {

@@ -25,16 +25,30 @@ struct OpenFile: ~Copyable, Sendable {
     /// All bytes from here to the end, as long as they are not more than `limit`.
     func readAll(limit: Int) throws(SystemError) -> [UInt8] {
         var content: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let next = try read(upTo: 16_384)
+            guard !next.isEmpty else { return content }
+            content += next
+            guard content.count <= limit else { throw SystemError("cannot read", path, number: EFBIG) }
+        }
+    }
+
+    /// The next bytes, as many as there are and at most `count`; none at the end.
+    func read(upTo count: Int) throws(SystemError) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: count)
         while true {
             // The kernel writes at most the buffer's own length into it.
             let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw SystemError("cannot read", path) }
-            guard count > 0 else { return content }
-            content += buffer[..<count]
-            guard content.count <= limit else { throw SystemError("cannot read", path, number: EFBIG) }
+            return Array(buffer[..<count])
         }
+    }
+
+    /// How long it is, if it is a file with an end and no pipe or device.
+    func regularByteCount() throws(SystemError) -> Int64? {
+        let status = try status()
+        return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
     }
 
     /// Writes all bytes, however many calls that takes.

@@ -1,0 +1,72 @@
+internal import Attribution
+internal import Server
+
+/// The parts of a backtest's JSON.
+enum BacktestJSON {
+    static func write(_ plan: ReplayPlan, _ score: ReplayScore, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("rule", plan.policy.rule.rawValue)
+            json.member("minimum_confidence", plan.policy.minimumConfidence)
+            json.member("on_ambiguity", plan.policy.onAmbiguity.rawValue)
+            json.member("window", plan.window?.seconds)
+            json.member("launches", score.launches)
+            json.member("matches", score.matches)
+            json.member("match_rate", score.matchRate)
+            json.member("by_token", score.tokenMatches)
+            json.member("campaign_only", score.campaignMatches)
+            json.member("replays", score.replays)
+            json.member("no_match") { json in
+                json.object { json in
+                    for reason in Verdict.Reason.allCases {
+                        json.member(reason.rawValue, score.reasons[reason] ?? 0)
+                    }
+                }
+            }
+            json.member("expected_conversions", score.expectedConversions)
+            json.member("spread", score.spread)
+            guard score.knownLaunches > 0 else { return }
+            json.member("truth") { writeTruth(score, to: &$0) }
+        }
+    }
+
+    private static func writeTruth(_ score: ReplayScore, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("launches", score.knownLaunches)
+            json.member("conversions", score.conversions)
+            json.member("conversions_after_window", score.lateConversions)
+            json.member("unknown_clicks", score.unknownClicks)
+            json.member("right_matches", score.rightLink)
+            json.member("precision", score.precision)
+            json.member("found", score.found)
+            json.member("organic", score.organic)
+            json.member("false_attribution", score.falseAttribution)
+            json.member("reinstalls", score.reinstalls)
+            json.member("rematched_reinstalls", score.rematched)
+            json.member("calibration_error", score.knownMatches > 0 ? score.calibration.error : nil)
+            json.member("calibration") { json in
+                json.array { json in
+                    for (index, bin) in score.calibration.bins.enumerated() {
+                        json.object { json in
+                            json.member("from", Double(index) / 10)
+                            json.member("matches", bin.count)
+                            json.member("stated", bin.count > 0 ? bin.stated : nil)
+                            json.member("right", bin.count > 0 ? bin.right : nil)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    static func write(_ changes: Backtest.Changes, hasTruth: Bool, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("gained", changes.gained)
+            json.member("lost", changes.lost)
+            json.member("redirected", changes.redirected)
+            guard hasTruth else { return }
+            json.member("gained_right", changes.gainedRight)
+            json.member("lost_right", changes.lostRight)
+            json.member("redirected_right", changes.redirectedRight)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import Attribution
+internal import Glibc
+internal import Server
+
+/// Where the events of a backtest come from.
+protocol EventSource: ~Copyable {
+    /// The next event in the order of time; nil at the end.
+    mutating func next() throws(CommandFailure) -> RecordedEvent?
+
+    /// How much of it has been played, 0…1; nil where that is not known.
+    var share: Double? { get }
+}
+
+/// The events of a trace file.
+struct TraceSource: EventSource, ~Copyable {
+    private let path: String
+    private let file: OpenFile
+    private let byteCount: Int64?
+    private var readCount: Int64 = 0
+    private var reader = TraceReader()
+    private var isAtEnd = false
+
+    private static let chunk = 262_144
+
+    /// - Parameter path: the file; `-` for standard input.
+    /// - Throws: where it cannot be opened.
+    init(_ path: String) throws(CommandFailure) {
+        self.path = path
+        file = try Self.open(path)
+        // Without it nothing is missing but how far the reading has come.
+        byteCount = (try? file.regularByteCount()) ?? nil
+    }
+
+    private static func open(_ path: String) throws(CommandFailure) -> OpenFile {
+        do throws(SystemError) {
+            return try OpenFile(path == "-" ? "/dev/stdin" : path, O_RDONLY)
+        } catch {
+            throw unreadable(error)
+        }
+    }
+
+    var share: Double? {
+        byteCount.map { $0 > 0 ? min(Double(readCount) / Double($0), 1) : 1 }
+    }
+
+    mutating func next() throws(CommandFailure) -> RecordedEvent? {
+        while true {
+            do throws(TraceError) {
+                if let event = try reader.next() { return event }
+            } catch {
+                throw CommandFailure(
+                    "The trace \(path) cannot be read: \(error.message).",
+                    advice: "Correct the line; the documentation's article on traces lists its members."
+                )
+            }
+            guard !isAtEnd else { return nil }
+            try readOn()
+        }
+    }
+
+    private mutating func readOn() throws(CommandFailure) {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try file.read(upTo: Self.chunk)
+        } catch {
+            throw Self.unreadable(error)
+        }
+        readCount += Int64(bytes.count)
+        isAtEnd = bytes.isEmpty
+        if isAtEnd { reader.end() } else { reader.append(bytes) }
+    }
+
+    private static func unreadable(_ error: SystemError) -> CommandFailure {
+        CommandFailure(
+            "The trace could not be read: \(error.text).",
+            advice:
+                "Give --trace the path of a file with a line of JSON for each event, or - for standard input."
+        )
+    }
+}
