@@ -14,9 +14,12 @@ extension SQLiteSession: LearningStore {
     public func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError) {
         guard let scope = try scope(of: app, isTest: isTest) else { return }
         shared.learnt.forget(scope)
-        try await write { context throws(SQLiteError) in
-            try context.resetLearning(of: scope)
-            return .success(())
+        // In slices: nobody else's write waits for all of it.
+        var isMore = true
+        while isMore {
+            isMore = try await write { context throws(SQLiteError) in
+                .success(try context.forgetCounters(of: scope, limit: 1000))
+            }
         }
         shared.learnt.forget(scope)
     }

@@ -35,6 +35,7 @@ public struct Stores {
     public let clicks: any ClickStore
     public let apps: any AppStore
     public let statistics: any StatsStore
+    public let learning: any LearningStore
     /// Called before the loop sleeps: what was held open for its turn may end.
     public let endTurn: () -> Void
 
@@ -42,11 +43,13 @@ public struct Stores {
         clicks: any ClickStore,
         apps: any AppStore,
         statistics: any StatsStore,
+        learning: any LearningStore,
         endTurn: @escaping () -> Void = {}
     ) {
         self.clicks = clicks
         self.apps = apps
         self.statistics = statistics
+        self.learning = learning
         self.endTurn = endTurn
     }
 }

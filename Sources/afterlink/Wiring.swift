@@ -26,6 +26,7 @@ enum Wiring {
                     clicks: session,
                     apps: session,
                     statistics: session,
+                    learning: session,
                     endTurn: { session.endTurn() }
                 )
             },

@@ -203,7 +203,7 @@ struct UnreadableStoreTests {
         let store = UnreadableStore()
         let handler = service.makeHandler(
             loop: 0,
-            stores: Stores(clicks: store, apps: store, statistics: store)
+            stores: Stores(clicks: store, apps: store, statistics: store, learning: store)
         )
         let request = Request(
             method,
@@ -250,7 +250,7 @@ struct UnreadableStoreTests {
 }
 
 /// A store whose disk does not answer.
-private struct UnreadableStore: ClickStore, AppStore, StatsStore {
+private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore {
     private static let failure = StoreError(.inputOutput, "for the test")
 
     func directory() throws(StoreError) -> Directory { throw Self.failure }
@@ -271,6 +271,11 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore {
     {
         throw Self.failure
     }
+    func matchingModel(of app: AppID, isTest: Bool, at moment: Timestamp) throws(StoreError) -> MatchingModel
+    {
+        throw Self.failure
+    }
+    func resetLearning(of app: AppID, isTest: Bool) throws(StoreError) { throw Self.failure }
     func answering(_ click: ClickID) {}
     func delivered(_ click: ClickID) {}
     func deliveryFailed(of click: ClickID) {}

@@ -116,10 +116,11 @@ extension WriteContext {
         try connection.statement(LearntSQL.move).run(scope.number, landmark.milliseconds)
     }
 
-    /// Forgets what an app's traffic has taught.
-    func resetLearning(of scope: Scope) throws(SQLiteError) {
-        try connection.statement(LearntSQL.removeAll).run(scope.number)
+    /// Forgets some of what an app's traffic has taught; false when nothing is left.
+    func forgetCounters(of scope: Scope, limit: Int) throws(SQLiteError) -> Bool {
         try connection.statement(LearntSQL.removeEpoch).run(scope.number)
+        try connection.statement(LearntSQL.removeSome).run(scope.number, limit)
+        return connection.changeCount >= Int64(limit)
     }
 }
 
@@ -151,7 +152,11 @@ enum LearntSQL {
         UPDATE learnt_counters SET value = value * ?3 WHERE scope = ?1 AND family = ?2
         """
     static let move: StaticString = "UPDATE learning SET landmark = ?2 WHERE scope = ?1"
-    static let removeAll: StaticString = "DELETE FROM learnt_counters WHERE scope = ?1"
+    static let removeSome: StaticString = """
+        DELETE FROM learnt_counters WHERE scope = ?1 AND (family, key) IN (
+            SELECT family, key FROM learnt_counters WHERE scope = ?1 ORDER BY family, key LIMIT ?2
+        )
+        """
     static let removeEpoch: StaticString = "DELETE FROM learning WHERE scope = ?1"
     static let count: StaticString = "SELECT count(*) FROM learnt_counters WHERE scope = ?1"
 }

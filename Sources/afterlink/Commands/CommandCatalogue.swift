@@ -15,6 +15,8 @@ extension Program {
         RevokeKey.description,
         ShowStatistics.description,
         RunBacktest.description,
+        ShowModel.description,
+        ResetModel.description,
         BackUp.description,
         Restore.description,
         Verify.description,

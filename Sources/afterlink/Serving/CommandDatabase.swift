@@ -144,6 +144,24 @@ struct CommandDatabase {
         }
     }
 
+    func matchingModel(of app: AppID, isTest: Bool, at now: Timestamp) async throws(CommandFailure)
+        -> MatchingModel
+    {
+        do throws(StoreError) {
+            return try await stores.learning.matchingModel(of: app, isTest: isTest, at: now)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func resetLearning(of app: AppID, isTest: Bool) async throws(CommandFailure) {
+        do throws(StoreError) {
+            try await stores.learning.resetLearning(of: app, isTest: isTest)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
     func statistics(
         _ query: StatisticsQuery,
         at now: Timestamp

@@ -23,9 +23,12 @@ actor ServiceLoop {
         self.session = session
         handler = service.makeHandler(
             loop: 0,
-            stores: Stores(clicks: WatchedClicks(session, watch), apps: session, statistics: session) {
-                session.endTurn()
-            }
+            stores: Stores(
+                clicks: WatchedClicks(session, watch),
+                apps: session,
+                statistics: session,
+                learning: session
+            ) { session.endTurn() }
         )
     }
 

@@ -1,0 +1,71 @@
+internal import Attribution
+internal import Server
+
+/// The command `afterlink model show`.
+enum ShowModel {
+    static let description = CommandDescription(
+        name: "model show",
+        summary: "Show what an app's traffic has taught",
+        discussion: [
+            "How many clicks lead to launches and how soon, how often a device keeps its address, and how many launches"
+                + " come from no click: what a match's confidence is worked out from. On a new database these are"
+                + " the figures that Afterlink begins with; they give way as traffic comes.",
+            "A serving process stores what it learns every few seconds.",
+        ],
+        options: [
+            AppChoice.option,
+            CommandOption("test", help: "What test clicks and checks have taught instead."),
+            .json,
+        ],
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink model show",
+                purpose: "What confidence is made of, for the only app there is."
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        defer { database.close() }
+        let app = try AppChoice.find(arguments.value("app"), in: database.directory())
+        let now = WallClock.system.now()
+        let model = try await database.matchingModel(of: app.id, isTest: arguments.has("test"), at: now)
+        guard !arguments.has("json") else {
+            Console.print(json(model, app))
+            return .done
+        }
+        if model.launches == 0 {
+            Console.printError("Nothing has been learnt yet: these are the figures to begin with.\n\n")
+        } else {
+            Console.printError("Learning since \(model.epoch.began.iso8601).\n\n")
+        }
+        var table = Table([("FIGURE", .left), ("VALUE", .right), ("MEANING", .left)])
+        for figure in model.figures { table.add([figure.name, rounded(figure.value), figure.meaning]) }
+        Console.print(table.text)
+        return .done
+    }
+
+    private static func json(_ model: MatchingModel, _ app: App) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("app", app.id.text)
+            json.member("learning_since", model.launches == 0 ? nil : model.epoch.began.iso8601)
+            json.member("figures") { json in
+                json.object { json in
+                    for figure in model.figures { json.member(figure.name, figure.value) }
+                }
+            }
+        }
+        return json.text
+    }
+
+    /// Four digits behind the point at most.
+    private static func rounded(_ value: Double) -> String {
+        let scaled = (value * 10_000).rounded() / 10_000
+        return scaled == scaled.rounded() && abs(scaled) < 1e15 ? String(Int64(scaled)) : String(scaled)
+    }
+}
