@@ -6,6 +6,7 @@ public enum SimulationProgram {
     private static let usage = """
         Simulate [WORLD…] [seeds=N] [refresh=SECONDS] [newest] [details]   plays the worlds (all small ones without a name)
         Simulate trace WORLD [seed=N]                    prints a world's events as lines of JSON
+        Simulate drift [seeds=N] [days=N]                how often the alarm on match rates is wrong, and how late
         """
     private static let heading =
         "world            clicks seed  policy   precis person  found  false rematch  calib uncap expected/true"
@@ -13,6 +14,9 @@ public enum SimulationProgram {
     public static func run(_ arguments: [String]) {
         func number(_ name: String) -> UInt64? {
             arguments.first { $0.hasPrefix("\(name)=") }.flatMap { UInt64($0.dropFirst(name.count + 1)) }
+        }
+        if arguments.first == "drift" {
+            return DriftReport.run(seeds: number("seeds") ?? 20, days: Int(number("days") ?? 125))
         }
         let words: Set = ["newest", "details", "trace"]
         let names = arguments.filter { !$0.contains("=") && !words.contains($0) }

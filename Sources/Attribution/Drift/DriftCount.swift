@@ -1,0 +1,49 @@
+internal import CMath
+
+/// Checks or clicks, and how many of them matched.
+public struct DriftCount: Equatable, Sendable {
+    public var trials: Int64
+    public var matches: Int64
+
+    public init(trials: Int64 = 0, matches: Int64 = 0) {
+        self.trials = trials
+        self.matches = matches
+    }
+
+    /// Nil without any trial.
+    public var rate: Double? {
+        trials > 0 ? min(1, Double(matches) / Double(trials)) : nil
+    }
+
+    public static func + (left: DriftCount, right: DriftCount) -> DriftCount {
+        DriftCount(trials: left.trials &+ right.trials, matches: left.matches &+ right.matches)
+    }
+
+    public static func - (left: DriftCount, right: DriftCount) -> DriftCount {
+        DriftCount(trials: left.trials &- right.trials, matches: left.matches &- right.matches)
+    }
+
+    public static func += (left: inout DriftCount, right: DriftCount) {
+        left = left + right
+    }
+
+    /// Matches of earlier days' clicks may outnumber a day's clicks.
+    var bounded: (trials: Double, matches: Double) {
+        let trials = Double(max(0, trials))
+        return (trials, min(trials, Double(max(0, matches))))
+    }
+
+    /// The logarithm of the odds, and how uncertain it is; half a match and half a miss more keep it finite.
+    ///
+    /// Source: Haldane: The estimation and significance of the logarithm of a ratio of frequencies (1956).
+    var logOdds: (value: Double, variance: Double) {
+        let (trials, matches) = bounded
+        let hits = matches + 0.5
+        let misses = trials - matches + 0.5
+        return (cmath_log(hits / misses), 1 / hits + 1 / misses)
+    }
+}
+
+extension RandomAccessCollection where Element == DriftCount {
+    var sum: DriftCount { reduce(DriftCount(), +) }
+}

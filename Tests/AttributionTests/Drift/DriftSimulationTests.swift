@@ -1,0 +1,52 @@
+import Attribution
+import Simulation
+import Testing
+
+/// How often the alarm is wrong, and how late it is; the long mode of the same is `Simulate drift`.
+@Suite("The alarm on match rates in simulated traffic")
+struct DriftSimulationTests {
+    @Test(
+        "tells nothing in a month of steady and of lively traffic of 1,000 checks a day",
+        arguments: [DriftWorlds.steady, DriftWorlds.lively]
+    )
+    func quiet(world: DriftWorld) {
+        #expect(DriftPlay(world, days: 65, seed: 1, from: 35).alarms.isEmpty)
+    }
+
+    @Test(
+        "tells nothing when marketing stops, a release spreads or a trend is slow",
+        arguments: [3] as [UInt64]
+    )
+    func harmless(seed: UInt64) {
+        for world in DriftWorlds.harmless {
+            #expect(DriftPlay(world, days: 48, seed: seed, from: 40).alarms.isEmpty, "\(world.name)")
+        }
+    }
+
+    @Test(
+        "tells within two days that one of 15 groups, with 100 checks a day, fell from 70 % to 40 %",
+        arguments: 1...6 as ClosedRange<UInt64>
+    )
+    func fall(seed: UInt64) throws {
+        let day = 40 + Double(seed) / 8
+        let world = DriftWorlds.fall(of: DriftWorlds.steady, at: day)
+        let group = DriftPlay.group(DriftWorld.watched, of: world)
+        let play = DriftPlay(world, days: 43, seed: seed, from: 39)
+        let delay = try #require(play.delay(after: day) { $0 == group })
+        #expect(delay <= 2)
+        #expect(play.alarms.count == 1)
+    }
+
+    @Test("tells that a browser's clicks are found half as often")
+    func browser() throws {
+        let play = DriftPlay(DriftWorlds.broken[0], days: 46, seed: 5, from: 40)
+        _ = try #require(play.delay(after: 40) { $0.client == .value(BrowserFamily.instagram.rawValue) })
+    }
+
+    @Test("is the same whenever the seed is the same")
+    func deterministic() {
+        let world = DriftWorlds.fall(of: DriftWorlds.lively, at: 20)
+        let days = (1...2).map { _ in DriftPlay(world, days: 23, seed: 9, from: 19).told.map(\.day) }
+        #expect(days[0] == days[1])
+    }
+}

@@ -1,0 +1,150 @@
+public import Attribution
+
+/// Traffic by group of whose match rate everything is known, for the watch on falls.
+public struct DriftWorld: Sendable {
+    /// Launches with one platform, system and SDK.
+    public struct Launches: Sendable {
+        public var platform: Platform
+        public var system: OSVersion
+        public var sdk: String
+        public var checksPerDay: Double
+        /// The share of checks that match.
+        public var rate: Double
+    }
+
+    /// What happens from a day on, until another.
+    public struct Incident: Sendable {
+        public enum Kind: Sendable {
+            /// The launches of these groups are found less often, by this factor.
+            case launches([Int], Double)
+            /// Clicks of this browser lead to matches less often, by this factor.
+            case browser(BrowserFamily, Double)
+            /// Clicks and the launches from them come more or less often, on one platform or on all.
+            case clicks(Platform?, Double)
+            /// Launches from no click do.
+            case organic(Platform?, Double)
+            /// So many times as many clicks of a browser, which bring nobody more.
+            case idleClicks(BrowserFamily, Double)
+            /// Within so many days all launches of one group come to be of another.
+            case adoption(from: Int, to: Int, days: Double)
+            /// Launches from no click become more by this factor within four weeks, in these groups.
+            case trend([Int], Double)
+        }
+        public var kind: Kind
+        public var day: Double
+        public var end = Double.infinity
+    }
+
+    public var name: String
+    public var launches: [Launches]
+    public var browsers: [(platform: Platform, family: BrowserFamily, share: Double)] = [
+        (.ios, .safari, 0.55), (.ios, .instagram, 0.25), (.ios, .chrome, 0.12), (.ios, .facebook, 0.08),
+        (.android, .chrome, 0.6), (.android, .instagram, 0.25), (.android, .samsung, 0.15),
+    ]
+    /// The share of clicks that become launches.
+    public var conversion = 0.15
+    /// The share of those that is found.
+    public var found = 0.95
+    /// How much more launches come from no click, and how many fewer clicks there are, at the weekend; the second
+    /// platform has half of it.
+    public var weekend = 0.0
+    /// How much busier the evening is than the average.
+    public var diurnal = 0.5
+    /// The standard deviation of the logarithm of a day's clicks.
+    public var campaigns = 0.0
+    /// As above, of each group's launches from no click.
+    public var moods = 0.0
+    public var incidents: [Incident] = []
+
+    public init(name: String, launches: [Launches] = DriftWorld.thousandChecks) {
+        self.name = name
+        self.launches = launches
+    }
+
+    /// 1,000 checks a day, the fourth group with 100 of them, of which 70 % match.
+    public static let thousandChecks: [Launches] = {
+        let rows: [(Platform, Int, Int, String, Double, Double)] = [
+            (.ios, 26, 1, "1.8.9", 230, 0.70), (.ios, 18, 6, "1.8.9", 130, 0.74),
+            (.android, 15, 0, "1.8.9", 140, 0.62), (.ios, 26, 1, "1.8.8", 100, 0.70),
+            (.android, 14, 0, "1.8.9", 110, 0.66), (.android, 13, 0, "1.8.9", 80, 0.58),
+            (.ios, 18, 6, "1.8.8", 60, 0.72), (.ios, 18, 5, "1.8.9", 45, 0.68),
+            (.android, 15, 0, "1.8.7", 35, 0.50), (.ios, 17, 6, "1.8.9", 25, 0.66),
+            (.android, 12, 0, "1.8.9", 20, 0.60), (.ios, 17, 6, "1.8.8", 10, 0.7),
+            (.ios, 16, 7, "1.8.8", 6, 0.7), (.android, 11, 0, "1.8.7", 5, 0.55),
+            (.ios, 15, 8, "1.8.7", 4, 0.6),
+        ]
+        return rows.map {
+            Launches(
+                platform: $0.0,
+                system: OSVersion(major: $0.1, minor: $0.2),
+                sdk: $0.3,
+                checksPerDay: $0.4,
+                rate: $0.5
+            )
+        }
+    }()
+
+    /// The group that 100 checks a day belong to.
+    public static let watched = 3
+}
+
+/// Worlds in which nothing is wrong, and worlds in which something is.
+public enum DriftWorlds {
+    /// Nothing changes but by chance.
+    public static let steady = DriftWorld(name: "steady")
+
+    /// Weekends, campaigns of different strength, and groups with good and bad days.
+    public static var lively: DriftWorld {
+        var world = DriftWorld(name: "lively")
+        world.weekend = 0.35
+        world.campaigns = 0.25
+        world.moods = 0.15
+        return world
+    }
+
+    /// Lively traffic in which something happens on day 40 that spoils no matching.
+    public static var harmless: [DriftWorld] {
+        typealias Kind = DriftWorld.Incident.Kind
+        let incidents: [(String, Kind, Double)] = [
+            ("marketing stops", .clicks(nil, 0.15), .infinity),
+            ("… on iOS", .clicks(.ios, 0.15), .infinity),
+            ("marketing begins on Android", .clicks(.android, 4), .infinity),
+            ("featured in a store", .organic(.ios, 4), 50),
+            ("idle clicks", .idleClicks(.instagram, 6), 50),
+            ("a release spreads", .adoption(from: 1, to: 0, days: 20), .infinity),
+            ("a slow trend", .trend([0, 1, 6], 1.5), .infinity),
+        ]
+        return incidents.map { name, kind, end in
+            var world = lively
+            world.name = name
+            world.incidents = [DriftWorld.Incident(kind: kind, day: 40, end: end)]
+            return world
+        }
+    }
+
+    /// A group of 100 checks a day falls from 70 % to 40 % at a moment of day 40.
+    public static func fall(of world: DriftWorld, at moment: Double = 40) -> DriftWorld {
+        broken(world, "one group falls", .launches([DriftWorld.watched], 0.4 / 0.7), at: moment)
+    }
+
+    /// Something is broken in other ways.
+    public static var broken: [DriftWorld] {
+        [
+            broken(lively, "a browser halves", .browser(.instagram, 0.5), at: 40),
+            broken(lively, "all are broken", .launches(Array(0..<15), 0.4 / 0.7), at: 40),
+            broken(lively, "small groups fall", .launches([9, 10, 11, 12, 13, 14], 0.3), at: 40),
+        ]
+    }
+
+    private static func broken(
+        _ world: DriftWorld,
+        _ name: String,
+        _ kind: DriftWorld.Incident.Kind,
+        at moment: Double
+    ) -> DriftWorld {
+        var world = world
+        world.name = name + (world.name == "steady" ? "" : ", lively")
+        world.incidents.append(DriftWorld.Incident(kind: kind, day: moment))
+        return world
+    }
+}
