@@ -22,7 +22,7 @@ struct ModelCommandTests {
         for number in 1...5 {
             #expect(try connection.check(fingerprint(number), key: installation.keys.app).isNoMatch)
         }
-        server.send(SIGTERM)
+        server.terminate()
         #expect(server.waitUntilExit() == 0)
         let learnt = try #require(try figures(installation)["figures"] as? [String: Any])
         let launches = try #require(learnt["launches"] as? Double)
