@@ -139,8 +139,9 @@ struct ResolveTests {
         var limits = RateLimits()
         limits[.checks] = RateLimit(perSecond: 1, burst: 1).map { RateLimits.Rule($0, countsLoopback: true) }
         let service = try await TestService(rateLimits: limits)
-        #expect(await service.resolve(launch()).status == 200)
-        #expect(await service.resolve(launch()).status == 429)
+        let moment = MonotonicTime.now()
+        #expect(await service.resolve(launch(), at: moment).status == 200)
+        #expect(await service.resolve(launch(), at: moment).status == 429)
     }
 
     @Test("hands the store its fingerprints, the broadest first, and what they do not hold")

@@ -18,6 +18,14 @@ public struct Directory: Equatable, Sendable {
         appIndexes[id].map { apps[$0] }
     }
 
+    /// What an app wants done with a probability, as far as that can be followed; nil for an app that is not there.
+    ///
+    /// Without a copy of all that is known of the app: this is asked on every check.
+    public func policy(of app: AppID) -> MatchPolicy? {
+        guard let index = appIndexes[app] else { return nil }
+        return apps[index].settings.followedPolicy
+    }
+
     public func key(_ digest: KeyDigest) -> APIKey? {
         keyIndexes[digest].map { keys[$0] }
     }

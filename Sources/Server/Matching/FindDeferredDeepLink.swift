@@ -5,23 +5,27 @@ internal import HTTPServer
 enum FindDeferredDeepLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let caller = try LaunchCaller(exchange)
-        var evidence = LaunchEvidence(fingerprint: try fingerprint(exchange))
+        let fingerprint = try fingerprint(exchange)
+        let launch: FirstLaunch
+        let ladder: MatchingLadder
         // Hardly any launch brings more than a fingerprint, and then nothing else is looked at.
-        if bringsMore(exchange.request) {
-            let namesMore = LaunchFields.add(exchange.request, to: &evidence)
-            guard namesMore || evidence.fingerprint != nil else { throw .invalidFingerprint }
-        } else if evidence.fingerprint == nil {
-            throw .invalidFingerprint
+        if let fingerprint, !bringsMore(exchange.request) {
+            launch = try FirstLaunch(exchange, context, fingerprint: fingerprint)
+            ladder =
+                launch.policy.usesFingerprints
+                ? MatchingLadder(fingerprint: context.service.serverKey.keyed(fingerprint))
+                : launch.ladder(LaunchEvidence(), [], exchange.directory)
+        } else {
+            (launch, ladder) = try readEverything(fingerprint, exchange, context)
         }
-        let launch = FirstLaunch(
-            ladder: ladder(evidence, caller, exchange, context),
-            evidence: evidence,
+        return try await launch.answer(
+            ladder,
             installID: try LaunchFields.installID(exchange.request),
             platform: LaunchFields.platform(exchange.request),
-            details: details(evidence.fingerprint, exchange, context)
+            details: Deferred(madeBy: { launch.details }),
+            &exchange,
+            context
         )
-        return try await launch.answer(to: caller, &exchange, context)
     }
 
     /// Nil where the request has none.
@@ -44,49 +48,34 @@ enum FindDeferredDeepLink {
             || request.hasField("x-gaid")
     }
 
-    private static func ladder(
-        _ evidence: LaunchEvidence,
-        _ caller: LaunchCaller,
-        _ exchange: Exchange,
-        _ context: LoopContext
-    ) -> MatchingLadder {
-        let usesFingerprints = caller.app.settings.policy.usesFingerprints
-        if let fingerprint = evidence.fingerprint, usesFingerprints, evidence.isFingerprintAlone {
-            return MatchingLadder(fingerprint: context.service.serverKey.keyed(fingerprint))
-        }
-        let fingerprints = usesFingerprints ? [evidence.fingerprint].compactMap(\.self) : []
-        return caller.ladder(evidence, fingerprints, exchange, context)
-    }
-
-    /// Read when something is to be weighed or recorded, which most launches end before.
-    private static func details(
+    private static func readEverything(
         _ fingerprint: Fingerprint?,
         _ exchange: Exchange,
         _ context: LoopContext
-    ) -> Deferred<LaunchDetails> {
-        let (request, address, requestID) = (exchange.request, exchange.address, exchange.requestID)
-        let service = context.service
-        return Deferred(madeBy: {
-            let told = DeviceSignalsField.read(request, service.settings.devices).map { canonical in
-                LaunchSignals(
-                    canonical,
-                    given: fingerprint,
-                    isWeighedByGiven: true,
-                    data: service.settings.devices
-                )
-            }
+    ) throws(APIError) -> (FirstLaunch, MatchingLadder) {
+        var evidence = LaunchEvidence(fingerprint: fingerprint)
+        let namesMore = LaunchFields.add(exchange.request, to: &evidence)
+        guard namesMore || fingerprint != nil else { throw .invalidFingerprint }
+        let launch = try FirstLaunch(exchange, context, fingerprint: fingerprint, evidence: evidence)
+        let fingerprints = fingerprint.map { [$0] } ?? []
+        return (launch, launch.ladder(evidence, fingerprints, exchange.directory))
+    }
+}
+
+extension FirstLaunch {
+    /// Read when something is to be weighed, learnt or recorded.
+    fileprivate var details: LaunchDetails {
+        let devices = service.settings.devices
+        let told = DeviceSignalsField.read(request, devices).map {
+            LaunchSignals($0, given: fingerprint, isWeighedByGiven: true, data: devices)
+        }
+        return LaunchDetails(
+            address: service.addressHashes(of: address),
             // The agent of the app's own requests is written by the system, and tells the minor version.
-            let agent = OSRelease(
-                launchAgent: request.field("user-agent") ?? "",
-                releases: service.settings.devices.releases
-            )
-            return LaunchDetails(
-                address: service.addressHashes(of: address),
-                release: agent ?? told?.release,
-                signals: told.map { service.signals($0.beside) } ?? [],
-                sdkVersion: LaunchFields.sdkVersion(request),
-                requestID: requestID
-            )
-        })
+            release: release ?? told?.release,
+            signals: told.map { service.signals($0.beside) } ?? [],
+            sdkVersion: LaunchFields.sdkVersion(request),
+            requestID: requestID
+        )
     }
 }

@@ -1,122 +1,136 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Whose launch it is: the key that it came with, and the key's app.
-struct LaunchCaller {
-    let key: APIKey
-    let app: App
+/// A first launch, whichever call it came by, on its way to its answer.
+///
+/// A class, because what most launches end without is read of it later, and a reference is all that is kept for that.
+final class FirstLaunch: Sendable {
+    let request: Request
+    let address: NetworkAddress
+    let requestID: String
+    let now: Timestamp
+    let key: KeyID
+    let app: AppID
+    let isTest: Bool
+    let policy: MatchPolicy
+    let fingerprint: Fingerprint?
+    let service: Service
+    /// What it brought besides a fingerprint, as one text; nil for nothing.
+    private let moreEvidence: (@Sendable () -> String)?
 
-    var isTest: Bool { key.kind == .test }
-
-    init(_ exchange: Exchange) throws(APIError) {
-        guard let key = exchange.key, let id = key.app, let app = exchange.directory.app(id) else {
-            throw .invalidAPIKey
-        }
-        self.key = key
+    /// - Throws: 401 for a request without the key of an app.
+    init(
+        _ exchange: Exchange,
+        _ context: LoopContext,
+        fingerprint: Fingerprint?,
+        evidence: LaunchEvidence? = nil
+    ) throws(APIError) {
+        guard let key = exchange.key, let app = key.app, let policy = exchange.directory.policy(of: app)
+        else { throw .invalidAPIKey }
+        request = exchange.request
+        address = exchange.address
+        requestID = exchange.requestID
+        now = exchange.now
+        self.key = key.id
         self.app = app
+        self.policy = policy
+        self.fingerprint = fingerprint
+        service = context.service
+        let isTest = key.kind == .test
+        self.isTest = isTest
+        let serverKey = context.service.serverKey
+        moreEvidence = evidence.map { evidence in { serverKey.text(of: evidence, app: app, isTest: isTest) } }
     }
 
+    /// A ladder of everything that was brought; fingerprints are none where the app does without.
     func ladder(
         _ evidence: LaunchEvidence,
         _ fingerprints: [Fingerprint],
-        _ exchange: Exchange,
-        _ context: LoopContext
+        _ directory: Directory
     ) -> MatchingLadder {
         MatchingLadder(
             evidence,
-            fingerprints: fingerprints,
-            of: app.id,
+            fingerprints: policy.usesFingerprints ? fingerprints : [],
+            of: app,
             isTest: isTest,
-            among: exchange.directory.apps.lazy.map { $0.id },
-            keys: [context.service.serverKey],
-            at: exchange.now
+            among: directory.apps.lazy.map { $0.id },
+            keys: [service.serverKey],
+            at: now
         )
     }
-}
 
-/// A first launch, whichever call it came by, on its way to its answer.
-struct FirstLaunch {
-    let ladder: MatchingLadder
-    /// What it brought, by which the same caller is known again.
-    let evidence: LaunchEvidence
-    let installID: InstallID?
-    let platform: Platform
-    let details: Deferred<LaunchDetails>
+    /// Another launch that has the fingerprint, the address and the agent in common has other tokens, ids or signals.
+    var caller: Caller {
+        Caller(madeBy: { [self] in
+            service.serverKey.caller(
+                key: key,
+                isTest: isTest,
+                fingerprint: fingerprint,
+                evidence: moreEvidence?() ?? "",
+                address: address,
+                userAgent: agent
+            )
+        })
+    }
+
+    /// Empty where there is none.
+    var agent: String { request.field("user-agent") ?? "" }
+
+    /// The system that the app's own requests come from, as far as their agent tells.
+    var release: OSRelease? {
+        OSRelease(launchAgent: agent, releases: service.settings.devices.releases)
+    }
 
     /// Looks for the click that led to the launch, and consumes it.
     func answer(
-        to caller: LaunchCaller,
+        _ ladder: MatchingLadder,
+        installID: InstallID?,
+        platform: Platform,
+        details: Deferred<LaunchDetails>,
         _ exchange: inout Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> Response {
         let outcome: MatchOutcome
         do throws(StoreError) {
-            let check = check(caller, exchange, context)
-            outcome = try await FirstLaunchMatching(store: context.stores.clicks).match(check)
+            outcome = try await FirstLaunchMatching(store: context.stores.clicks).match(
+                Check(
+                    app: app,
+                    isTest: isTest,
+                    ladder: ladder,
+                    caller: caller,
+                    install: installID.map {
+                        service.serverKey.install(app: app, isTest: isTest, installID: $0)
+                    },
+                    at: now,
+                    firstByteAt: request.firstByteAt.nanoseconds,
+                    replayGrace: service.settings.replayGrace,
+                    platform: platform,
+                    policy: policy,
+                    details: details
+                )
+            )
         } catch {
-            throw APIError(error, requestID: exchange.requestID)
+            throw APIError(error, requestID: requestID)
         }
         switch outcome {
         case .match(let claim):
             exchange.outcome = "match"
-            return Self.answer(claim, caller, context.stores.clicks)
+            return answer(claim, exchange.directory, context.stores.clicks)
         case .replay(let claim):
             exchange.outcome = "replay"
-            return Self.answer(claim, caller, context.stores.clicks)
+            return answer(claim, exchange.directory, context.stores.clicks)
         case .noMatch(let reason):
             exchange.outcome = "no_match"
-            return Self.noMatch(reason, caller)
+            return noMatch(reason)
         }
     }
 
-    private func check(_ caller: LaunchCaller, _ exchange: Exchange, _ context: LoopContext) -> Check {
-        let serverKey = context.service.serverKey
-        return Check(
-            app: caller.app.id,
-            isTest: caller.isTest,
-            ladder: ladder,
-            caller: callerHash(caller, exchange, serverKey),
-            install: installID.map {
-                serverKey.install(app: caller.app.id, isTest: caller.isTest, installID: $0)
-            },
-            at: exchange.now,
-            firstByteAt: exchange.request.firstByteAt.nanoseconds,
-            replayGrace: context.service.settings.replayGrace,
-            platform: platform,
-            policy: caller.app.settings.followedPolicy,
-            details: details
-        )
-    }
-
-    private func callerHash(
-        _ caller: LaunchCaller,
-        _ exchange: Exchange,
-        _ serverKey: ServerKey
-    ) -> Caller {
-        let (key, isTest, app) = (caller.key.id, caller.isTest, caller.app.id)
-        let (request, address, evidence) = (exchange.request, exchange.address, evidence)
-        return Caller(madeBy: {
-            serverKey.caller(
-                key: key,
-                isTest: isTest,
-                fingerprint: evidence.fingerprint,
-                evidence: evidence.isFingerprintAlone
-                    ? "" : serverKey.text(of: evidence, app: app, isTest: isTest),
-                address: address,
-                userAgent: request.field("user-agent") ?? ""
-            )
-        })
-    }
-
     /// An answer that is seen to fail on its way goes to the next check.
-    private static func answer(
-        _ claim: Claim,
-        _ caller: LaunchCaller,
-        _ clicks: any ClickStore
-    ) -> Response {
-        guard let body = MatchAnswer.match(claim, defaultLink: caller.app.settings.defaultLink) else {
+    private func answer(_ claim: Claim, _ directory: Directory, _ clicks: any ClickStore) -> Response {
+        let defaultLink = directory.app(app)?.settings.defaultLink
+        guard let body = MatchAnswer.match(claim, defaultLink: defaultLink) else {
             // The link that was answered first is set no more, and the personal one is not for this caller.
-            return noMatch(.ambiguous, caller)
+            return noMatch(.ambiguous)
         }
         var response = Response(.ok, json: body)
         // No more than this: who does not read has many answers under way.
@@ -130,22 +144,14 @@ struct FirstLaunch {
         return response
     }
 
-    private static func noMatch(_ reason: NoMatchReason, _ caller: LaunchCaller) -> Response {
-        let body = caller.isTest ? MatchAnswer.noMatch(reason).bytes : MatchAnswer.plainNoMatch
+    private func noMatch(_ reason: NoMatchReason) -> Response {
+        let body = isTest ? MatchAnswer.noMatch(reason).bytes : MatchAnswer.plainNoMatch
         return Response(.ok, fields: [.noStore], contentType: .json, body: body)
     }
 }
 
-extension LaunchEvidence {
-    /// Whether nothing names a click or the device but a fingerprint.
-    var isFingerprintAlone: Bool {
-        fingerprint != nil && references.isEmpty && idfa == nil && gaid == nil && signals == nil
-    }
-}
-
 extension ServerKey {
-    /// What a launch brought besides a fingerprint, as one text: another launch that has the fingerprint, the address
-    /// and the agent in common has other tokens, ids or signals.
+    /// What a launch brought besides a fingerprint, as one text.
     fileprivate func text(of evidence: LaunchEvidence, app: AppID, isTest: Bool) -> String {
         var parts = evidence.references.map { reference in
             switch reference {

@@ -163,7 +163,8 @@ extension TestService {
         _ body: String,
         key: KeyKind = .app,
         fields: [String: String] = [:],
-        peer: PeerAddress = TestService.peer
+        peer: PeerAddress = TestService.peer,
+        at moment: MonotonicTime = .now()
     ) async -> Answer {
         let usual = ["Content-Type": "application/json"].merging(bearer(key)) { $1 }
         return await send(
@@ -171,7 +172,8 @@ extension TestService {
             "/v1/deferred-deeplink/resolve",
             fields: usual.merging(fields) { $1 },
             body: body,
-            peer: peer
+            peer: peer,
+            at: moment
         )
     }
 
