@@ -39,7 +39,11 @@ final class FirstLaunch: Sendable {
         let isTest = key.kind == .test
         self.isTest = isTest
         let serverKey = context.service.serverKey
-        moreEvidence = evidence.map { evidence in { serverKey.text(of: evidence, app: app, isTest: isTest) } }
+        if let evidence {
+            moreEvidence = { serverKey.text(of: evidence, app: app, isTest: isTest) }
+        } else {
+            moreEvidence = nil
+        }
     }
 
     /// A ladder of everything that was brought; fingerprints are none where the app does without.

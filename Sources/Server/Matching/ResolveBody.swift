@@ -90,7 +90,7 @@ package struct ResolveBody {
         return try LaunchFields.installID(text, from: "install_id")
     }
 
-    private static func signals(_ body: JSONBody, _ platform: Platform?) throws(APIError) -> NativeSignals {
+    static func signals(_ body: JSONBody, _ platform: Platform?) throws(APIError) -> NativeSignals {
         var signals = NativeSignals(platform: platform ?? .unknown)
         signals.model = try body.text("model", maximumNameLength)
         signals.machine = try body.text("machine", maximumNameLength)
