@@ -2,7 +2,7 @@
 public struct MatchDecision: Sendable {
     /// Nil for no match.
     public let choice: ClickChoice?
-    /// What the fingerprint alone says; nil where a surer way decided and nothing was weighed.
+    /// What the fingerprint alone says, also where a surer way decided; nil where nothing was weighed.
     public let verdict: Verdict?
     /// Why there is no choice, where there is none.
     public let reason: NoMatchReason
@@ -10,20 +10,19 @@ public struct MatchDecision: Sendable {
     public init(_ view: CheckView, _ check: Check) {
         if let sure = view.sure {
             choice = sure
-            verdict = nil
+            verdict = Self.verdict(view, check)
             reason = view.reason
             return
         }
-        guard let evidence = view.evidence, let model = view.model else {
-            choice = nil
-            verdict = nil
-            reason = Self.reason(view.reason, check)
-            return
-        }
-        let verdict = Verdict(evidence, launch: check.traits, model: model, policy: check.policy)
+        let verdict = Self.verdict(view, check)
         self.verdict = verdict
-        choice = ClickChoice(verdict)
-        reason = Self.reason(verdict.noMatchReason ?? view.reason, check)
+        choice = verdict.flatMap { ClickChoice($0) }
+        reason = Self.reason(verdict?.noMatchReason ?? view.reason, check)
+    }
+
+    private static func verdict(_ view: CheckView, _ check: Check) -> Verdict? {
+        guard let evidence = view.evidence, let model = view.model else { return nil }
+        return Verdict(evidence, launch: check.traits, model: model, policy: check.policy)
     }
 
     /// A launch that named a click, and was not recognised by anything else, is told what was wrong with that.

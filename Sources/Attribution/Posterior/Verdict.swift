@@ -32,6 +32,12 @@ public struct Verdict: Equatable, Sendable {
     /// What the launch adds to the expected conversions, and to the square of their spread.
     public var expectedConversions: Double
     public var variance: Double
+    /// The likeliest destinations, at most ``toldShares``.
+    public var shares: [DestinationShare]
+    /// What each campaign adds to its own expected conversions, at most ``CampaignShare/told``.
+    public var campaigns: [CampaignShare]
+
+    public static let toldShares = 8
 
     /// A fingerprint is never more certain than this.
     public static let highestConfidence = 0.95
@@ -49,6 +55,8 @@ public struct Verdict: Equatable, Sendable {
         organicShare = posterior.organic
         expectedConversions = posterior.conversion
         variance = posterior.conversion * (1 - posterior.conversion)
+        shares = Array(posterior.destinations.prefix(Self.toldShares))
+        campaigns = CampaignShare.all(of: posterior.destinations)
         self.evidence = .fingerprint
         confidence = 0
         probability = 0

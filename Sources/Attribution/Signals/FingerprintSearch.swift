@@ -1,4 +1,5 @@
-/// Finds again what a fingerprint was made of, from the values that recent clicks had.
+/// Finds again what a fingerprint was made of, from the values that recent clicks had, and from those that are known of
+/// devices.
 ///
 /// A client that sends nothing but a hash does not say what it knows of its device; but of one that nearly fits a
 /// click, some component has another value that is common in the traffic, and can be found by trying.
@@ -20,72 +21,114 @@ public struct FingerprintSearch: Sendable {
         }
     }
 
+    /// What a search has come to.
+    public struct Finding: Equatable, Sendable {
+        /// Of the client's own form; nil when none was found.
+        public let input: FingerprintInput?
+        public let triedCombinations: Int
+    }
+
     private let vocabulary: Vocabulary
+    private let known: Vocabulary
     private let limit: Int
+
+    /// How many of the nearest inputs are tried with a changed component, and how many with more than a value that is
+    /// common in the traffic.
+    private static let changedCandidates = 200
+    private static let closelyTriedCandidates = 24
 
     /// - Parameters:
     ///   - vocabulary: the values to try.
+    ///   - known: rarer ones, of which only a few combinations are tried.
     ///   - limit: how many hashes a search may cost; a hash takes about a microsecond.
-    public init(_ vocabulary: Vocabulary, limit: Int = 200_000) {
+    public init(_ vocabulary: Vocabulary, known: Vocabulary = Vocabulary(), limit: Int = 200_000) {
         self.vocabulary = vocabulary
+        self.known = known
         self.limit = limit
     }
 
-    /// The input that hashes to `fingerprint`; nil when none is found within the limit.
+    /// The input that hashes to a fingerprint.
     ///
     /// - Parameters:
     ///   - fingerprint: what the client sent.
-    ///   - candidates: inputs of the nearest clicks, in every form, the nearest first: they are tried first, then
-    ///     with one component changed, then with two. Then all combinations are, those of the shortest form first.
-    /// - Returns: the input, of the client's own form.
+    ///   - candidates: as for ``find(near:where:)``.
+    /// - Returns: the input, of the client's own form; nil when none is found within the limit.
     public func input(
         of fingerprint: Fingerprint,
         near candidates: [FingerprintInput]
     ) -> FingerprintInput? {
-        var work = Work(fingerprint: fingerprint, left: limit)
-        for changes in 0...2 {
+        find(near: candidates) { $0 == fingerprint }.input
+    }
+
+    /// Looks for the input of a fingerprint that may be known by a keyed hash alone.
+    ///
+    /// - Parameters:
+    ///   - candidates: inputs of the nearest clicks, in every form, the nearest first: they are tried first, then
+    ///     with one component changed, then with two. Then all combinations are, those of the shortest form first.
+    ///   - fits: whether a fingerprint is the one.
+    /// - Returns: what was found, and how many combinations were tried.
+    public func find(
+        near candidates: [FingerprintInput],
+        where fits: @escaping (Fingerprint) -> Bool
+    ) -> Finding {
+        var work = Work(left: limit, fits: fits)
+        let input = find(near: candidates, &work)
+        return Finding(input: input, triedCombinations: limit - work.left)
+    }
+
+    private func find(near candidates: [FingerprintInput], _ work: inout Work) -> FingerprintInput? {
+        let close = candidates.prefix(Self.closelyTriedCandidates)
+        let steps = [
+            (candidates[...], 0, vocabulary), (candidates.prefix(Self.changedCandidates), 1, vocabulary),
+            (close, 1, known), (close, 2, vocabulary),
+        ]
+        for (candidates, changes, words) in steps {
             for candidate in candidates {
-                if let found = search(candidate, changes: changes, &work) { return found }
+                if let found = search(candidate, changes, words, &work) { return found }
             }
         }
         let forms = FingerprintForm.allCases.sorted { $0.components.count < $1.components.count }
         for form in forms {
-            let empty = FingerprintInput(form, [String](repeating: "", count: form.components.count))
-            if let found = search(empty, changes: form.components.count, &work) { return found }
+            if let found = search(all: form, vocabulary, &work) { return found }
         }
-        return nil
+        return forms.first.flatMap { search(all: $0, known, &work) }
     }
 
     private struct Work {
-        let fingerprint: Fingerprint
         var left: Int
+        let fits: (Fingerprint) -> Bool
     }
 
-    /// The places of a form's components, those with the fewest values to try first.
-    private func order(_ form: FingerprintForm) -> [Int] {
-        let counts = form.components.map { vocabulary.values[$0]?.count ?? 0 }
-        return counts.indices.sorted { (counts[$0], $0) < (counts[$1], $1) }
+    private func search(all form: FingerprintForm, _ words: Vocabulary, _ work: inout Work)
+        -> FingerprintInput?
+    {
+        let empty = FingerprintInput(form, [String](repeating: "", count: form.components.count))
+        return search(empty, form.components.count, words, &work)
     }
 
-    /// Tries `input` with exactly `changes` of its components changed.
+    /// Tries `input` with exactly `changes` of its components changed, those with the fewest values to try first.
     private func search(
         _ input: FingerprintInput,
-        changes: Int,
+        _ changes: Int,
+        _ words: Vocabulary,
         _ work: inout Work
     ) -> FingerprintInput? {
-        search(input, changes, of: order(input.form)[...], &work)
+        let counts = input.form.components.map { words.values[$0]?.count ?? 0 }
+        let order = counts.indices.sorted { (counts[$0], $0) < (counts[$1], $1) }
+        return search(input, changes, of: order[...], words, &work)
     }
 
     private func search(
         _ input: FingerprintInput,
         _ changes: Int,
         of places: ArraySlice<Int>,
+        _ vocabulary: Vocabulary,
         _ work: inout Work
     ) -> FingerprintInput? {
         guard changes > 0 else {
             guard work.left > 0 else { return nil }
             work.left -= 1
-            return input.fingerprint == work.fingerprint ? input : nil
+            return work.fits(input.fingerprint) ? input : nil
         }
         for (offset, place) in places.enumerated() where offset + changes <= places.count {
             var values = input.values
@@ -95,7 +138,7 @@ public struct FingerprintSearch: Sendable {
                 values[place] = value
                 let changed = FingerprintInput(input.form, values)
                 let rest = places.dropFirst(offset + 1)
-                if let found = search(changed, changes - 1, of: rest, &work) { return found }
+                if let found = search(changed, changes - 1, of: rest, vocabulary, &work) { return found }
             }
         }
         return nil

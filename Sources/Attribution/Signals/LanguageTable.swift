@@ -1,9 +1,9 @@
 /// The codes of languages, of which browsers and systems spell some differently.
 public final class LanguageTable: Sendable {
     /// By ``packed(_:)``.
-    private let canonicalCodes: [UInt64: String]
-    private let iosSpellings: [String: [Spelling]]
-    private let androidSpellings: [String: [Spelling]]
+    let canonicalCodes: [UInt64: String]
+    let iosSpellings: [String: [Spelling]]
+    let androidSpellings: [String: [Spelling]]
 
     /// Codes for "no language known" (ISO 639-2, RFC 5646), and the default locale of C programs.
     private static let unknown = Set(

@@ -19,9 +19,9 @@ public final class ScreenTable: Sendable {
         let width: Width
     }
 
-    private let widths: [ScreenSize: [Int: [Width]]]
+    let widths: [ScreenSize: [Int: [Width]]]
     /// In pixels, ascending.
-    private let androidPanels: [Int]
+    let androidPanels: [Int]
 
     /// No screen has fewer or more pixels a point.
     private static let plausibleScales = 0.5...10.0

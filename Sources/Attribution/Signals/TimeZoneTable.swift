@@ -8,7 +8,7 @@ public final class TimeZoneTable: Sendable {
 
     private let zones: [Zone]
     /// Positions in `zones` by every name as it is written.
-    private let positions: [String: Int]
+    let positions: [String: Int]
     /// Positions by every name in lower case.
     private let lowercasedPositions: [String: Int]
 

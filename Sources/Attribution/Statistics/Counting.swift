@@ -21,7 +21,7 @@ extension Dimension {
     /// Nil where the values are our own.
     public var dailyLimit: Int? {
         switch self {
-        case .total, .platform: nil
+        case .total, .platform, .method: nil
         case .campaign: 10_000
         case .source: 1_000
         case .osVersion: 500

@@ -43,6 +43,8 @@ public enum Dimension: String, CaseIterable, Sendable {
     case source
     case platform
     case osVersion = "os_version"
+    /// How launches were recognised; of matches alone.
+    case method
 }
 
 /// Numbers by metric; a metric that is missing is zero.
@@ -85,9 +87,12 @@ public struct StatisticsReport: Equatable, Sendable {
     public struct Group: Equatable, Sendable {
         public var name: String
         public var counts: Counts
-        public init(name: String, counts: Counts) {
+        /// Nil where it is not kept.
+        public var expected: ExpectedConversions?
+        public init(name: String, counts: Counts, expected: ExpectedConversions? = nil) {
             self.name = name
             self.counts = counts
+            self.expected = expected
         }
     }
     public struct Period: Equatable, Sendable {
@@ -107,6 +112,13 @@ public struct StatisticsReport: Equatable, Sendable {
     public var bySource: [Group] = []
     public var byPlatform: [Group] = []
     public var byOSVersion: [Group] = []
+    /// Matches alone, in the order in which the methods are tried; those without any left out.
+    public var byMethod: [Group] = []
+    public var expected = ExpectedConversions.zero
+    /// Over whole days.
+    public var calibration = CalibrationTable()
+    /// Checks that were counted and not recorded, because there were too many at once; since the beginning.
+    public var unrecordedChecks: Int64 = 0
     /// Ascending; periods without any count are left out.
     public var series: [Period] = []
     public var timeToInstall = TimeToInstallHistogram()

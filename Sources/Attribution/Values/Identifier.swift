@@ -7,10 +7,12 @@ public protocol IdentifiedSubject: Sendable {
 public enum ClickSubject: IdentifiedSubject { public static let prefix = "clk" }
 public enum AppSubject: IdentifiedSubject { public static let prefix = "app" }
 public enum KeySubject: IdentifiedSubject { public static let prefix = "key" }
+public enum CheckSubject: IdentifiedSubject { public static let prefix = "chk" }
 
 public typealias ClickID = Identifier<ClickSubject>
 public typealias AppID = Identifier<AppSubject>
 public typealias KeyID = Identifier<KeySubject>
+public typealias CheckID = Identifier<CheckSubject>
 
 /// A time-ordered 128-bit identifier: 48 bits of milliseconds since 1970, then 80 bits that make it unique.
 ///

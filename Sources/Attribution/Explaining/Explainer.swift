@@ -1,0 +1,189 @@
+/// Makes of what is stored about a check why it ended as it did.
+///
+/// Trying combinations of values may take most of a second: never on a loop's time.
+public struct Explainer: Sendable {
+    /// The server keys under which fingerprints were stored, the present one first.
+    public var keys: [ServerKey]
+    public var data: DeviceData
+    public var localizations: [AppID: AppLocalization]
+    /// Reads ``ClickEvidence/canonicalText``.
+    public var signals: @Sendable (String) -> CanonicalSignals?
+    /// How many combinations of values are tried for one explanation, under each key.
+    public var searchLimit = 300_000
+
+    /// How many near clicks are told.
+    private static let nearLimit = 5
+
+    public init(
+        keys: [ServerKey],
+        data: DeviceData = .embedded,
+        localizations: [AppID: AppLocalization] = [:],
+        signals: @escaping @Sendable (String) -> CanonicalSignals?
+    ) {
+        self.keys = keys
+        self.data = data
+        self.localizations = localizations
+        self.signals = signals
+    }
+
+    public func explain(_ material: ExplanationMaterial) -> Explanation {
+        let facts = material.record.facts
+        var explanation = Explanation(record: material.record)
+        explanation.clicks = told(material)
+        let isWithoutClick = !explanation.clicks.contains { $0.state != .later }
+        guard facts.outcome == .noMatch, isWithoutClick, let fingerprint = facts.fingerprint else {
+            return explanation
+        }
+        let near = nearClicks(material)
+        let finding = search(fingerprint, near, localization(of: material.record.app))
+        explanation.launch = finding.input
+        explanation.triedCombinations = finding.triedCombinations
+        let nearest =
+            finding.input.map { self.nearest($0, near, facts.at) }
+            ?? neighbours(material, facts.at)
+        explanation.clicks = nearest + explanation.clicks
+        return explanation
+    }
+
+    /// What became of the clicks that the check could be about, those that could have been its answer first.
+    private func told(_ material: ExplanationMaterial) -> [ExplainedClick] {
+        let facts = material.record.facts
+        let answer = facts.outcome == .noMatch ? nil : facts.click
+        let same = Set(material.sameFingerprint.map(\.id))
+        let all = material.sameFingerprint + material.named.filter { !same.contains($0.id) }
+        let clicks = all.map { click in
+            ExplainedClick(
+                click,
+                click.state(at: facts.at, isAnswer: click.id.high == answer?.high),
+                hasSameFingerprint: same.contains(click.id),
+                share: facts.shares.first { $0.click.high == click.id.high }?.probability
+            )
+        }
+        return clicks.enumerated().sorted { left, right in
+            (rank(left.element.state), -(left.element.share ?? 0), left.offset)
+                < (rank(right.element.state), -(right.element.share ?? 0), right.offset)
+        }.map(\.element)
+    }
+
+    private func rank(_ state: KnownClick.State) -> Int {
+        switch state {
+        case .answered: 0
+        case .open: 1
+        case .claimed, .retired, .expired, .robot: 2
+        case .later: 3
+        }
+    }
+
+    private func localization(of app: AppID) -> AppLocalization { localizations[app] ?? .unknown }
+
+    /// A click with what its device would hash.
+    private struct NearClick {
+        let click: KnownClick
+        let spellings: SignalSpellings
+        let inputs: [FingerprintInput]
+        let signals: CanonicalSignals
+    }
+
+    private func nearClicks(_ material: ExplanationMaterial) -> [NearClick] {
+        let localization = localization(of: material.record.app)
+        var byText: [String: NearClick] = [:]
+        return material.recent.compactMap { click in
+            guard let text = click.canonicalText else { return nil }
+            if let known = byText[text] {
+                return NearClick(
+                    click: click,
+                    spellings: known.spellings,
+                    inputs: known.inputs,
+                    signals: known.signals
+                )
+            }
+            guard let signals = signals(text) else { return nil }
+            let near = NearClick(
+                click: click,
+                spellings: SignalSpellings(signals, localization, data),
+                inputs: signals.inputs(localization: localization, data: data),
+                signals: signals
+            )
+            byText[text] = near
+            return near
+        }
+    }
+
+    private func search(
+        _ fingerprint: KeyedHash,
+        _ near: [NearClick],
+        _ localization: AppLocalization
+    ) -> FingerprintSearch.Finding {
+        var vocabulary = FingerprintSearch.Vocabulary()
+        var candidates: [FingerprintInput] = []
+        var known: Set<FingerprintInput> = []
+        for click in near where click.inputs.contains(where: { known.insert($0).inserted }) {
+            vocabulary.add(click.signals, localization, data)
+            candidates += click.inputs.filter { !candidates.suffix(8).contains($0) }
+        }
+        let search = FingerprintSearch(
+            vocabulary,
+            known: FingerprintSearch.Vocabulary(data),
+            limit: searchLimit
+        )
+        var tried = 0
+        for key in keys {
+            let finding = search.find(near: candidates) { key.keyed($0) == fingerprint }
+            tried += finding.triedCombinations
+            guard finding.input == nil else {
+                return FingerprintSearch.Finding(input: finding.input, triedCombinations: tried)
+            }
+        }
+        return FingerprintSearch.Finding(input: nil, triedCombinations: tried)
+    }
+
+    /// Clicks from the launch's own network, where nothing else brings them together.
+    private func neighbours(_ material: ExplanationMaterial, _ moment: Timestamp) -> [ExplainedClick] {
+        let close = material.recent.filter { $0.agreement == .exact }
+        return close.prefix(Self.nearLimit).map { click in
+            ExplainedClick(click, click.state(at: moment, isAnswer: false), hasSameFingerprint: false)
+        }
+    }
+
+    /// The clicks that differ from the launch in the fewest components; among equals those from its own network first,
+    /// then the newest.
+    private func nearest(_ launch: FingerprintInput, _ near: [NearClick], _ moment: Timestamp)
+        -> [ExplainedClick]
+    {
+        let differing = near.enumerated().compactMap { place, click in
+            differences(launch, click).map { (place: place, click: click.click, differences: $0) }
+        }
+        let sorted = differing.sorted { left, right in
+            (left.differences.count, left.click.agreement.rawValue, left.place)
+                < (right.differences.count, right.click.agreement.rawValue, right.place)
+        }
+        return sorted.prefix(Self.nearLimit).map { near in
+            ExplainedClick(
+                near.click,
+                near.click.state(at: moment, isAnswer: false),
+                hasSameFingerprint: false,
+                differences: near.differences
+            )
+        }
+    }
+
+    /// Nil where the click has no fingerprint of that form, or nothing in common with the launch.
+    private func differences(_ launch: FingerprintInput, _ near: NearClick) -> [ExplainedClick.Difference]? {
+        guard let input = near.inputs.first(where: { $0.form == launch.form }) else { return nil }
+        let plain = launch.differences(from: input)
+        guard plain.count < launch.form.components.count else { return nil }
+        // What the click's device may well have spelled as the launch does keeps nobody apart, unless nothing else does.
+        let real = plain.filter { component in
+            !near.spellings.place(of: component).contains {
+                near.spellings.choices[$0].text == launch.value(of: component)
+            }
+        }
+        return (real.isEmpty ? plain : real).map { component in
+            ExplainedClick.Difference(
+                component,
+                click: input.value(of: component) ?? "",
+                launch: launch.value(of: component) ?? ""
+            )
+        }
+    }
+}

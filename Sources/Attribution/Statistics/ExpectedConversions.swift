@@ -1,0 +1,44 @@
+/// How many launches clicks are expected to have led to: the sum of the probabilities, whether each was answered with a
+/// match or not.
+///
+/// Kept in millionths, so that sums come out the same in whichever order they are made.
+public struct ExpectedConversions: Hashable, Sendable {
+    public private(set) var millionths: Int64
+    /// Of the number, in millionths.
+    public private(set) var varianceMillionths: Int64
+
+    public static let zero = ExpectedConversions(millionths: 0, varianceMillionths: 0)
+
+    public init(millionths: Int64, varianceMillionths: Int64) {
+        self.millionths = millionths
+        self.varianceMillionths = varianceMillionths
+    }
+
+    /// One launch that a click led to with this probability; held within 0…1, nothing for what is no number.
+    public init(probability: Double) {
+        let probability = probability.isFinite ? min(max(probability, 0), 1) : 0
+        self.init(
+            millionths: Self.millionths(probability),
+            varianceMillionths: Self.millionths(probability * (1 - probability))
+        )
+    }
+
+    public var count: Double { Double(millionths) / 1_000_000 }
+
+    /// The standard deviation of the number: √Σ p · (1 − p).
+    public var spread: Double { (Double(max(varianceMillionths, 0)) / 1_000_000).squareRoot() }
+
+    public static func + (left: Self, right: Self) -> Self {
+        Self(
+            millionths: left.millionths &+ right.millionths,
+            varianceMillionths: left.varianceMillionths &+ right.varianceMillionths
+        )
+    }
+
+    public static func += (left: inout Self, right: Self) {
+        left = left + right
+    }
+
+    /// Rounded; of 0…1.
+    static func millionths(_ share: Double) -> Int64 { Int64(share * 1_000_000 + 0.5) }
+}

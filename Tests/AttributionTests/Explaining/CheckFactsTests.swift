@@ -1,0 +1,164 @@
+import Attribution
+import Testing
+
+@Suite("What is recorded and counted of a check")
+struct CheckFactsTests {
+    private static let candidates = [
+        PosteriorScenario.candidate(1, secondsAgo: 300, url: 1, campaign: 7, address: .exact, visitor: 1),
+        PosteriorScenario.candidate(2, secondsAgo: 280, url: 2, campaign: 7, address: .exact, visitor: 2),
+        PosteriorScenario.candidate(3, secondsAgo: 250, url: 3, campaign: 8, address: .differs, visitor: 3),
+    ]
+
+    private func report(_ ending: CheckEnding, _ candidates: [Candidate] = candidates) -> CheckReport {
+        CheckReport(
+            ending,
+            verdict: candidates.isEmpty ? nil : PosteriorScenario.verdict(candidates),
+            evidence: candidates.isEmpty ? nil : CandidateEvidence(candidates: candidates)
+        )
+    }
+
+    private func check() -> Check {
+        Check(
+            app: AppID(high: 1, low: 1),
+            ladder: MatchingLadder(fingerprint: KeyedHash(index: 1, rest: 2)),
+            caller: Caller(KeyedHash(index: 3, rest: 4)),
+            install: KeyedHash(index: 5, rest: 6),
+            at: PosteriorScenario.noon,
+            firstByteAt: 0,
+            replayGrace: 0,
+            platform: .ios,
+            details: Deferred(
+                LaunchDetails(
+                    address: AddressHashes(exact: 1, near: 2),
+                    release: OSRelease(platform: .ios, major: 26, minor: 1),
+                    sdkVersion: "ios 1.8.9",
+                    requestID: String(repeating: "r", count: 100)
+                )
+            )
+        )
+    }
+
+    private func claim(_ click: UInt64, _ method: AttributionMethod, campaign: String? = "SUMMER25") throws
+        -> Claim
+    {
+        let facts = Click.Facts(
+            app: AppID(high: 1, low: 1),
+            destination: DeepLinkURL(stored: "myapp://promo/item"),
+            campaignKey: campaign.flatMap { CampaignKey($0) },
+            journeyID: try #require(JourneyID("j_1")),
+            clickedAt: PosteriorScenario.noon,
+            recordedAt: PosteriorScenario.noon,
+            window: .standard
+        )
+        return Claim(
+            click: Click(id: ClickID(high: click, low: 77), facts: facts),
+            claimedAt: PosteriorScenario.noon,
+            method: method,
+            confidence: method.confidence ?? 0.8
+        )
+    }
+
+    @Test("a check that was ambiguous is recorded with its likeliest clicks and what spoke for them")
+    func ambiguous() throws {
+        let facts = CheckFacts(report(.noMatch(.ambiguous)), of: check())
+        #expect(facts.outcome == .noMatch)
+        #expect(facts.reason == .ambiguous)
+        #expect(facts.candidates == 3)
+        #expect(facts.shares.count == 3)
+        #expect(facts.shares.first?.click == facts.click)
+        #expect(facts.lane == Lane(platform: .ios, form: .a))
+        #expect(facts.agreement == .exact)
+        #expect(facts.method == nil)
+        #expect(facts.hasInstallID)
+        #expect(!facts.namesClick)
+        #expect(facts.sdkVersion == "ios 1.8.9")
+        #expect(facts.release?.minor == 1)
+        #expect(facts.requestID == String(repeating: "r", count: 64))
+        let sum = facts.shares.reduce(facts.organicShare ?? 0) { $0 + $1.probability }
+        #expect(abs(sum - 1) < 1e-9)
+    }
+
+    @Test(
+        "one that a token decided is recorded with that click, and with what its fingerprint would have said"
+    )
+    func token() throws {
+        let facts = CheckFacts(report(.match(try claim(3, .signedToken))), of: check())
+        #expect(facts.click == ClickID(high: 3, low: 77))
+        #expect(facts.method == .signedToken)
+        #expect(facts.confidence == 0.99)
+        #expect(facts.agreement == .differs)
+        #expect(facts.shares.first?.click.high != 3)
+    }
+
+    @Test("one that found nothing is recorded with nothing else")
+    func nothing() {
+        let facts = CheckFacts(report(.noMatch(.noClick), []), of: check())
+        #expect(facts.reason == .noClick)
+        #expect(facts.click == nil && facts.confidence == nil && facts.organicShare == nil)
+        #expect(facts.candidates == 0 && facts.shares.isEmpty)
+    }
+
+    @Test("a campaign expects the sum of its destinations, whichever of them was meant")
+    func campaigns() throws {
+        let verdict = PosteriorScenario.verdict(Self.candidates)
+        let first = try #require(verdict.campaigns.first)
+        #expect(first.campaign == 7)
+        let own = verdict.shares.filter { $0.destination.campaign == 7 }.reduce(0) { $0 + $1.probability }
+        #expect(abs(first.probability - own) < 1e-12)
+        let all = verdict.campaigns.reduce(0) { $0 + $1.probability }
+        #expect(abs(all - verdict.expectedConversions) < 1e-9)
+    }
+
+    @Test(
+        "matched or not, a check adds its probability to the expected conversions, and a repetition nothing"
+    )
+    func expectation() throws {
+        let unmatched = try #require(CheckExpectation(report(.noMatch(.ambiguous))))
+        let verdict = PosteriorScenario.verdict(Self.candidates)
+        #expect(abs(unmatched.total.count - verdict.expectedConversions) < 1e-6)
+        #expect(unmatched.parts.count == 2)
+        let sure = try #require(CheckExpectation(report(.match(try claim(1, .signedToken)))))
+        #expect(sure.total == ExpectedConversions(probability: 0.99))
+        #expect(sure.parts == [.named(try #require(CampaignKey("SUMMER25")), sure.total)])
+        #expect(CheckExpectation(report(.replay(try claim(1, .fingerprint)))) == nil)
+        #expect(CheckExpectation(report(.noMatch(.noClick), [])) == nil)
+    }
+
+    @Test("probabilities add up in any order, and their spread is the root of the sum of p · (1 − p)")
+    func sums() {
+        let probabilities = [0.25, 0.5, 0.95, 1, 0]
+        let sum = probabilities.map(ExpectedConversions.init(probability:)).reduce(.zero, +)
+        #expect(sum == probabilities.reversed().map(ExpectedConversions.init(probability:)).reduce(.zero, +))
+        #expect(abs(sum.count - 2.7) < 1e-9)
+        #expect(abs(sum.spread - (0.1875 + 0.25 + 0.0475).squareRoot()) < 1e-9)
+        for strange in [Double.nan, .infinity, -.infinity, -1] {
+            #expect(ExpectedConversions(probability: strange) == .zero)
+        }
+        #expect(ExpectedConversions(probability: 7).count == 1)
+    }
+
+    @Test("a launch with a token says whether its fingerprint would have been right, and how likely that was")
+    func calibration() throws {
+        let right = try #require(
+            CalibrationSample(report(.match(try claim(2, .signedToken)), [Self.candidates[1]]))
+        )
+        #expect(right.bin.right == 1)
+        #expect(right.index == 9)
+        let wrong = try #require(CalibrationSample(report(.match(try claim(3, .signedToken)))))
+        #expect(wrong.bin.right == 0)
+        // Of two equal ones half are right, given that a click led to the launch.
+        #expect(abs(wrong.bin.expected - 0.5) < 0.05)
+        #expect(CalibrationSample(report(.match(try claim(1, .clickID)))) == nil)
+        #expect(CalibrationSample(report(.match(try claim(1, .signedToken)), [])) == nil)
+        var table = CalibrationTable()
+        #expect(table.error == nil)
+        table.add(right.bin, at: right.index)
+        table.add(wrong.bin, at: wrong.index)
+        table.add(wrong.bin, at: 10)
+        #expect(table.launches == 2)
+        let error = abs(1 - right.bin.expected) + wrong.bin.expected
+        #expect(abs((table.error ?? 0) - error / 2) < 1e-9)
+        #expect(CalibrationSample(stated: 1, conversion: 1, isRight: true).index == 9)
+        #expect(CalibrationSample(stated: 0, conversion: 0, isRight: false).index == 0)
+    }
+}

@@ -1,0 +1,210 @@
+import Attribution
+import Testing
+
+@Suite("Why a check ended as it did")
+struct ExplainerTests {
+    private static let noon = TestValues.noon
+    private static let app = AppID(high: 1, low: 1)
+    private let key = ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount))
+
+    private static func signals(_ line: String) -> CanonicalSignals {
+        let words = line.split(separator: ";").map(String.init)
+        return CanonicalSignals(
+            platform: .ios,
+            model: words[0],
+            system: .exact(OSVersion(major: 17, minor: 2)),
+            screen: ScreenSize(390, 844),
+            scale: 3,
+            timezone: words[1],
+            languages: [words[2]]
+        )
+    }
+
+    private func explainer() throws -> Explainer {
+        Explainer(keys: [try #require(key)], signals: { Self.signals($0) })
+    }
+
+    private func record(
+        _ reason: NoMatchReason?,
+        launch text: String? = nil,
+        set: (inout CheckFacts) -> Void = { _ in }
+    ) throws -> CheckRecord {
+        let key = try #require(key)
+        var facts = CheckFacts(
+            at: Self.noon,
+            outcome: reason == nil ? .match : .noMatch,
+            reason: reason,
+            fingerprint: text.map { key.keyed(Fingerprint(of: $0)) }
+        )
+        set(&facts)
+        return CheckRecord(id: CheckID(high: 9, low: 9), app: Self.app, isTest: false, facts: facts)
+    }
+
+    private func click(
+        _ number: UInt64,
+        minutesAgo: Int64,
+        _ line: String? = nil,
+        window: Int64 = 86_400_000,
+        set: (inout KnownClick) -> Void = { _ in }
+    ) -> KnownClick {
+        let clickedAt = Self.noon.advanced(byMilliseconds: -minutesAgo * 60_000)
+        var click = KnownClick(
+            id: ClickID(high: number, low: number),
+            clickedAt: clickedAt,
+            expiresAt: clickedAt.advanced(byMilliseconds: window),
+            campaign: CampaignKey("SUMMER25"),
+            canonicalText: line
+        )
+        set(&click)
+        return click
+    }
+
+    @Test(
+        "names the value in which the nearest click differs, though the client sent nothing but a hash",
+        arguments: [
+            (
+                "iPhone|Asia/Dubai|tr", FingerprintForm.d, SignalComponent.timezone, "Europe/Istanbul",
+                "Asia/Dubai"
+            ),
+            ("iPhone|Europe/Istanbul|de", .d, .language, "tr", "de"),
+            ("iPhone|1170|Asia/Dubai|tr", .c, .timezone, "Europe/Istanbul", "Asia/Dubai"),
+            ("iPhone|1206|Europe/Istanbul|tr", .c, .width, "1170", "1206"),
+            ("iPhone|18.5|390x844|Europe/Istanbul|tr", .a, .osVersion, "17.2", "18.5"),
+            ("iPad|Europe/Istanbul|tr", .d, .model, "iPhone", "iPad"),
+        ]
+    )
+    func difference(
+        launch: String,
+        form: FingerprintForm,
+        component: SignalComponent,
+        click: String,
+        value: String
+    ) throws {
+        // One click alone: none of the launch's values was ever seen.
+        let near = self.click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")
+        let material = ExplanationMaterial(record: try record(.noClick, launch: launch), recent: [near])
+        let explanation = try explainer().explain(material)
+        #expect(explanation.launch?.text == launch)
+        #expect(explanation.launch?.form == form)
+        let told = try #require(explanation.clicks.first)
+        #expect(told.differences == [.init(component, click: click, launch: value)])
+        #expect(told.state == .open)
+        #expect(explanation.summary.contains("click says \(click), launch hash fits \(value)"))
+        #expect(explanation.summary.contains("SUMMER25"))
+        #expect(explanation.summary.contains("3 min before"))
+        #expect(explanation.advice.contains { $0.hasPrefix("\(component.rawValue): ") })
+    }
+
+    @Test(
+        "of several clicks tells the one that differs least, and among equals the one from the launch's network"
+    )
+    func nearest() throws {
+        let clicks = [
+            click(1, minutesAgo: 1, "iPhone;Europe/Berlin;de"),
+            click(2, minutesAgo: 2, "iPhone;Europe/Istanbul;tr"),
+            click(3, minutesAgo: 9, "iPhone;Europe/Istanbul;tr") { $0.agreement = .exact },
+        ]
+        let material = ExplanationMaterial(
+            record: try record(.noClick, launch: "iPhone|Asia/Dubai|tr"),
+            recent: clicks
+        )
+        let explanation = try explainer().explain(material)
+        #expect(explanation.clicks.map(\.click.id.high) == [3, 2, 1])
+    }
+
+    @Test("says that nothing was found where the hash is of values that nobody knows, within its limit")
+    func unknown() throws {
+        var explainer = try explainer()
+        explainer.searchLimit = 2000
+        let material = ExplanationMaterial(
+            record: try record(.noClick, launch: "Nokia 3310|Mars/Base|tlh"),
+            recent: [click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")]
+        )
+        let explanation = explainer.explain(material)
+        #expect(explanation.launch == nil)
+        #expect(explanation.triedCombinations == 2000)
+        #expect(explanation.clicks.isEmpty)
+        #expect(explanation.summary.contains("none of 2000 combinations"))
+    }
+
+    @Test("finds what a fingerprint was made of under an earlier server key, too")
+    func earlierKey() throws {
+        let present = try #require(ServerKey(bytes: Array(repeating: 8, count: ServerKey.byteCount)))
+        let explainer = Explainer(keys: [present, try #require(key)], signals: { Self.signals($0) })
+        let material = ExplanationMaterial(
+            record: try record(.noClick, launch: "iPhone|Asia/Dubai|tr"),
+            recent: [click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")]
+        )
+        #expect(explainer.explain(material).launch?.text == "iPhone|Asia/Dubai|tr")
+    }
+
+    @Test("tells what became of each click with the launch's fingerprint, and looks for no other then")
+    func fates() throws {
+        let hour: Int64 = 3_600_000
+        let clicks = [
+            click(1, minutesAgo: -5),
+            click(2, minutesAgo: 10) { $0.isRobot = true },
+            click(3, minutesAgo: 20) { $0.claimedAt = Self.noon.advanced(byMilliseconds: -hour / 6) },
+            click(4, minutesAgo: 300, window: hour),
+            click(5, minutesAgo: 30) { $0.isRetired = true },
+            click(6, minutesAgo: 40),
+        ]
+        let material = ExplanationMaterial(
+            record: try record(.expired, launch: "iPhone|Asia/Dubai|tr"),
+            sameFingerprint: clicks,
+            recent: [click(7, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")]
+        )
+        let explanation = try explainer().explain(material)
+        #expect(explanation.triedCombinations == nil)
+        #expect(explanation.clicks.map(\.state) == [.open, .robot, .claimed, .expired, .retired, .later])
+        #expect(explanation.clicks.allSatisfy { $0.hasSameFingerprint })
+        #expect(explanation.summary.contains("had expired 4 h before: its window was 60 min"))
+    }
+
+    @Test("has a sentence and an advice for every reason", arguments: NoMatchReason.allCases)
+    func words(reason: NoMatchReason) throws {
+        let explanation = Explanation(record: try record(reason, launch: "iPhone|Asia/Dubai|tr"))
+        #expect(explanation.summary.hasSuffix("."))
+        #expect(!explanation.advice.isEmpty)
+        #expect(explanation.advice.allSatisfy { $0.hasSuffix(".") })
+    }
+
+    @Test("says of a match which click, campaign and method, how certain, and who else there was")
+    func match() throws {
+        let answered = click(4, minutesAgo: 4)
+        var record = try record(nil, launch: "iPhone|Asia/Dubai|tr") { facts in
+            facts.click = answered.id
+            facts.method = .probabilistic
+            facts.confidence = 0.83
+            facts.candidates = 3
+            facts.shares = [CheckFacts.Share(click: ClickID(high: 4, low: 0), probability: 0.83)]
+        }
+        record.campaign = CampaignKey("SUMMER25")
+        let explanation = try explainer().explain(
+            ExplanationMaterial(record: record, sameFingerprint: [click(3, minutesAgo: 9), answered])
+        )
+        #expect(explanation.clicks.map(\.state) == [.answered, .open])
+        #expect(explanation.clicks.first?.share == 0.83)
+        for words in [answered.id.text, "\"SUMMER25\"", "4 min after it", "83 %", "2 other live clicks"] {
+            #expect(explanation.summary.contains(words))
+        }
+        #expect(explanation.advice.isEmpty)
+    }
+
+    @Test("reads what people have at hand: ids of checks, clicks and requests, and fingerprints")
+    func references() throws {
+        let key = try #require(key)
+        let (check, click) = (CheckID(high: 5, low: 6), ClickID(high: 7, low: 8))
+        #expect(CheckReference(check.text, keys: [key]) == .check(check))
+        #expect(CheckReference(click.text, keys: [key]) == .click(click))
+        let hex = String(repeating: "ab", count: 32)
+        let fingerprint = try #require(Fingerprint(hex: hex))
+        #expect(CheckReference(hex, keys: [key]) == .fingerprint([key.keyed(fingerprint)]))
+        #expect(CheckReference("req_x-1", keys: [key]) == .request("req_x-1"))
+        let long = String(repeating: "r", count: 100)
+        #expect(CheckReference(long, keys: [key]) == .request(String(long.prefix(64))))
+        for text in ["", "two words", "ü", String(repeating: "r", count: 129)] {
+            #expect(CheckReference(text, keys: [key]) == nil)
+        }
+    }
+}
