@@ -157,6 +157,48 @@ package enum HotQueries {
             RecentVisits.recent,
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid>?)"
         ),
+        query(
+            "records of checks, back from one",
+            CheckReading.page,
+            "SEARCH checks USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"
+        ),
+        query(
+            "record of a claim",
+            CheckReading.ofClaim,
+            "CO-ROUTINE",
+            "SEARCH checks USING INTEGER PRIMARY KEY (rowid>?)",
+            "SCAN"
+        ),
+        query(
+            "oldest records of checks",
+            CheckSQL.deleteOldest,
+            "SEARCH checks USING INTEGER PRIMARY KEY (rowid=?)",
+            "LIST SUBQUERY",
+            "SEARCH checks USING INTEGER PRIMARY KEY (rowid<?)"
+        ),
+        query(
+            "campaign of a hash",
+            CheckSQL.campaignOfHash,
+            "CO-ROUTINE open",
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
+            "SCAN open",
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
+        query(
+            "recent clicks of an explanation",
+            ExplanationLook.recent,
+            "CO-ROUTINE newest",
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid<?)",
+            "SCAN newest",
+            "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"
+        ),
+        query(
+            "expected conversions",
+            ProbabilitySQL.sumOfExpected,
+            "SEARCH expected_conversions USING PRIMARY KEY "
+                + "(scope=? AND campaign=? AND granularity=? AND period>? AND period<?)"
+        ),
         query("counts of clicks", CounterIncrement.addClicks, Self.counterPlan),
         query("counts of matches", CounterIncrement.addMatches, Self.counterPlan),
         query(

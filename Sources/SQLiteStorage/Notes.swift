@@ -24,9 +24,11 @@ final class Notes: Sendable {
         private var lastKeyUse: (key: KeyID, index: Dictionary<KeyID, Timestamp>.Index)?
         /// Clicks whose answer was seen to fail on its way, each time that it was.
         var failedDeliveries: [ClickID] = []
+        var checks = CheckNotes()
 
         var isEmpty: Bool {
             noMatches.isEmpty && replays.isEmpty && keyUses.isEmpty && failedDeliveries.isEmpty
+                && checks.isEmpty
         }
 
         mutating func count(_ noMatch: NoMatch) {
@@ -55,12 +57,18 @@ final class Notes: Sendable {
             lastKeyUse = nil
             keyUses.merge(other.keyUses, uniquingKeysWith: max)
             failedDeliveries += other.failedDeliveries
+            checks.merge(other.checks)
         }
     }
 
     private let content = Monitor(Content())
 
     func update(_ body: (inout Content) -> Void) {
+        content.withLock { body(&$0) }
+    }
+
+    /// As ``update(_:)``, with an answer.
+    func withContent<Result>(_ body: (inout Content) -> Result) -> Result {
         content.withLock { body(&$0) }
     }
 

@@ -101,6 +101,10 @@ extension SQLiteSession: ClickStore {
 
     public func note(_ report: CheckReport, of check: Check) {
         guard let scope = knownScope(of: check.app, isTest: check.isTest) else { return }
+        var check = check
+        let isRecorded = isToBeRecorded(report)
+        // Learning asks for them too.
+        if isRecorded { check.details.settle() }
         let hour = Granularity.hour.start(of: check.at)
         switch report.ending {
         case .match: break
@@ -116,7 +120,8 @@ extension SQLiteSession: ClickStore {
             )
             notes.update { $0.replays[replay, default: 0] += 1 }
         }
-        lessons.learn(from: report, of: check, scope)
+        let launches = lessons.learn(from: report, of: check, scope)
+        note(report, of: check, isRecorded: isRecorded, launches: launches, scope)
     }
 
     /// Waits until what was noted is on disk.

@@ -168,6 +168,8 @@ public final class SQLiteStore: Sendable {
             started.append(try ServiceThread { FilterBuilder(shared: shared, opening: opening).run() })
             shared.beginBackgroundThread()
             started.append(try ServiceThread { Learner(shared: shared, opening: opening).run() })
+            shared.beginBackgroundThread()
+            started.append(try ServiceThread { AsideReader(shared: shared, opening: opening).run() })
         }
         threads.withLock { $0 = started }
     }

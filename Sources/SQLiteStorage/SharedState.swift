@@ -8,6 +8,7 @@ final class SharedState: Sendable {
     let ledger: AnswerLedger
     let troubles: TroubleLog
     let learnt: LearntState
+    let records = RecordBudget()
 
     /// What the background threads wait for, and what is waited for of them.
     struct Background: Sendable {
@@ -18,6 +19,8 @@ final class SharedState: Sendable {
         var wantsFilter = false
         /// A key that very many clicks have wants a summary.
         var wantsSummary = false
+        /// What the reader beside the loops is to answer.
+        var questions: [AsideQuestion] = []
         /// Threads beside the writer that have their hands in the database.
         var threadCount = 0
         /// The writer has ended, or was given up.

@@ -14,7 +14,7 @@ enum Backend: String, CaseIterable, Sendable {
 }
 
 /// What a loop has of a store.
-typealias TestSession = any ClickStore & AppStore & StatsStore
+typealias TestSession = any ClickStore & AppStore & StatsStore & CheckStore
 
 /// A clock that tests move.
 final class TestClock: Sendable {

@@ -112,7 +112,8 @@ struct StatisticsTests {
             return try await session.statistics(StatisticsQuery(campaign: campaign), at: TestStore.noon)
         }
         #expect(report.totals == [.clicks: 4, .matches: 1])
-        #expect(report.byCampaign == [.init(name: "A", counts: [.clicks: 4, .matches: 1])])
+        #expect(report.byCampaign.map(\.name) == ["A"])
+        #expect(report.byCampaign.map(\.counts) == [[.clicks: 4, .matches: 1]])
         #expect(
             report.bySource == [
                 .init(name: "qr", counts: [.clicks: 3]),
@@ -172,7 +173,8 @@ struct StatisticsTests {
         #expect(all.totals == [.clicks: 3])
         #expect(all.byApp.map(\.counts) == [[.clicks: 1], [.clicks: 2]])
         #expect(all.byApp.map(\.name) == [AppID(high: 1, low: 1).text, other.text])
-        #expect(all.byCampaign == [.init(name: "SUMMER25", counts: [.clicks: 3])])
+        #expect(all.byCampaign.map(\.name) == ["SUMMER25"])
+        #expect(all.byCampaign.map(\.counts) == [[.clicks: 3]])
         #expect((all.liveClicks, one.liveClicks) == (3, 2))
         #expect(one.totals == [.clicks: 2])
         #expect(all.databaseBytes > 0 && all.writeAheadLogBytes > 0)

@@ -60,8 +60,10 @@ struct CounterBatch: Sendable {
     private(set) var delays: [DelaySlot: Int64] = [:]
     /// Live clicks gained or lost, by when they expire.
     private(set) var live: [ExpirySlot: Int64] = [:]
+    /// Expected conversions and calibration.
+    var probabilities = ProbabilityBatch()
 
-    var isEmpty: Bool { counts.isEmpty && delays.isEmpty && live.isEmpty }
+    var isEmpty: Bool { counts.isEmpty && delays.isEmpty && live.isEmpty && probabilities.isEmpty }
 
     mutating func add(
         _ count: Int64,
@@ -99,6 +101,18 @@ struct CounterBatch: Sendable {
         return campaign
     }
 
+    /// How a match was recognised; the campaign as it is counted.
+    mutating func addMatch(
+        by method: AttributionMethod,
+        of scope: Scope,
+        campaign: String?,
+        at moment: Timestamp
+    ) {
+        var labels = [CounterLabel(.method, method.rawValue)]
+        if let campaign { labels.append(CounterLabel(campaign: campaign, .method, method.rawValue)) }
+        add(1, .matches, to: labels, of: scope, in: Granularity.hour.start(of: moment))
+    }
+
     /// The delay of a match, under the name that its campaign is counted under.
     mutating func addDelay(_ milliseconds: Int64, of scope: Scope, campaign: String?, on day: Timestamp) {
         let bin = TimeToInstallHistogram.bin(forMilliseconds: milliseconds)
@@ -116,5 +130,6 @@ struct CounterBatch: Sendable {
         counts.removeAll(keepingCapacity: true)
         delays.removeAll(keepingCapacity: true)
         live.removeAll(keepingCapacity: true)
+        probabilities = ProbabilityBatch()
     }
 }

@@ -12,6 +12,7 @@ extension CounterBatch {
             try delay.run(scope, campaign, Granularity.day.rawValue, slot.day.milliseconds, bin, count)
         }
         try LiveClicks.write(live, to: connection)
+        try probabilities.write(to: connection)
     }
 
     private func write(_ counts: MetricCounts, of slot: Slot, to connection: Connection) throws(SQLiteError) {

@@ -25,15 +25,17 @@ struct StatisticsReader {
         report.bySource = try sortedGroups(.source)
         report.byPlatform = try sortedGroups(.platform)
         report.byOSVersion = try sortedGroups(.osVersion)
+        report.byMethod = try methods()
         report.byCampaign = try campaigns(totals: report.totals)
         report.series = try series()
         report.timeToInstall = try delays()
+        try addProbabilities(to: &report)
         report.databaseBytes = try connection.databaseByteCount()
         return report
     }
 
     /// Counts by value of a dimension in one scope, over all spans of the query.
-    private func groups(_ dimension: Dimension, of scope: Scope) throws(SQLiteError) -> [String: Tally] {
+    func groups(_ dimension: Dimension, of scope: Scope) throws(SQLiteError) -> [String: Tally] {
         var groups: [String: Tally] = [:]
         let statement = try connection.statement(StatisticsSQL.groups)
         for span in query.spans {
@@ -102,7 +104,8 @@ struct StatisticsReader {
 }
 
 extension StatisticsQuery {
-    fileprivate var delaySpan: CountedSpans {
+    /// The whole days of the range.
+    var delaySpan: CountedSpans {
         var query = self
         query.interval = .day
         return query.spans.first

@@ -32,15 +32,23 @@ struct Lessons {
     }
 
     /// From a check that was answered.
-    mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope) {
-        guard !report.hasLostRace else { return }
+    ///
+    /// - Returns: for how many launches it stands: 1 for every match, 0 for a repetition and for one that lost a race,
+    ///   and in a flood several, for those that are left out.
+    mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope) -> Int {
         switch report.ending {
-        case .replay: return
-        case .match(let claim) where claim.method.confidence != nil:
-            learnPair(claim, report, check, scope)
-        case .match, .noMatch:
-            guard let key = check.ladder.fingerprints.first else { return }
-            learnLaunch(key, report, check, scope)
+        case .replay: return 0
+        case .match(let claim):
+            if report.hasLostRace { return 1 }
+            if claim.method.confidence != nil {
+                learnPair(claim, report, check, scope)
+            } else if let key = check.ladder.fingerprints.first {
+                _ = learnLaunch(key, report, check, scope)
+            }
+            return 1
+        case .noMatch:
+            guard !report.hasLostRace, let key = check.ladder.fingerprints.first else { return 0 }
+            return learnLaunch(key, report, check, scope)
         }
     }
 
@@ -64,11 +72,11 @@ struct Lessons {
         _ report: CheckReport,
         _ check: Check,
         _ scope: Scope
-    ) {
+    ) -> Int {
         let times = shared.learnt.isAtOnce ? 1 : sampling.times(at: MonotonicClock.now())
-        guard times > 0 else { return }
+        guard times > 0 else { return 0 }
         let launch = check.install?.index ?? check.caller.hash.index
-        guard shared.learnt.sightings.withLock({ $0.isNew(launch, at: check.at) }) else { return }
+        guard shared.learnt.sightings.withLock({ $0.isNew(launch, at: check.at) }) else { return 0 }
         let address = check.details.value.address
         let model = report.model ?? shared.learnt.model(of: scope) ?? .fresh(at: check.at)
         notes.update(scope, shared.learnt.epoch(of: scope, at: check.at)) { increments in
@@ -84,6 +92,7 @@ struct Lessons {
                 )
             }
         }
+        return times
     }
 }
 

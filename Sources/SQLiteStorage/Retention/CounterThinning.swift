@@ -137,7 +137,7 @@ extension WriteContext {
 
     private func thinCampaign(_ campaign: String, _ span: CounterPlace) throws(SQLiteError) {
         let (granularity, period, overflow) = (span.granularity, span.period, span.dimension.overflowValue)
-        for dimension in [Dimension.total, .source, .platform] {
+        for dimension in [Dimension.total, .source, .platform, .method] {
             let place = CounterPlace(
                 scope: span.scope,
                 campaign: campaign,
@@ -160,6 +160,8 @@ extension WriteContext {
                 .run(scope, overflow, word, start, delay.bin, delay.count)
         }
         try connection.statement(CounterThinning.removeDelays).run(scope, campaign, word, start)
+        let other = granularity == .hour ? nil : overflow
+        try ProbabilityBatch.move(campaign, to: other, scope, word, start, on: connection)
     }
 }
 

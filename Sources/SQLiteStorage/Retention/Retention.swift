@@ -121,6 +121,7 @@ extension WriteContext {
         let scopes = try allScopes()
         for scope in scopes
         where try LiveClicks.purge(scope, at: now, atMost: limit, on: connection) { slice.isMore = true }
+        if try deleteChecks(before: deletingBefore, limit: 4 * limit) { slice.isMore = true }
         if !slice.isMore {
             slice.isMore = try thinCounters(of: scopes, at: now, limit: limit, until: deadline)
         }

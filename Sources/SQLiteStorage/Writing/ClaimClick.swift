@@ -175,6 +175,7 @@ extension WriteContext {
         let traits = CountedTraits(claim.click.facts)
         let campaign = try count(.matches, of: traits, scope, at: check.at)
         countCheck(.checks, from: check.platform, scope, in: Granularity.hour.start(of: check.at))
+        counters.addMatch(by: claim.method, of: scope, campaign: campaign, at: check.at)
         counters.addDelay(
             check.at.milliseconds(since: claim.click.facts.clickedAt),
             of: scope,

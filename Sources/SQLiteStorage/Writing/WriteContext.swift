@@ -19,6 +19,8 @@ final class WriteContext {
     var filters: FilterKeeper
     /// Whether apps or keys were changed.
     var changesDirectory = false
+    /// Of campaigns that expected conversions were noted for by their hash.
+    var campaignNames: [UInt64: String] = [:]
     private var register = ValueRegister()
     private var lastClick: Int64 = 0
     private(set) var closedBefore = ClosedBefore()
@@ -72,10 +74,16 @@ final class WriteContext {
 
     /// The next identifier: later than all before, so that those of one millisecond order by arrival.
     func makeClickID(at moment: Timestamp) -> ClickID {
-        // 46 bits reach to the year 4199; what a wrong clock says beyond leaves room to count on.
-        let milliseconds = min(max(moment.milliseconds, 0), 1 << 46)
-        lastClick = max(lastClick + 1, milliseconds << 16)
+        lastClick = RowIdentifier.next(after: lastClick, at: moment)
         return ClickID(high: UInt64(bitPattern: lastClick), low: random())
+    }
+
+    func makeRandomWord() -> UInt64 { random() }
+
+    /// The name that a campaign is counted under on a day.
+    func admitted(_ campaign: String, of scope: Scope, at moment: Timestamp) throws(SQLiteError) -> String {
+        let day = Granularity.day.start(of: moment)
+        return try register.admit(campaign, .campaign, of: scope, on: day, connection: connection)
     }
 
     func scope(of app: AppID, isTest: Bool) throws(SQLiteError) -> Scope? {

@@ -53,6 +53,7 @@ extension WriteContext {
             try count(.replays, times: times, of: replay.traits, replay.scope, at: replay.hour)
             countCheck(.checks, times: times, from: replay.platform, replay.scope, in: replay.hour)
         }
+        try write(notes.checks)
         for (ending, times) in notes.noMatches {
             countCheck(.checks, times: times, from: ending.platform, ending.scope, in: ending.hour)
             countCheck(

@@ -82,7 +82,7 @@ enum Verify {
         )
     }
 
-    private static let countingChecks = ["counters", "counter_sums", "live_clicks"]
+    private static let countingChecks = ["counters", "counter_sums", "live_clicks", "probability_sums"]
 
     private struct Outcome {
         let database: String

@@ -37,6 +37,7 @@ struct CounterParts {
         for (dimension, metrics) in [
             (Dimension.platform, Metric.allCases),
             (.source, [.clicks, .duplicates, .robots, .matches, .replays]),
+            (.method, [.matches]),
         ] {
             let part = byPart[dimension] ?? Tally()
             for metric in metrics where part[metric] != whole[metric] {
@@ -60,7 +61,7 @@ struct CounterParts {
             sum(no_match_robot_click),
             sum(no_match_below_threshold), sum(no_match_ambiguous), sum(no_match_other_app),
             sum(no_match_token_invalid), sum(no_match_token_used), sum(no_match_fingerprint_disabled)
-        FROM counters WHERE granularity = 'all' AND dimension IN ('total', 'platform', 'source')
+        FROM counters WHERE granularity = 'all' AND dimension IN ('total', 'platform', 'source', 'method')
         GROUP BY scope, campaign, dimension ORDER BY scope, campaign, dimension
         """
 }

@@ -62,6 +62,7 @@ public struct CounterRepair {
             note(difference.text)
         }
         try addDelays(recount.thinned)
+        for line in try ProbabilitySums(connection).repair() { note(line) }
     }
 
     private mutating func note(_ text: String) {

@@ -58,6 +58,12 @@ public struct DatabaseVerification {
                 }
             }
             report.checks += counters()
+            let scope = "sums of probabilities against each other"
+            report.checks.append(
+                checked(.init("probability_sums", scope)) { check throws(SQLiteError) in
+                    check = try ProbabilitySums(look.connection).check()
+                }
+            )
         }
         for index in report.checks.indices { report.checks[index].shorten() }
         return report

@@ -43,9 +43,14 @@ struct FactCounting {
             let claimedAt = Timestamp(milliseconds: statement.integer(0))
             let clickedAt = Timestamp(milliseconds: statement.integer(7))
             let campaign = try add(.matches, 1, statement)
+            guard let method = AttributionMethod(rawValue: statement.text(8)) else {
+                throw .damaged("counting a claim")
+            }
+            let scope = Scope(number: statement.integer(1))
+            batch.addMatch(by: method, of: scope, campaign: campaign, at: claimedAt)
             batch.addDelay(
                 claimedAt.milliseconds(since: clickedAt),
-                of: Scope(number: statement.integer(1)),
+                of: scope,
                 campaign: campaign,
                 on: Granularity.day.start(of: claimedAt)
             )
@@ -113,7 +118,7 @@ struct FactCounting {
         GROUP BY hour, scope, campaign_key, source, raw_source, platform, os_version, is_robot ORDER BY hour
         """
     private static let claims: StaticString = """
-        SELECT claimed_at, claims.scope, campaign_key, source, raw_source, platform, os_version, clicked_at
+        SELECT claimed_at, claims.scope, campaign_key, source, raw_source, platform, os_version, clicked_at, method
         FROM claims CROSS JOIN clicks ON id = click ORDER BY claimed_at
         """
     // A click that was matched or retired with another one is closed as claimed.

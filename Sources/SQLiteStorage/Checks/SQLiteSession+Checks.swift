@@ -1,0 +1,63 @@
+public import Attribution
+internal import SQLite
+
+extension SQLiteSession: CheckStore {
+    public func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage {
+        try await flushNotes()
+        let apps = try appsByScope()
+        return try await readAside { connection throws(SQLiteError) in
+            try CheckListing(connection: connection, apps: apps).page(query)
+        }
+    }
+
+    public func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)
+        -> Explanation?
+    {
+        try await flushNotes()
+        let apps = try appsByScope()
+        let material = try await readAside { connection throws(SQLiteError) in
+            try ExplanationLook(connection: connection, apps: apps).material(of: reference)
+        }
+        guard let material else { return nil }
+        // Holds no snapshot meanwhile.
+        return try await readAside { _ throws(SQLiteError) in explainer.explain(material) }
+    }
+
+    private func appsByScope() throws(StoreError) -> CheckedApps {
+        var apps = CheckedApps()
+        for app in try currentDirectory().apps {
+            for isTest in [false, true] {
+                if let scope = try scope(of: app.id, isTest: isTest) {
+                    apps.add(app.id, isTest: isTest, scope)
+                }
+            }
+        }
+        return apps
+    }
+}
+
+/// Whose the scopes are.
+struct CheckedApps: Sendable {
+    private var owners: [Scope: (app: AppID, isTest: Bool)] = [:]
+
+    mutating func add(_ app: AppID, isTest: Bool, _ scope: Scope) {
+        owners[scope] = (app, isTest)
+    }
+
+    /// Nil for a row of an app that is not known yet.
+    func record(_ row: CheckRow) -> CheckRecord? {
+        guard let owner = owners[row.scope] else { return nil }
+        return CheckRecord(
+            id: row.id,
+            app: owner.app,
+            isTest: owner.isTest,
+            facts: row.facts,
+            campaign: row.campaign
+        )
+    }
+
+    /// Those of an app, or of all, with live or with test traffic.
+    func scopes(of app: AppID?, isTest: Bool) -> [Scope] {
+        owners.filter { $0.value.isTest == isTest && (app == nil || $0.value.app == app) }.map(\.key)
+    }
+}

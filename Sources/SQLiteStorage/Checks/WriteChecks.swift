@@ -1,0 +1,160 @@
+internal import Attribution
+internal import SQLite
+
+/// Writing what loops have noted of checks.
+extension WriteContext {
+    func write(_ notes: CheckNotes) throws(SQLiteError) {
+        try insert(notes.records)
+        if notes.unrecorded > 0 {
+            try connection.statement(CheckSQL.addProgress).run("unrecorded_checks", notes.unrecorded)
+        }
+        for (slot, expected) in notes.expected {
+            guard let campaign = try name(of: slot, expected) else { continue }
+            counters.addExpected(expected.sum, of: slot.scope, campaign: campaign, in: slot.hour)
+        }
+        for (slot, bin) in notes.calibration { counters.addCalibration(bin, slot) }
+    }
+
+    private func insert(_ records: [CheckNotes.Record]) throws(SQLiteError) {
+        guard !records.isEmpty else { return }
+        var id = try connection.statement(CheckSQL.newest).first { $0.integer(0) } ?? 0
+        // Of one write, told apart by their first half alone.
+        let low = makeRandomWord()
+        for record in records {
+            id = RowIdentifier.next(after: id, at: record.facts.at)
+            try insert(record, id, low)
+        }
+        try connection.statement(CheckSQL.addProgress).run("kept_checks", records.count)
+    }
+
+    private func insert(_ record: CheckNotes.Record, _ id: Int64, _ low: UInt64) throws(SQLiteError) {
+        let facts = record.facts
+        try connection.statement(CheckSQL.insert).run(
+            id,
+            low,
+            record.scope.number,
+            facts.at.milliseconds,
+            facts.outcome.rawValue,
+            facts.reason?.rawValue,
+            facts.method?.rawValue,
+            facts.confidence,
+            facts.isCampaignOnly,
+            facts.minimumConfidence,
+            facts.organicShare,
+            facts.candidates,
+            facts.click?.high,
+            facts.lane?.code,
+            (facts.agreement?.rawValue).map { Int64($0) },
+            CheckRow.packed(facts.shares),
+            facts.fingerprint?.index,
+            facts.fingerprint?.rest,
+            facts.address?.exact,
+            facts.address?.near,
+            facts.namesClick,
+            facts.hasInstallID,
+            facts.platform.rawValue,
+            facts.release?.code,
+            facts.sdkVersion,
+            facts.requestID
+        )
+    }
+
+    /// The name that a slot's campaign is counted under, empty for all of them; nil where it cannot be found any more.
+    private func name(of slot: CheckNotes.Slot, _ expected: CheckNotes.Expected) throws(SQLiteError)
+        -> String?
+    {
+        let campaign: String?
+        switch slot.campaign {
+        case .all: return ""
+        case .named(let name): campaign = name
+        case .hashed(let hash): campaign = try name(ofCampaign: hash, slot.scope, expected)
+        }
+        return try campaign.map { (name) throws(SQLiteError) in
+            try admitted(name, of: slot.scope, at: slot.hour)
+        }
+    }
+
+    /// Looked up once, in one of the campaign's clicks.
+    private func name(ofCampaign hash: UInt64, _ scope: Scope, _ expected: CheckNotes.Expected)
+        throws(SQLiteError) -> String?
+    {
+        if let known = campaignNames[hash] { return known }
+        var found: String?
+        if let click = expected.click {
+            found = try connection.statement(CheckSQL.campaign).first(click) { $0.optionalText(0) } ?? nil
+        } else if let key = expected.fingerprint {
+            let statement = try connection.statement(CheckSQL.campaignOfHash)
+            found = try statement.first(scope.number, key.index, key.rest, hash) { $0.optionalText(0) } ?? nil
+        }
+        // Forgotten all at once, because they are soon found again.
+        if campaignNames.count >= Self.mostCampaignNames { campaignNames = [:] }
+        if let found { campaignNames[hash] = found }
+        return found
+    }
+
+    private static let mostCampaignNames = 20_000
+
+    /// Deletes the oldest records: those of checks before `moment`, and those beyond what is kept at all.
+    ///
+    /// - Returns: whether there may be more.
+    func deleteChecks(before moment: Timestamp, limit: Int) throws(SQLiteError) -> Bool {
+        let kept = try connection.statement(CheckSQL.kept).first { $0.integer(0) } ?? 0
+        let excess = max(0, kept - CheckSQL.mostKept)
+        let first = RowIdentifier.first(at: moment)
+        try connection.statement(CheckSQL.deleteOldest).run(first, limit)
+        var deleted = Int64(connection.changeCount)
+        if deleted == 0, excess > 0 {
+            try connection.statement(CheckSQL.deleteOldest).run(Int64.max, min(Int64(limit), excess))
+            deleted = Int64(connection.changeCount)
+        }
+        guard deleted > 0 else { return false }
+        try connection.statement(CheckSQL.addProgress).run("kept_checks", -deleted)
+        return deleted >= min(Int64(limit), max(excess, 1))
+    }
+}
+
+/// The first halves of identifiers, as row ids: 48 bits of milliseconds and a 16-bit counter.
+enum RowIdentifier {
+    /// The first one of a moment.
+    static func first(at moment: Timestamp) -> Int64 {
+        // 46 bits reach to the year 4199; what a wrong clock says beyond leaves room to count on.
+        min(max(moment.milliseconds, 0), 1 << 46) << 16
+    }
+
+    /// Later than all before, so that those of one millisecond order by arrival.
+    static func next(after last: Int64, at moment: Timestamp) -> Int64 {
+        max(last + 1, first(at: moment))
+    }
+}
+
+enum CheckSQL {
+    /// Records that are kept at most, whatever retention says: about a gigabyte.
+    static let mostKept: Int64 = 5_000_000
+
+    static let newest: StaticString = "SELECT id FROM checks ORDER BY id DESC LIMIT 1"
+    static let kept: StaticString = "SELECT value FROM progress WHERE name = 'kept_checks'"
+    static let addProgress: StaticString = """
+        INSERT INTO progress VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = value + excluded.value
+        """
+    static let insert: StaticString = """
+        INSERT INTO checks VALUES (
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
+            ?24, ?25, ?26
+        )
+        """
+    static let deleteOldest: StaticString = """
+        DELETE FROM checks WHERE id IN (SELECT id FROM checks WHERE id < ?1 ORDER BY id LIMIT ?2)
+        """
+    static let campaign: StaticString = "SELECT campaign_key FROM clicks WHERE id = ?1"
+    /// Looks at so many clicks of the fingerprint at most as a claim does.
+    static let campaignOfHash: StaticString = """
+        SELECT campaign_key
+        FROM (
+            SELECT click, campaign FROM fingerprints
+            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND fingerprint_rest = ?3
+            ORDER BY moment DESC, click DESC LIMIT 4096
+        ) AS open CROSS JOIN clicks ON clicks.id = open.click
+        WHERE open.campaign = ?4
+        LIMIT 1
+        """
+}

@@ -1,0 +1,207 @@
+import Attribution
+import SQLite
+import SQLiteStorage
+import Support
+import Testing
+
+@Suite("Records of checks")
+struct CheckRecordTests {
+    private static let key = ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount))
+
+    private func explainer() throws -> Explainer {
+        Explainer(keys: [try #require(Self.key)], signals: { _ in nil })
+    }
+
+    private func check(
+        _ fingerprint: UInt64,
+        at moment: Timestamp = TestStore.noon,
+        request: String? = nil,
+        caller: UInt64 = 1,
+        isTest: Bool = false
+    ) -> Check {
+        var check = Check.sample(fingerprint: fingerprint, at: moment, caller: caller, isTest: isTest)
+        check.details = Deferred(LaunchDetails(sdkVersion: "ios 1.8.9", requestID: request))
+        return check
+    }
+
+    private func page(_ test: TestStore, set: (inout CheckQuery) -> Void = { _ in }) async throws -> CheckPage
+    {
+        var query = CheckQuery()
+        set(&query)
+        let asked = query
+        return try await test.run { try await $0.checks(asked) }
+    }
+
+    @Test("hold how each check ended, newest first, and are filtered", arguments: Backend.available)
+    func lists(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let later = TestStore.noon.advanced(byMilliseconds: 5000)
+        let click = try await test.run { session in
+            let click = try await session.record(.sample()).click
+            _ = try await session.match(check(1, request: "req_a"))
+            _ = try await session.match(check(1, at: later, request: "req_b", caller: 2))
+            _ = try await session.match(check(2, at: later, request: "req_c"))
+            _ = try await session.match(check(2, isTest: true))
+            return click
+        }
+        let records = try await page(test).records
+        #expect(records.map(\.facts.requestID) == ["req_c", "req_b", "req_a"])
+        #expect(records.map(\.facts.reason) == [.noClick, .alreadyClaimed, nil])
+        let match = try #require(records.last)
+        #expect(match.facts.click == click.id)
+        #expect(match.campaign?.text == "SUMMER25")
+        #expect(match.facts.method == .fingerprint)
+        #expect(match.facts.sdkVersion == "ios 1.8.9")
+        #expect(match.facts.fingerprint == hash(1))
+        #expect(match.facts.platform == .ios)
+        #expect(match.facts.candidates == 1)
+        #expect(match.facts.shares.map(\.click.high) == [click.id.high])
+        #expect(match.id.text.hasPrefix("chk_"))
+
+        func ids(_ set: (inout CheckQuery) -> Void) async throws -> [String?] {
+            try await page(test, set: set).records.map(\.facts.requestID)
+        }
+        #expect(try await ids { $0.outcome = .match } == ["req_a"])
+        #expect(try await ids { $0.reason = .noClick } == ["req_c"])
+        #expect(try await ids { $0.campaign = CampaignKey("SUMMER25") } == ["req_a"])
+        #expect(try await ids { $0.from = later } == ["req_c", "req_b"])
+        #expect(try await ids { $0.to = later } == ["req_a"])
+        #expect(try await ids { $0.fingerprints = [hash(2)] } == ["req_c"])
+        #expect(try await ids { $0.app = AppID(high: 9, low: 9) } == [])
+        #expect(try await ids { $0.isTest = true }.count == 1)
+    }
+
+    @Test("come page by page, each once", arguments: Backend.available)
+    func pages(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            for number in 0..<25 {
+                _ = try await session.match(check(UInt64(number), request: "req_\(number)"))
+            }
+        }
+        var (seen, before) = ([String](), nil as CheckID?)
+        repeat {
+            let page = try await page(test) { query in
+                query = CheckQuery(limit: 10)
+                query.before = before
+            }
+            seen += page.records.compactMap(\.facts.requestID)
+            before = page.next
+        } while before != nil
+        #expect(seen == (0..<25).reversed().map { "req_\($0)" })
+    }
+
+    @Test(
+        "are found by the check's own id, its request, its click and its fingerprint",
+        arguments: Backend.available
+    )
+    func finds(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let click = try await test.run { session in
+            let click = try await session.record(.sample()).click
+            _ = try await session.match(check(1, request: "req_a"))
+            _ = try await session.match(check(1, request: "req_b", caller: 2))
+            return click
+        }
+        let match = try #require(try await page(test).records.last)
+        let explainer = try explainer()
+        func found(_ reference: CheckReference) async throws -> Explanation? {
+            try await test.run { try await $0.explanation(of: reference, by: explainer) }
+        }
+        #expect(try await found(.check(match.id))?.record == match)
+        #expect(try await found(.check(CheckID(high: match.id.high, low: match.id.low &+ 1))) == nil)
+        #expect(try await found(.request("req_b"))?.record.facts.reason == .alreadyClaimed)
+        #expect(try await found(.request("req_x")) == nil)
+        #expect(try await found(.click(click.id))?.record == match)
+        #expect(try await found(.click(ClickID(high: 1, low: 1))) == nil)
+        #expect(try await found(.fingerprint([hash(7), hash(1)]))?.record.facts.requestID == "req_b")
+        let explanation = try #require(try await found(.request("req_b")))
+        let told = try #require(explanation.clicks.first)
+        #expect(told.click.id == click.id)
+        #expect(told.state == .claimed)
+        #expect(told.hasSameFingerprint)
+        #expect(told.click.claimedBy == .fingerprint)
+    }
+
+    @Test(
+        "a hash that found nothing is explained by the clicks of the same app",
+        arguments: Backend.available
+    )
+    func explains(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let key = try #require(Self.key)
+        var click = try NewClick.sample(fingerprint: 1)
+        click.evidence.canonicalText = "Europe/Istanbul"
+        let recorded = click
+        let launch = key.keyed(Fingerprint(of: "iPhone|Asia/Dubai|tr"))
+        let explainer = Explainer(keys: [key]) { zone in
+            CanonicalSignals(platform: .ios, model: "iPhone", timezone: zone, languages: ["tr"])
+        }
+        let explanation = try await test.run { session in
+            let id = try await session.record(recorded).click.id
+            var check = check(2, request: "req_a")
+            check.ladder = MatchingLadder(fingerprint: launch)
+            _ = try await session.match(check)
+            return (id, try await session.explanation(of: .request("req_a"), by: explainer))
+        }
+        let told = try #require(explanation.1?.clicks.first)
+        #expect(told.click.id == explanation.0)
+        #expect(told.differences == [.init(.timezone, click: "Europe/Istanbul", launch: "Asia/Dubai")])
+    }
+
+    @Test(
+        "of a flood so many a second are kept, and every match; the rest is counted",
+        arguments: Backend.available
+    )
+    func bounded(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.durability = .relaxed }
+        let report = try await test.run { session in
+            for number in 0..<5100 { _ = try await session.match(check(UInt64(number) + 100)) }
+            _ = try await session.record(.sample())
+            _ = try await session.match(check(1, request: "req_match"))
+            return try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+        }
+        #expect(report.unrecordedChecks == 100)
+        #expect(report.totals[.checks] == 5101)
+        #expect(try await page(test).records.first?.facts.requestID == "req_match")
+        #expect(try test.integer("SELECT count(*) FROM checks") == 5001)
+        test.monotonic.advance(milliseconds: 1000)
+        try await test.run { _ = try await $0.match(check(9, request: "req_next")) }
+        #expect(try await page(test).records.first?.facts.requestID == "req_next")
+    }
+
+    @Test("are deleted with the retention of clicks, the oldest first", arguments: Backend.available)
+    func retention(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.retentionSeconds = 1000 }
+        try await test.run { session in
+            for number in 0..<2000 { _ = try await session.match(check(UInt64(number))) }
+        }
+        test.clock.advance(seconds: 999)
+        let late = test.clock.now
+        try await test.run { _ = try await $0.match(check(1, at: late, request: "req_late")) }
+        _ = try await page(test)
+        _ = try test.store.runRetention()
+        #expect(try test.integer("SELECT count(*) FROM checks") == 2001)
+        test.clock.advance(seconds: 2)
+        _ = try test.store.runRetention()
+        #expect(try await page(test).records.map(\.facts.requestID) == ["req_late"])
+        test.stop()
+        let report = try DatabaseVerification.run(
+            SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now)),
+            serverKey: nil
+        )
+        #expect(report.problems(of: "probability_sums").isEmpty)
+    }
+
+    @Test("are read beside the loops of a server that runs", arguments: Backend.available)
+    func beside(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.hasBackgroundWork = true }
+        try await test.run { _ = try await $0.match(check(1, request: "req_a")) }
+        #expect(try await page(test).records.map(\.facts.requestID) == ["req_a"])
+        let explainer = try explainer()
+        let explanation = try await test.run {
+            try await $0.explanation(of: .request("req_a"), by: explainer)
+        }
+        #expect(explanation?.record.facts.reason == .noClick)
+    }
+}
