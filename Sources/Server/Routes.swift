@@ -53,6 +53,14 @@ enum Routes {
 
     private static let admin: [Route] = [
         Route(.get, "/admin/stats", .key([.admin]), limitedAs: .admin, ShowStatistics.respond),
+        Route(.get, "/admin/api/checks", .key([.admin]), limitedAs: .admin, ListChecks.respond),
+        Route(
+            .get,
+            "/admin/api/checks/{id}/explain",
+            .key([.admin]),
+            limitedAs: .admin,
+            ExplainCheck.respond
+        ),
         Route(.get, "/metrics", .key([.admin]), limitedAs: .admin, ShowMetrics.respond),
     ]
 

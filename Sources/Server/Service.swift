@@ -36,6 +36,7 @@ public struct Stores {
     public let apps: any AppStore
     public let statistics: any StatsStore
     public let learning: any LearningStore
+    public let checks: any CheckStore
     /// Called before the loop sleeps: what was held open for its turn may end.
     public let endTurn: () -> Void
 
@@ -44,12 +45,14 @@ public struct Stores {
         apps: any AppStore,
         statistics: any StatsStore,
         learning: any LearningStore,
+        checks: any CheckStore,
         endTurn: @escaping () -> Void = {}
     ) {
         self.clicks = clicks
         self.apps = apps
         self.statistics = statistics
         self.learning = learning
+        self.checks = checks
         self.endTurn = endTurn
     }
 }

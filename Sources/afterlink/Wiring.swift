@@ -27,6 +27,7 @@ enum Wiring {
                     apps: session,
                     statistics: session,
                     learning: session,
+                    checks: session,
                     endTurn: { session.endTurn() }
                 )
             },

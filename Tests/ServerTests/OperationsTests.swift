@@ -203,7 +203,13 @@ struct UnreadableStoreTests {
         let store = UnreadableStore()
         let handler = service.makeHandler(
             loop: 0,
-            stores: Stores(clicks: store, apps: store, statistics: store, learning: store)
+            stores: Stores(
+                clicks: store,
+                apps: store,
+                statistics: store,
+                learning: store,
+                checks: store
+            )
         )
         let request = Request(
             method,
@@ -250,8 +256,14 @@ struct UnreadableStoreTests {
 }
 
 /// A store whose disk does not answer.
-private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore {
+private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore {
     private static let failure = StoreError(.inputOutput, "for the test")
+
+    func checks(_ query: CheckQuery) throws(StoreError) -> CheckPage { throw Self.failure }
+    func explanation(of reference: CheckReference, by explainer: Explainer) throws(StoreError) -> Explanation?
+    {
+        throw Self.failure
+    }
 
     func directory() throws(StoreError) -> Directory { throw Self.failure }
     func create(_ app: App, with keys: [APIKey]) throws(StoreError) { throw Self.failure }

@@ -49,6 +49,8 @@ public struct StatisticsBody {
             groups("sources", "source", report.bySource, &json)
             groups("platforms", "platform", report.byPlatform, &json)
             groups("os_versions", "os_version", report.byOSVersion, &json)
+            methods(&json)
+            calibration(&json)
             series(&json)
             json.name("database")
             json.object { json in
@@ -62,7 +64,9 @@ public struct StatisticsBody {
     private func totals(_ json: inout JSONWriter) {
         json.object { json in
             counts(report.totals, &json)
+            expected(report.expected, &json)
             json.member("live_clicks", report.liveClicks)
+            json.member("unrecorded_checks", report.unrecordedChecks)
             json.name("time_to_install")
             json.object { json in
                 json.member("count", report.timeToInstall.total)
@@ -109,6 +113,7 @@ public struct StatisticsBody {
                         json.member("name", app.settings.name)
                     }
                     counts(group.counts, &json)
+                    if let sum = group.expected { expected(sum, &json) }
                 }
             }
         }

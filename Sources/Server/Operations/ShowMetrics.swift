@@ -123,8 +123,24 @@ enum ShowMetrics {
             let count = Double(report.totals[metric] ?? 0)
             text.sample("afterlink_no_matches_total", [("reason", reason.rawValue)], count)
         }
+        probabilities(report, &text)
         text.header("afterlink_live_clicks", .gauge, "Clicks that could be matched now.")
         text.sample("afterlink_live_clicks", [], Double(report.liveClicks))
+    }
+
+    private static func probabilities(_ report: StatisticsReport, _ text: inout MetricsText) {
+        let methods = "afterlink_matches_by_method_total"
+        text.header(methods, .counter, "Matches, by how the launch was recognised.")
+        for method in AttributionMethod.allCases {
+            let group = report.byMethod.first { $0.name == method.rawValue }
+            text.sample(methods, [("method", method.rawValue)], Double(group?.counts[.matches] ?? 0))
+        }
+        let expected = "afterlink_expected_conversions_total"
+        text.header(expected, .counter, "Launches that clicks are expected to have led to.")
+        text.sample(expected, [], report.expected.count)
+        let unrecorded = "afterlink_unrecorded_checks_total"
+        text.header(unrecorded, .counter, "Checks that were counted and not recorded, too many at once.")
+        text.sample(unrecorded, [], Double(report.unrecordedChecks))
     }
 
     private static func store(_ health: StoreHealth, _ text: inout MetricsText) {

@@ -8,7 +8,7 @@ struct Exchange {
     let requestID: String
     /// When the request happens, for clicks, windows and expiry.
     let now: Timestamp
-    /// The last part of the path where the route has one, as sent.
+    /// The part of the path that stands for the route's `{name}`, where it has one, as sent.
     let parameter: String?
     /// The client's address: the peer's, or what a trusted proxy says.
     let address: NetworkAddress

@@ -10,8 +10,10 @@ struct Router {
 
     /// The routes of a path, which are told apart by their methods.
     private struct Place {
-        /// The whole path, or what stands before the last part's `{name}`.
+        /// The whole path, or what stands before the `{name}` of a part.
         let path: [UInt8]
+        /// What stands behind it; empty where that part is the last one.
+        let rest: [UInt8]
         let hasParameter: Bool
         var routes: [Route]
     }
@@ -23,11 +25,15 @@ struct Router {
         var places: [Place] = []
         for route in routes {
             let path = Array(route.path.utf8.prefix { $0 != UInt8(ascii: "{") })
+            let rest = Array(route.path.utf8.drop { $0 != UInt8(ascii: "}") }.dropFirst())
             let hasParameter = path.count < route.path.utf8.count
-            if let index = places.firstIndex(where: { $0.path == path && $0.hasParameter == hasParameter }) {
+            let index = places.firstIndex {
+                $0.path == path && $0.rest == rest && $0.hasParameter == hasParameter
+            }
+            if let index {
                 places[index].routes.append(route)
             } else {
-                places.append(Place(path: path, hasParameter: hasParameter, routes: [route]))
+                places.append(Place(path: path, rest: rest, hasParameter: hasParameter, routes: [route]))
             }
         }
         self.places = places.filter { !$0.hasParameter } + places.filter(\.hasParameter)
@@ -40,7 +46,9 @@ struct Router {
                 guard part.isEmpty else { continue }
                 return choose(method, from: place.routes, parameter: nil)
             }
-            guard let parameter = Self.singlePart(part) else { continue }
+            guard Self.ends(part, with: place.rest) else { continue }
+            let name = part.extracting(0..<part.count - place.rest.count)
+            guard let parameter = Self.singlePart(name) else { continue }
             return choose(method, from: place.routes, parameter: parameter)
         }
         return .unknownPath
@@ -53,7 +61,14 @@ struct Router {
         return true
     }
 
-    /// The text of a path's last part; nil where it is empty or there is more than one.
+    private static func ends(_ path: Span<UInt8>, with end: [UInt8]) -> Bool {
+        guard path.count >= end.count else { return false }
+        let start = path.count - end.count
+        for index in end.indices where path[start + index] != end[index] { return false }
+        return true
+    }
+
+    /// The text of one part of a path; nil where it is empty or there is more than one.
     private static func singlePart(_ part: Span<UInt8>) -> String? {
         var bytes: [UInt8] = []
         for index in part.indices {

@@ -14,6 +14,7 @@ extension Program {
         ListKeys.description,
         RevokeKey.description,
         ShowStatistics.description,
+        ExplainCheck.description,
         RunBacktest.description,
         ShowModel.description,
         ResetModel.description,

@@ -17,7 +17,8 @@ struct StatisticsTables {
             (query.interval.rawValue.uppercased(), report.series.map { (period($0.start), $0.counts) }),
         ]
         let tables = groups.filter { !$0.1.isEmpty }.map { counts($0.0, $0.1) }
-        return ([totals] + tables).joined(separator: "\n\n")
+        let probabilities = ProbabilityTables(report: report).texts
+        return ([totals] + tables + probabilities).joined(separator: "\n\n")
     }
 
     private var totals: String {
@@ -31,6 +32,10 @@ struct StatisticsTables {
         for reason in NoMatchReason.allCases {
             let name = "no match: " + reason.rawValue.map { $0 == "_" ? " " : String($0) }.joined()
             table.add([name, count(Metric(reason), in: report.totals)])
+        }
+        table.add(["expected conversions", ProbabilityTables.text(report.expected)])
+        if report.unrecordedChecks > 0 {
+            table.add(["checks without a record", String(report.unrecordedChecks)])
         }
         table.add(["match rate", Table.percent(StatisticsBody.matchRate(report.totals))])
         table.add(["conversion rate", Table.percent(StatisticsBody.conversionRate(report.totals))])
@@ -75,10 +80,7 @@ struct StatisticsTables {
     }
 
     private func delay(_ share: Double) -> String {
-        guard let milliseconds = report.timeToInstall.quantile(share) else { return "–" }
-        let seconds = Int((milliseconds / 1000).rounded())
-        if seconds < 120 { return "\(seconds) s" }
-        if seconds < 7200 { return "\(seconds / 60) min" }
-        return seconds < 172_800 ? "\(seconds / 3600) h" : "\(seconds / 86_400) d"
+        report.timeToInstall.quantile(share).map { ElapsedTime.text(milliseconds: Int64($0.rounded())) }
+            ?? "–"
     }
 }

@@ -162,6 +162,16 @@ struct CommandDatabase {
         }
     }
 
+    func explanation(of reference: CheckReference, by explainer: Explainer) async throws(CommandFailure)
+        -> Explanation?
+    {
+        do throws(StoreError) {
+            return try await stores.checks.explanation(of: reference, by: explainer)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
     func statistics(
         _ query: StatisticsQuery,
         at now: Timestamp

@@ -27,7 +27,8 @@ actor ServiceLoop {
                 clicks: WatchedClicks(session, watch),
                 apps: session,
                 statistics: session,
-                learning: session
+                learning: session,
+                checks: session
             ) { session.endTurn() }
         )
     }

@@ -1,0 +1,48 @@
+internal import Attribution
+
+/// The items of a query that several admin calls understand.
+extension Exchange {
+    /// The app that `app` names by its id; nil without it.
+    func appItem() throws(APIError) -> App? {
+        guard let text = queryItem("app"), !text.isEmpty else { return nil }
+        guard let app = AppID(text).flatMap(directory.app) else {
+            throw .invalidField("app", "names no app of this server")
+        }
+        return app
+    }
+
+    func campaignItem() throws(APIError) -> CampaignKey? {
+        guard let text = queryItem("campaign"), !text.isEmpty else { return nil }
+        guard let campaign = CampaignKey(text) else {
+            throw .invalidField("campaign", "may have \(CampaignKey.maximumLength) characters at most")
+        }
+        return campaign
+    }
+
+    /// `from` and `to`, each a time or a date, whose first moment in UTC is meant.
+    func rangeItems() throws(APIError) -> (from: Timestamp?, to: Timestamp?) {
+        let (from, to) = (try timeItem("from"), try timeItem("to"))
+        if let from, let to, to < from { throw .invalidField("to", "lies before \"from\"") }
+        return (from, to)
+    }
+
+    /// `test`: whether test traffic is asked for.
+    func testItem() throws(APIError) -> Bool {
+        switch queryItem("test") {
+        case nil, "false", "0": return false
+        case "true", "1": return true
+        default: throw .invalidField("test", "must be true or false")
+        }
+    }
+
+    private func timeItem(_ name: String) throws(APIError) -> Timestamp? {
+        guard let text = queryItem(name), !text.isEmpty else { return nil }
+        guard let time = Timestamp(iso8601: text) ?? Timestamp(iso8601: text + "T00:00:00Z") else {
+            throw .invalidField(
+                name,
+                "must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z"
+            )
+        }
+        return time
+    }
+}

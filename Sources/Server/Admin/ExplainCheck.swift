@@ -1,0 +1,41 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /admin/api/checks/{id}/explain`: why a check ended as it did, by its own id, or by that of its request or of a
+/// click.
+enum ExplainCheck {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let keys = [context.service.serverKey]
+        // A fingerprint in a path would stand in the logs of proxies.
+        guard let text = exchange.parameter.map(QueryItem.text(ofPathPart:)), Fingerprint(hex: text) == nil,
+            let reference = CheckReference(text, keys: keys)
+        else {
+            throw .invalidField(
+                "id",
+                "must be the id of a check (chk_…), of a request, or of a click (clk_…)"
+            )
+        }
+        let explanation: Explanation?
+        do throws(StoreError) {
+            explanation = try await context.stores.checks.explanation(
+                of: reference,
+                by: Explainer(
+                    keys: keys,
+                    directory: exchange.directory,
+                    data: context.service.settings.devices
+                )
+            )
+        } catch {
+            throw APIError(error, requestID: exchange.requestID)
+        }
+        guard let explanation else {
+            throw .notFound(
+                "No check is recorded under this id. Records are kept as long as clicks are after their window;"
+                    + " GET /admin/api/checks lists them",
+                field: "id"
+            )
+        }
+        return Response(.ok, json: ExplanationBody(explanation).json())
+    }
+}

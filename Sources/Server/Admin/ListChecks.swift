@@ -1,0 +1,70 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /admin/api/checks`: the recorded checks, the newest first.
+enum ListChecks {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let query = try self.query(exchange, context.service)
+        let page: CheckPage
+        do throws(StoreError) {
+            page = try await context.stores.checks.checks(query)
+        } catch {
+            throw APIError(error, requestID: exchange.requestID)
+        }
+        var json = JSONWriter()
+        json.object { json in
+            json.name("checks")
+            json.array { json in
+                for record in page.records { CheckBody(record).write(to: &json) }
+            }
+            json.name("next")
+            if let next = page.next { json.value(next.text) } else { json.null() }
+        }
+        return Response(.ok, json: json)
+    }
+
+    private static func query(_ exchange: Exchange, _ service: Service) throws(APIError) -> CheckQuery {
+        var query = CheckQuery(isTest: try exchange.testItem(), limit: try limit(exchange))
+        query.app = try exchange.appItem()?.id
+        query.campaign = try exchange.campaignItem()
+        (query.from, query.to) = try exchange.rangeItems()
+        query.outcome = try word("outcome", exchange)
+        query.reason = try word("reason", exchange)
+        if let text = exchange.queryItem("fingerprint") {
+            guard let fingerprint = Fingerprint(hex: text) else { throw .invalidFingerprint }
+            query.fingerprints = [service.serverKey.keyed(fingerprint)]
+        }
+        if let text = exchange.queryItem("before"), !text.isEmpty {
+            guard let id = CheckID(text) else {
+                throw .invalidField("before", "must be the \"next\" of the page before, as chk_…")
+            }
+            query.before = id
+        }
+        return query
+    }
+
+    private static func limit(_ exchange: Exchange) throws(APIError) -> Int {
+        guard let text = exchange.queryItem("limit") else { return CheckQuery.standardLimit }
+        guard let limit = Int(text), CheckQuery.limits.contains(limit) else {
+            let limits = CheckQuery.limits
+            throw .invalidField("limit", "must be a number from \(limits.lowerBound) to \(limits.upperBound)")
+        }
+        return limit
+    }
+
+    /// One of the words that the wire has for a value.
+    private static func word<Value: RawRepresentable & CaseIterable>(
+        _ name: String,
+        _ exchange: Exchange
+    ) throws(APIError) -> Value? where Value.RawValue == String {
+        guard let text = exchange.queryItem(name), !text.isEmpty else { return nil }
+        guard let value = Value(rawValue: text) else {
+            throw .invalidField(
+                name,
+                "must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
+        }
+        return value
+    }
+}

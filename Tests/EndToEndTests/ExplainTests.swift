@@ -1,0 +1,55 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("Explaining a check", .blocking, .timeLimit(.minutes(10)))
+struct ExplainTests {
+    /// SHA-256 of `iPhone|Asia/Dubai|tr`, what SDKs of form D send.
+    private static let launch = "a7347674ec38d6c2dbc28cd78b053ef48214ab0838385fe3ba39c39778dd6a4a"
+
+    @Test("over HTTP and by the command, names the value in which a launch that sent a hash alone differs")
+    func difference() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        let connection = try server.connect()
+        let body = """
+            {"signals":{"model":"iPhone","osVersion":"17.2","screenWidth":390,"screenHeight":844,"pixelRatio":3,\
+            "timezone":"Europe/Istanbul","language":"tr-TR"},"deeplink_url":"myapp://promo/item",\
+            "campaign_key":"SUMMER25","platform":"ios"}
+            """
+        let click = try connection.call(
+            "POST",
+            "/v1/deferred-deeplink/click",
+            fields: ["Content-Type": "application/json"],
+            body: body
+        )
+        #expect(click.status == 201)
+        let request = ["X-Request-ID": "launch-1"]
+        let reply = try connection.check(Self.launch, key: installation.keys.app, fields: request)
+        #expect(reply.isNoMatch)
+
+        let path = "/admin/api/checks/launch-1/explain"
+        let explained = try connection.get(path, key: installation.keys.admin)
+        #expect(explained.status == 200)
+        for words in [
+            #""component":"timezone""#, #""click":"Europe/Istanbul""#, #""launch":"Asia/Dubai""#,
+            #""campaign":"SUMMER25""#, #""form":"D""#,
+        ] { #expect(explained.text.contains(words), "\(words)") }
+        #expect(!explained.text.contains(Self.launch))
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+
+        let text = try installation.run(["explain", Self.launch]).text
+        #expect(text.contains("click says Europe/Istanbul, launch hash fits Asia/Dubai"))
+        #expect(text.contains("timezone"))
+        let json = try installation.run(["explain", "launch-1", "--json"])
+        #expect(try JSONSerialization.jsonObject(with: json.standardOutput) is [String: Any])
+        let id = try #require(text.split(separator: " ").first { $0.hasPrefix("chk_") })
+        let again = try installation.run(["explain", String(id.prefix(30))])
+        #expect(again.text.contains("launch hash fits Asia/Dubai"))
+        let none = try installation.run(["explain", "launch-2"])
+        #expect(none.status != 0)
+        #expect(none.errors.contains("No check is recorded for this."))
+        #expect(try installation.run(["explain", "two words"]).status != 0)
+    }
+}

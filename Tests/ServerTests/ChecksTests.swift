@@ -1,0 +1,118 @@
+import Attribution
+import Foundation
+import HTTPServer
+import Server
+import Testing
+
+private let hex = String(repeating: "ab", count: 32)
+
+@Suite("Recorded checks over HTTP")
+struct ChecksTests {
+    private func list(_ service: TestService, _ query: String? = nil) async -> Answer {
+        await service.send(.get, "/admin/api/checks", query: query, fields: service.bearer(.admin))
+    }
+
+    private func explain(_ service: TestService, _ id: String) async -> Answer {
+        await service.send(.get, "/admin/api/checks/\(id)/explain", fields: service.bearer(.admin))
+    }
+
+    @Test("are listed with outcome, reason and campaign, and filtered by each")
+    func lists() async throws {
+        let service = try await TestService()
+        await service.click(
+            #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"S"}"#
+        )
+        await service.check(hex, fields: ["X-Request-ID": "launch-1"])
+        await service.check(String(repeating: "0", count: 64), fields: ["X-Request-ID": "launch-2"])
+        let all = await list(service)
+        #expect(all.status == 200)
+        #expect(all.field("Cache-Control") == "no-store")
+        for words in [
+            #""outcome":"match""#, #""reason":"matched""#, #""method":"fingerprint""#, #""campaign":"S""#,
+            #""outcome":"no_match""#, #""reason":"no_click""#, #""next":null"#,
+        ] { #expect(all.text.contains(words), "\(words)") }
+        #expect(!all.text.contains(hex), "no fingerprint in clear")
+        let matches = await list(service, "outcome=match&campaign=S&from=2020-01-01")
+        #expect(matches.text.contains("launch-1") && !matches.text.contains("launch-2"))
+        let others = await list(service, "reason=no_click")
+        #expect(!others.text.contains("launch-1") && others.text.contains("launch-2"))
+        let fingerprint = await list(service, "fingerprint=\(hex)")
+        #expect(fingerprint.text.contains("launch-1") && !fingerprint.text.contains("launch-2"))
+        let first = await list(service, "limit=1")
+        #expect(first.text.contains("launch-2") && !first.text.contains("launch-1"))
+        let next = try #require(first.member("next"))
+        #expect(await list(service, "limit=1&before=\(next)").text.contains("launch-1"))
+    }
+
+    @Test(
+        "refuse filters that nobody understands",
+        arguments: [
+            ("outcome=maybe", "outcome"), ("reason=none", "reason"), ("limit=0", "limit"),
+            ("limit=x", "limit"),
+            ("before=chk_1", "before"), ("from=yesterday", "from"), ("app=app_x", "app"),
+            ("fingerprint=abc", "fingerprint"), ("test=maybe", "test"),
+        ]
+    )
+    func refuses(query: String, field: String) async throws {
+        let service = try await TestService()
+        let answer = await list(service, query)
+        #expect(answer.status == 400)
+        #expect(answer.member("field") == field)
+    }
+
+    @Test("are explained by the id of the check, of its request, and of the click")
+    func explains() async throws {
+        let service = try await TestService()
+        let click = await service.click(
+            #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"S"}"#
+        )
+        await service.check(hex, fields: ["X-Request-ID": "launch-1"])
+        service.clock.advance(seconds: 600)
+        await service.check(hex, fields: ["X-Request-ID": "launch/2"])
+        let second = await explain(service, "launch%2F2")
+        #expect(second.status == 200)
+        for words in [
+            #""reason":"already_claimed""#, #""state":"claimed""#, #""same_fingerprint":true"#,
+            "had been consumed by another launch 10 min before", #""claimed_by":"fingerprint""#,
+        ] { #expect(second.text.contains(words), "\(words)") }
+        #expect(!second.text.contains(hex))
+        let id = try #require(click.member("click_id"))
+        let first = await explain(service, id)
+        #expect(first.text.contains(#""outcome":"match""#))
+        #expect(first.text.contains(#""state":"answered""#))
+        #expect(first.text.contains("was credited to the click \(id)"))
+        let listed = await list(service, "outcome=match").text
+        let start = try #require(listed.range(of: #""id":"chk_"#))
+        let check = String(listed[start.upperBound...].prefix(26))
+        #expect(await explain(service, "chk_\(check)").text.contains(#""state":"answered""#))
+    }
+
+    @Test(
+        "are not found under ids that name none, and refused for what is none",
+        arguments: [
+            ("chk_00000000000000000000000000", 404), ("nobody", 404),
+            (String(repeating: "ab", count: 32), 400),
+        ]
+    )
+    func unknown(id: String, status: Int) async throws {
+        let service = try await TestService()
+        let answer = await explain(service, id)
+        #expect(answer.status == status)
+        #expect(answer.member("field") == "id")
+    }
+
+    @Test("are for admin keys alone, by GET", arguments: [KeyKind.app, .server, .test])
+    func adminOnly(kind: KeyKind) async throws {
+        let service = try await TestService()
+        for path in ["/admin/api/checks", "/admin/api/checks/x/explain"] {
+            #expect(await service.send(.get, path).status == 401)
+            #expect(await service.send(.get, path, fields: service.bearer(kind)).status == 403)
+            #expect(await service.send(.post, path, fields: service.bearer(.admin)).status == 405)
+        }
+        for path in [
+            "/admin/api/checks/explain", "/admin/api/checks//explain", "/admin/api/checks/a/b/explain",
+        ] {
+            #expect(await service.send(.get, path, fields: service.bearer(.admin)).status == 404)
+        }
+    }
+}
