@@ -15,7 +15,8 @@ struct EveryAnswerTests {
         ("/v1/skan/config", "GET", false), ("/v1/apple-ads/attribution", "POST", false),
         ("/campaign/resolve/{key}", "GET", false), ("/resolve/{key}", "GET", false),
         ("/healthz", "GET", false), ("/readyz", "GET", false), ("/admin/stats", "GET", false),
-        ("/metrics", "GET", false),
+        ("/metrics", "GET", false), ("/admin/api/checks", "GET", false),
+        ("/admin/api/checks/{id}/explain", "GET", false),
     ]
     private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
@@ -41,7 +42,7 @@ struct EveryAnswerTests {
         let allowed = method == "GET" && !consumes ? ["GET", "HEAD", "OPTIONS"] : [method, "OPTIONS"]
         var answers: [String: RawClient.Answer] = [:]
         for asked in Self.methods {
-            let answer = try ask(asked, path.replacing("{key}", with: "summer"), server, installation)
+            let answer = try ask(asked, path.replacing("{key}", with: "summer").replacing("{id}", with: "chk_00000000000000000000000000"), server, installation)
             answers[asked] = answer
             if asked == "OPTIONS" {
                 #expect(answer.status == 204)
