@@ -7,6 +7,8 @@ final class Notes: Sendable {
         let hour: Timestamp
         let platform: Platform
         let reason: NoMatchReason
+        /// Nil where it is one of too many different ones to be told apart.
+        var launch: CountedLaunch?
     }
     struct Replay: Hashable, Sendable {
         let scope: Scope
@@ -31,11 +33,17 @@ final class Notes: Sendable {
                 && checks.isEmpty
         }
 
+        /// Launches that are told apart until the next write, which takes them all away.
+        private static let launchLimit = 4096
+
         mutating func count(_ noMatch: NoMatch) {
             if let lastNoMatch, lastNoMatch.note == noMatch {
                 noMatches.values[lastNoMatch.index] += 1
                 return
             }
+            var noMatch = noMatch
+            // What strangers write into headers must not fill the memory.
+            if noMatches.count >= Self.launchLimit, noMatches[noMatch] == nil { noMatch.launch = nil }
             noMatches[noMatch, default: 0] += 1
             lastNoMatch = noMatches.index(forKey: noMatch).map { (noMatch, $0) }
         }

@@ -109,7 +109,13 @@ extension SQLiteSession: ClickStore {
         switch report.ending {
         case .match: break
         case .noMatch(let reason):
-            let noMatch = Notes.NoMatch(scope: scope, hour: hour, platform: check.platform, reason: reason)
+            let noMatch = Notes.NoMatch(
+                scope: scope,
+                hour: hour,
+                platform: check.platform,
+                reason: reason,
+                launch: check.launch
+            )
             notes.update { $0.count(noMatch) }
         case .replay(let claim):
             let replay = Notes.Replay(

@@ -120,6 +120,15 @@ public final class SQLiteStore: Sendable {
         try Retention(shared: shared).runToEnd()
     }
 
+    /// Looks at the match rates of all apps, if a span has ended since the last look; for tests.
+    ///
+    /// Blocks.
+    package func lookAtMatchRates() throws(StoreError) {
+        let connection = try opening.reopen()
+        var lookout = DriftLookout(shared: shared)
+        try lookout.runTurn { connection }
+    }
+
     /// Finishes what waits, copies the log into the database, and closes.
     ///
     /// Blocks.

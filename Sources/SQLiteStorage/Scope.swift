@@ -12,6 +12,8 @@ struct Scope: Hashable, Sendable {
     init(app: Int64, isTest: Bool) {
         number = app * 2 + (isTest ? 1 : 0)
     }
+
+    var isTest: Bool { number & 1 == 1 }
 }
 
 /// The apps' numbers in the database.

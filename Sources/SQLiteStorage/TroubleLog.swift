@@ -13,6 +13,7 @@ package final class TroubleLog: Sendable {
         case writing
         case checkpoint
         case retention
+        case drift
         case filter
         case learning
     }

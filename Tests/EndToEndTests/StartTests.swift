@@ -63,7 +63,7 @@ struct StartTests {
             WITH RECURSIVE numbers (n) AS (SELECT \(first + 1) UNION ALL SELECT n + 1 FROM numbers WHERE n < \(end))
             INSERT INTO clicks SELECT id + n, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at,
                 destination, campaign_key, journey_id, source, raw_source, platform, os_version, metadata, is_robot,
-                is_contradictory, random(), random(), NULL, NULL, randomblob(16), NULL, NULL, NULL
+                is_contradictory, random(), random(), NULL, NULL, randomblob(16), NULL, NULL, NULL, browser
             FROM (SELECT * FROM clicks ORDER BY id LIMIT 1), numbers;
             WITH RECURSIVE numbers (n) AS (SELECT \(first + 1) UNION ALL SELECT n + 1 FROM numbers WHERE n < \(end))
             INSERT INTO fingerprints SELECT scope, random(), 0, moment, click + n, random(), other_moment, NULL, random(),

@@ -35,6 +35,8 @@ public struct Click: Equatable, Sendable {
         public var platform: Platform
         /// Major and minor OS version in native form (`17.2`), where known.
         public var osVersion: String?
+        /// In which program the link was opened.
+        public var browser: BrowserFamily
         /// A JSON object as the caller wrote it, at most 8 KiB.
         public var metadata: String?
         /// A preview, prefetch or robot: recorded and counted, never a candidate.
@@ -55,6 +57,7 @@ public struct Click: Equatable, Sendable {
             rawSource: String? = nil,
             platform: Platform = .unknown,
             osVersion: String? = nil,
+            browser: BrowserFamily = .unknown,
             metadata: String? = nil,
             isRobot: Bool = false,
             isContradictory: Bool = false
@@ -71,9 +74,15 @@ public struct Click: Equatable, Sendable {
             self.rawSource = rawSource
             self.platform = platform
             self.osVersion = osVersion
+            self.browser = browser
             self.metadata = metadata
             self.isRobot = isRobot
             self.isContradictory = isContradictory
+        }
+
+        /// Whose match rate it is watched with.
+        public var driftGroup: DriftGroup {
+            DriftGroup(clickOn: platform, osVersion: osVersion, browser: browser)
         }
 
         /// The last millisecond in which a first launch may be credited to the click.

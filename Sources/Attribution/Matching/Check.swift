@@ -21,6 +21,8 @@ public struct Check: Equatable, Sendable {
     public var policy: MatchPolicy
     /// What else the launch tells.
     public var details: Deferred<LaunchDetails>
+    /// What the watch on match rates counts it by.
+    public var launch: CountedLaunch
     /// When its answer must be decided, in the store's own time; see ``ClickStore/begin(_:)``.
     public var deadline: UInt64 = .max
 
@@ -35,7 +37,8 @@ public struct Check: Equatable, Sendable {
         replayGrace: Int64,
         platform: Platform = .unknown,
         policy: MatchPolicy = MatchPolicy(),
-        details: Deferred<LaunchDetails> = Deferred(LaunchDetails())
+        details: Deferred<LaunchDetails> = Deferred(LaunchDetails()),
+        launch: CountedLaunch? = nil
     ) {
         self.app = app
         self.isTest = isTest
@@ -48,6 +51,7 @@ public struct Check: Equatable, Sendable {
         self.platform = platform
         self.policy = policy
         self.details = details
+        self.launch = launch ?? CountedLaunch(platform: platform)
     }
 
     /// What the posterior is made of, apart from the clicks.

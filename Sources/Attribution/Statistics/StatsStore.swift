@@ -122,6 +122,10 @@ public struct StatisticsReport: Equatable, Sendable {
     /// Ascending; periods without any count are left out.
     public var series: [Period] = []
     public var timeToInstall = TimeToInstallHistogram()
+    /// How the match rates of groups are, and which have fallen.
+    ///
+    /// They are judged by their own past, whatever the query's campaign and time are. None for test traffic.
+    public var drift: [AppDrift] = []
     /// Clicks that could still be matched now, to the second.
     public var liveClicks: Int64 = 0
     public var databaseBytes: Int64 = 0

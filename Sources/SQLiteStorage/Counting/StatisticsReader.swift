@@ -30,8 +30,31 @@ struct StatisticsReader {
         report.series = try series()
         report.timeToInstall = try delays()
         try addProbabilities(to: &report)
+        report.drift = try drift(at: now)
         report.databaseBytes = try connection.databaseByteCount()
         return report
+    }
+
+    /// As the last look found it, or a look of its own where that is not up to date.
+    private func drift(at now: Timestamp) throws(SQLiteError) -> [AppDrift] {
+        let end = DriftHistory.end(at: now)
+        var drift: [AppDrift] = []
+        var room = AppDrift.groupLimit
+        for app in apps where !app.scope.isTest {
+            let looked = try DriftRows.lookedAt(app.scope, on: connection)
+            var readings: [DriftReading]
+            if apps.count == 1, DriftLookout.isDue(end, after: looked) {
+                readings = try DriftRows.look(at: app.scope, end: end, on: connection).readings
+            } else if room > 0 {
+                readings = try DriftRows.readings(of: app.scope, atMost: room, on: connection)
+            } else {
+                readings = try DriftRows.alarmed(in: app.scope, on: connection)
+            }
+            room -= readings.count
+            readings.sort { ($0.alarm == nil ? 1 : 0, $0.group) < ($1.alarm == nil ? 1 : 0, $1.group) }
+            if !readings.isEmpty { drift.append(AppDrift(app: app.id, readings: readings)) }
+        }
+        return drift
     }
 
     /// Counts by value of a dimension in one scope, over all spans of the query.

@@ -32,6 +32,7 @@ enum ClickRow {
             rawSource: row.optionalText(8),
             platform: platform,
             osVersion: row.optionalText(10),
+            browser: row.optionalText(15).flatMap { BrowserFamily(rawValue: $0) } ?? .unknown,
             metadata: row.optionalText(11),
             isRobot: row.integer(13) != 0,
             isContradictory: row.integer(14) != 0
@@ -42,7 +43,8 @@ enum ClickRow {
 
     static let select: StaticString = """
         SELECT id, id_low, clicked_at, recorded_at, window_seconds, journey_id, destination, source, raw_source,
-            platform, os_version, metadata, campaign_key, is_robot, is_contradictory
+            platform, os_version, metadata, campaign_key, is_robot, is_contradictory,
+            browser
         FROM clicks WHERE id = ?1
         """
 }

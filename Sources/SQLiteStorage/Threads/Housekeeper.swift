@@ -1,19 +1,22 @@
 internal import Attribution
 internal import SQLite
 
-/// Work beside requests, on a thread of its own: copying the log into the database, and retention.
+/// Work beside requests, on a thread of its own: copying the log into the database, retention, and the watch on match
+/// rates.
 final class Housekeeper {
     private static let interval: UInt64 = 1_000_000_000
 
     private let shared: SharedState
     private let opening: DatabaseOpening
     private var retention: Retention
+    private var lookout: DriftLookout
     private var connection: Connection?
 
     init(shared: SharedState, opening: DatabaseOpening) {
         self.shared = shared
         self.opening = opening
         retention = Retention(shared: shared)
+        lookout = DriftLookout(shared: shared)
     }
 
     func run() {
@@ -26,6 +29,9 @@ final class Housekeeper {
             if shared.filters.withLock({ $0.needsFilter }) { shared.requestFilter() }
             noting(.retention) { () throws(StoreError) in
                 try retention.runSlices(for: Self.interval) { serveCheckpoints(until: $0) }
+            }
+            noting(.drift) { () throws(StoreError) in
+                try lookout.runTurn { () throws(StoreError) in try openConnection() }
             }
         }
     }

@@ -176,6 +176,8 @@ extension WriteContext {
         let campaign = try count(.matches, of: traits, scope, at: check.at)
         countCheck(.checks, from: check.platform, scope, in: Granularity.hour.start(of: check.at))
         counters.addMatch(by: claim.method, of: scope, campaign: campaign, at: check.at)
+        drift.add(DriftCount(trials: 1, matches: 1), of: check.launch.group, in: scope, at: check.at)
+        drift.add(DriftCount(matches: 1), of: claim.click.facts.driftGroup, in: scope, at: check.at)
         counters.addDelay(
             check.at.milliseconds(since: claim.click.facts.clickedAt),
             of: scope,

@@ -17,4 +17,11 @@ extension SharedState {
         }
         return try outcome.get()
     }
+
+    /// Writes what the loops have noted so far, and waits until it is on disk, blocking the thread.
+    func writeNotesAndWait() throws(StoreError) {
+        queueNotes()
+        // Writes are done in the order in which they were queued.
+        try performAndWait { _ throws(SQLiteError) in .success(()) }
+    }
 }

@@ -19,6 +19,9 @@ extension WriteContext {
         try open(Int64(bitPattern: id.high), click, entries, scope)
         let traits = CountedTraits(facts)
         try count(facts.isRobot ? .robots : .clicks, of: traits, scope, at: facts.recordedAt)
+        if !facts.isRobot {
+            drift.add(DriftCount(trials: 1), of: facts.driftGroup, in: scope, at: facts.recordedAt)
+        }
 
         visits.add(Int64(bitPattern: id.high), of: scope, click.visit, recordedAt: facts.recordedAt)
         if !facts.isRobot {
@@ -97,7 +100,8 @@ extension WriteContext {
             ClickFingerprints.packed(entries.map(\.key)),
             click.evidence.canonicalText,
             click.evidence.address?.exact,
-            click.evidence.address?.near
+            click.evidence.address?.near,
+            facts.browser.rawValue
         )
     }
 }
@@ -107,10 +111,11 @@ enum RecordSQL {
         INSERT INTO clicks (
             id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
             journey_id, source, raw_source, platform, os_version, metadata, is_robot, is_contradictory,
-            visit, visit_rest, idempotency, idempotency_rest, fingerprints, signals, exact_address, near_address
+            visit, visit_rest, idempotency, idempotency_rest, fingerprints, signals, exact_address, near_address,
+            browser
         ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-            ?23, ?24, ?25
+            ?23, ?24, ?25, ?26
         )
         """
     static let findIdempotent: StaticString = """

@@ -16,6 +16,7 @@ final class WriteContext {
     var apps = AppNumbers()
     var visits = RecentVisits()
     var counters = CounterBatch()
+    var drift = DriftBatch()
     var filters: FilterKeeper
     /// Whether apps or keys were changed.
     var changesDirectory = false
@@ -53,12 +54,14 @@ final class WriteContext {
     /// Writes what was gathered, and commits.
     func commit() throws(SQLiteError) {
         if !counters.isEmpty { try counters.write(to: connection) }
+        try drift.writeIfDue(to: connection)
         try closedBefore.write(to: connection)
         try connection.commit()
         visits.commit()
         filters.commit(newest: visits.newest)
         closedBefore.commit()
         counters.removeAll()
+        drift.commit()
     }
 
     /// Drops what was gathered, and undoes the transaction if there still is one.
@@ -66,6 +69,7 @@ final class WriteContext {
         visits.rollback()
         closedBefore.rollback()
         counters.removeAll()
+        drift.rollback()
         register.forgetAll()
         changesDirectory = false
         // Where SQLite cannot undo any more, it has undone already, or the connection is given up.

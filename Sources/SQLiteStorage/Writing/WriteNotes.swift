@@ -63,7 +63,10 @@ extension WriteContext {
                 ending.scope,
                 in: ending.hour
             )
+            let launch = ending.launch ?? CountedLaunch(platform: ending.platform)
+            drift.add(DriftCount(trials: times), of: launch.group, in: ending.scope, at: ending.hour)
         }
+        drift.flush()
     }
 
     /// To the minute: a key in use costs a write a minute, not one for each request.

@@ -52,6 +52,7 @@ public struct StatisticsBody {
             methods(&json)
             calibration(&json)
             series(&json)
+            DriftBody(drift: report.drift, directory: directory).write(to: &json)
             json.name("database")
             json.object { json in
                 json.member("bytes", report.databaseBytes)

@@ -120,6 +120,7 @@ enum RecordClick {
             rawSource: source.raw,
             platform: device.platform,
             osVersion: device.osVersion,
+            browser: BrowserFamily(userAgent: claims.userAgent),
             metadata: body.metadata,
             isRobot: device.isRobot,
             isContradictory: device.isContradictory

@@ -85,15 +85,18 @@ final class FirstLaunch: Sendable {
         OSRelease(launchAgent: agent, releases: service.settings.devices.releases)
     }
 
-    /// Looks for the click that led to the launch, and consumes it.
+    /// Looks for the click that led to the launch, and consumes it; `told` is what its body says of the system.
     func answer(
         _ ladder: MatchingLadder,
         installID: InstallID?,
         platform: Platform,
+        told: OSRelease? = nil,
         details: Deferred<LaunchDetails>,
         _ exchange: inout Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> Response {
+        let devices = service.settings.devices
+        let counted = context.launches.counted(request, on: platform, told: told, devices)
         let outcome: MatchOutcome
         do throws(StoreError) {
             outcome = try await FirstLaunchMatching(store: context.stores.clicks).match(
@@ -110,7 +113,8 @@ final class FirstLaunch: Sendable {
                     replayGrace: service.settings.replayGrace,
                     platform: platform,
                     policy: policy,
-                    details: details
+                    details: details,
+                    launch: counted
                 )
             )
         } catch {

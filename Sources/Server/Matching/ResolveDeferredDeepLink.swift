@@ -25,6 +25,7 @@ enum ResolveDeferredDeepLink {
             installID: body.installID,
             platform: body.platform ?? canonical?.knownPlatform
                 ?? LaunchFields.platform(exchange.request),
+            told: told?.release,
             details: Deferred(madeBy: { launch.details(told, installedAt: body.firstInstalledAt) }),
             &exchange,
             context

@@ -126,6 +126,16 @@ enum ShowMetrics {
         probabilities(report, &text)
         text.header("afterlink_live_clicks", .gauge, "Clicks that could be matched now.")
         text.sample("afterlink_live_clicks", [], Double(report.liveClicks))
+        drift(report.drift, &text)
+    }
+
+    private static func drift(_ drift: [AppDrift], _ text: inout MetricsText) {
+        let alarms = drift.flatMap(\.readings).filter { $0.alarm != nil }
+        let name = "afterlink_match_rate_alarms"
+        text.header(name, .gauge, "Groups of launches or clicks whose match rate has fallen, over all apps.")
+        for side in DriftSide.allCases {
+            text.sample(name, [("by", side.rawValue)], Double(alarms.count { $0.group.side == side }))
+        }
     }
 
     private static func probabilities(_ report: StatisticsReport, _ text: inout MetricsText) {

@@ -58,4 +58,5 @@ final class Route: Sendable {
 struct LoopContext {
     let service: Service
     let stores: Stores
+    let launches = LaunchKinds()
 }

@@ -11,6 +11,8 @@ enum ShowStatistics {
                 + " are kept with each click and check, so that the command costs the same however many there were.",
             "The match rate is matches per check, replays left out; the conversion rate is matches per click. A campaign"
                 + " and a source are known of a check only when it matched.",
+            "Match rates that have fallen are shown by system, SDK version and browser, whatever campaign and time are"
+                + " asked for: they are judged by their own past.",
             "A serving process writes checks that matched nothing with up to a second's delay.",
         ],
         options: [

@@ -88,6 +88,10 @@ public struct DriftWorld: Sendable {
     public static let watched = 3
 }
 
+extension DriftWorld: CustomStringConvertible {
+    public var description: String { name }
+}
+
 /// Worlds in which nothing is wrong, and worlds in which something is.
 public enum DriftWorlds {
     /// Nothing changes but by chance.

@@ -1,0 +1,140 @@
+internal import Attribution
+internal import SQLite
+
+/// The watch on match rates as it stands in its tables.
+enum DriftRows {
+    /// The counts of a scope up to the end of a span.
+    static func history(of scope: Scope, end: Timestamp, on connection: Connection) throws(SQLiteError)
+        -> DriftHistory
+    {
+        var history = DriftHistory(end: end)
+        // The same names come again in each span.
+        var groups: [String: DriftGroup?] = [:]
+        for side in DriftSide.allCases {
+            groups.removeAll(keepingCapacity: true)
+            try connection.statement(counters).forEach(
+                scope.number,
+                DriftHistory.start(before: end).milliseconds,
+                end.milliseconds,
+                side.rawValue
+            ) { row in
+                let name = row.text(1)
+                let group = groups[name] ?? DriftGroup(side, name: name)
+                groups[name] = .some(group)
+                guard let group else { return }
+                let count = DriftCount(trials: row.integer(2), matches: row.integer(3))
+                history.add(count, of: group, in: Timestamp(milliseconds: row.integer(0)))
+            }
+        }
+        return history
+    }
+
+    /// When a scope was looked at; nil when it never was.
+    static func lookedAt(_ scope: Scope, on connection: Connection) throws(SQLiteError) -> Timestamp? {
+        try connection.statement(looked).first(scope.number) { Timestamp(milliseconds: $0.integer(0)) }
+    }
+
+    /// What the last look found, at most so many groups; those with an alarm are all among them.
+    static func readings(of scope: Scope, atMost limit: Int, on connection: Connection) throws(SQLiteError)
+        -> [DriftReading]
+    {
+        var readings = try alarmed(in: scope, on: connection)
+        let told = Set(readings.map(\.group))
+        try connection.statement(groups).forEach(scope.number, limit) { row throws(SQLiteError) in
+            let reading = try self.reading(row)
+            if !told.contains(reading.group), readings.count < limit { readings.append(reading) }
+        }
+        return readings
+    }
+
+    static func alarmed(in scope: Scope, on connection: Connection) throws(SQLiteError) -> [DriftReading] {
+        try connection.statement(alarms).all(scope.number) { row throws(SQLiteError) in try reading(row) }
+    }
+
+    private static func reading(_ row: Statement) throws(SQLiteError) -> DriftReading {
+        guard let side = DriftSide(rawValue: row.text(0)), let group = DriftGroup(side, name: row.text(1))
+        else {
+            throw .damaged("reading a group of the watch on match rates")
+        }
+        let usual = row.optionalReal(4)
+        let alarm = row.optionalInteger(6).map { began in
+            DriftAlarm(
+                group: group,
+                since: Timestamp(milliseconds: row.integer(5)),
+                began: Timestamp(milliseconds: began),
+                usualRate: usual ?? 0,
+                rate: row.real(7)
+            )
+        }
+        return DriftReading(
+            group: group,
+            recent: DriftCount(trials: row.integer(2), matches: row.integer(3)),
+            usualRate: usual,
+            alarm: alarm
+        )
+    }
+
+    static let counters: StaticString = """
+        SELECT period, name, trials, matches FROM drift_counters
+        WHERE scope = ?1 AND period >= ?2 AND period < ?3 AND side = ?4
+        """
+    static let looked: StaticString = "SELECT looked_at FROM drift_looks WHERE scope = ?1"
+    static let groups: StaticString = """
+        SELECT side, name, trials, matches, usual_rate, since, began, fallen_rate FROM drift_groups
+        WHERE scope = ?1 ORDER BY side, name LIMIT ?2
+        """
+    static let alarms: StaticString = """
+        SELECT side, name, trials, matches, usual_rate, since, began, fallen_rate
+        FROM drift_groups INDEXED BY drift_alarms
+        WHERE scope = ?1 AND began IS NOT NULL ORDER BY side, name
+        """
+}
+
+extension WriteContext {
+    /// Keeps what a look found, and takes the oldest counts away that nobody looks at any more.
+    ///
+    /// - Returns: false when somebody else has looked since: nothing is kept then.
+    func keep(_ findings: DriftWatch.Findings, of scope: Scope, lookedAt end: Timestamp) throws(SQLiteError)
+        -> Bool
+    {
+        let looked = try DriftRows.lookedAt(scope, on: connection)
+        guard DriftLookout.isDue(end, after: looked) else { return false }
+        try connection.statement(Self.noteLook).run(scope.number, end.milliseconds)
+        try connection.statement(Self.removeGroups).run(scope.number)
+        for reading in findings.readings {
+            let (group, alarm) = (reading.group, reading.alarm)
+            try connection.statement(Self.addGroup).run(
+                scope.number,
+                group.side.rawValue,
+                group.name,
+                reading.recent.trials,
+                reading.recent.matches,
+                reading.usualRate,
+                alarm?.since.milliseconds,
+                alarm?.began.milliseconds,
+                alarm?.rate
+            )
+        }
+        let start = DriftHistory.start(before: end).milliseconds
+        for _ in 0..<Self.spansRemoved {
+            try connection.statement(Self.removeOldest).run(scope.number, start)
+            if connection.changeCount == 0 { break }
+        }
+        return true
+    }
+
+    /// One span grows too old with each look; after a time without looks, several have.
+    private static let spansRemoved = 4
+
+    static let noteLook: StaticString = """
+        INSERT INTO drift_looks VALUES (?1, ?2) ON CONFLICT DO UPDATE SET looked_at = excluded.looked_at
+        """
+    static let removeGroups: StaticString = "DELETE FROM drift_groups WHERE scope = ?1"
+    static let addGroup: StaticString = """
+        INSERT INTO drift_groups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        """
+    static let removeOldest: StaticString = """
+        DELETE FROM drift_counters
+        WHERE scope = ?1 AND period = (SELECT min(period) FROM drift_counters WHERE scope = ?1) AND +period < ?2
+        """
+}

@@ -1,0 +1,62 @@
+internal import Attribution
+internal import HTTPServer
+
+/// What the watch on match rates counts launches by, as their header fields tell it.
+///
+/// Of one event loop, and touched on its thread alone. The launches of an app come from few kinds of clients: what the
+/// fields of each say is read once, because most launches end without anything else being read of them.
+final class LaunchKinds {
+    private struct Kind {
+        let release: OSRelease?
+        let sdk: SDKVersion?
+    }
+
+    /// By a hash of the two fields under a seed that nobody outside knows.
+    private var kinds: [Int: Kind] = [:]
+    /// Beyond it all are forgotten: what strangers write into headers must not fill the memory.
+    private static let limit = 512
+
+    /// The release is what the body says of the system, else the agent, else `X-Device-Signals`.
+    func counted(
+        _ request: Request,
+        on platform: Platform,
+        told: OSRelease?,
+        _ devices: DeviceData
+    ) -> CountedLaunch {
+        let kind = kind(of: request, devices)
+        let release =
+            told ?? kind.release
+            ?? DeviceSignalsField.read(request, devices).flatMap { OSRelease($0.system, on: $0.platform) }
+        return CountedLaunch(platform: platform, release: release, sdk: kind.sdk)
+    }
+
+    private func kind(of request: Request, _ devices: DeviceData) -> Kind {
+        var hasher = Hasher()
+        for name in ["user-agent", "x-sdk-version"] {
+            request.withFieldBytes(name) { Self.combine($0, into: &hasher) }
+            hasher.combine(name.utf8.count)
+        }
+        let hash = hasher.finalize()
+        if let kind = kinds[hash] { return kind }
+        let sdk = request.withFieldBytes("x-sdk-version") { SDKVersion(header: $0) }
+        let kind = Kind(
+            release: request.field("user-agent").flatMap {
+                OSRelease(launchAgent: $0, releases: devices.releases)
+            },
+            sdk: sdk ?? nil
+        )
+        if kinds.count >= Self.limit { kinds.removeAll(keepingCapacity: true) }
+        kinds[hash] = kind
+        return kind
+    }
+
+    private static func combine(_ bytes: Span<UInt8>, into hasher: inout Hasher) {
+        var word: UInt64 = 0
+        for index in bytes.indices {
+            word = word << 8 | UInt64(bytes[index])
+            if index & 7 == 7 { hasher.combine(word) }
+        }
+        hasher.combine(word)
+        hasher.combine(bytes.count)
+    }
+}

@@ -1,0 +1,61 @@
+import Attribution
+import Foundation
+import SQLite
+import Support
+import Testing
+
+@Suite("The alarm on match rates", .blocking, .timeLimit(.minutes(10)))
+struct DriftAlarmTests {
+    /// Counts of five weeks in which one system's launches fell from 70 % to 40 % two days ago.
+    private func writeFall(to installation: Installation) throws {
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let end = DriftHistory.end(at: now).milliseconds
+        let connection = try SQLite.Connection(
+            path: installation.database.path,
+            access: .readWrite,
+            busyMilliseconds: 10_000
+        )
+        for age in 0..<35 {
+            let period = end - Int64(age) * 86_400_000 - DriftHistory.periodMilliseconds
+            try connection.execute(
+                """
+                INSERT INTO drift_counters VALUES
+                    (2, \(period), 'launch', 'ios/26.1/1.8.9', 100, \(age < 2 ? 40 : 70)),
+                    (2, \(period), 'launch', 'android/15/1.8.9', 900, 600)
+                """
+            )
+        }
+    }
+
+    @Test("stands in the log once, in the metrics, in the statistics and in what the command prints")
+    func told() throws {
+        let installation = try Installation()
+        try writeFall(to: installation)
+        let server = try AfterlinkProcess(installation)
+        let connection = try server.connect()
+        let told = "the match rate of launches on iOS 26.1 with SDK 1.8.9 fell from"
+        let end = Patience.end
+        while !installation.log.contains(told), ContinuousClock.now < end {
+            #expect(try connection.get("/healthz").status == 200)
+        }
+        #expect(installation.log.contains(told))
+        let metrics = PrometheusText(try connection.get("/metrics", key: installation.keys.admin).text)
+        #expect(metrics.value("afterlink_match_rate_alarms", ["by": "launch"]) == 1)
+        let statistics = try connection.get("/admin/stats", key: installation.keys.admin).text
+        #expect(statistics.contains(#""drift":{"alarms":1,"#))
+        #expect(statistics.contains(#""status":"falling""#))
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+
+        let again = try AfterlinkProcess(installation)
+        #expect(try again.connect().get("/healthz").status == 200)
+        again.terminate()
+        #expect(again.waitUntilExit() == 0)
+        #expect(installation.log.components(separatedBy: told).count == 2)
+
+        let text = try installation.run(["stats"]).text
+        #expect(text.contains("MATCH RATE HAS FALLEN"))
+        #expect(text.contains("launches on iOS 26.1 with SDK 1.8.9"))
+        #expect(text.contains("Match rates watched: 2 groups as usual"))
+    }
+}

@@ -1,0 +1,84 @@
+import Attribution
+import Foundation
+import HTTPServer
+import Server
+import Testing
+
+@Suite("Match rates by group in the statistics")
+struct DriftStatisticsTests {
+    private let agent =
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)"
+    private let hex = String(repeating: "a", count: 64)
+
+    private func launch(_ darwin: String, sdk: String?) -> [String: String] {
+        var fields = ["User-Agent": "App/1 CFNetwork/1568.1 Darwin/\(darwin)", "X-Device-Platform": "ios"]
+        if let sdk { fields["X-SDK-Version"] = sdk }
+        return fields
+    }
+
+    /// The groups that the statistics tell of, by what they are called.
+    private func groups(_ service: TestService) async throws -> [String: [String: Any]] {
+        let answer = await service.send(.get, "/admin/stats", fields: service.bearer(.admin))
+        let body = try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any]
+        let drift = try #require(body?["drift"] as? [String: Any])
+        #expect(drift["alarms"] as? Int == 0)
+        let list = try #require(drift["groups"] as? [[String: Any]])
+        return Dictionary(list.map { ($0["title"] as? String ?? "", $0) }) { first, _ in first }
+    }
+
+    @Test("count checks by system and SDK, and clicks by browser, from the end of the span on")
+    func counts() async throws {
+        let service = try await TestService()
+        let click = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
+        await service.click(
+            click,
+            fields: ["User-Agent": agent + " Mobile/22B83 Instagram 354.0 (iPhone12,8; iOS 18_1; tr_TR)"]
+        )
+        await service.check(hex, fields: launch("24.1.0", sdk: "paylisher-ios/1.8.9"))
+        await service.check(
+            String(repeating: "b", count: 64),
+            fields: launch("24.1.0", sdk: "paylisher-ios/1.8.9")
+        )
+        await service.check(String(repeating: "c", count: 64), fields: launch("25.6.0", sdk: nil))
+        #expect(try await groups(service).isEmpty)
+
+        service.clock.advance(seconds: 21_600)
+        let groups = try await groups(service)
+        let whole = try #require(groups["all launches"])
+        #expect(whole["checks"] as? Int == 3)
+        #expect(whole["matches"] as? Int == 1)
+        #expect(whole["status"] as? String == "learning")
+        #expect(whole["usual_match_rate"] is NSNull)
+        // Few as they are, they are pooled.
+        #expect(groups["all other launches"]?["checks"] as? Int == 3)
+        #expect(groups["all other clicks"]?["clicks"] as? Int == 1)
+        #expect(groups["all other clicks"]?["matches"] as? Int == 1)
+        #expect(groups.count == 3)
+    }
+
+    @Test("count neither repeated answers nor robots nor test traffic")
+    func leavesOut() async throws {
+        let service = try await TestService()
+        let click = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
+        await service.click(click)
+        await service.click(
+            #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://other/item"}"#,
+            fields: ["User-Agent": "Googlebot/2.1 (+http://www.google.com/bot.html)"]
+        )
+        await service.check(hex)
+        await service.check(hex)
+        await service.check(hex, key: .test)
+        service.clock.advance(seconds: 21_600)
+        let groups = try await groups(service)
+        #expect(groups["all launches"]?["checks"] as? Int == 1)
+        #expect(groups["all other clicks"]?["clicks"] as? Int == 1)
+    }
+
+    @Test("have a metric of how many have fallen")
+    func metric() async throws {
+        let service = try await TestService()
+        let text = await service.send(.get, "/metrics", fields: service.bearer(.admin)).text
+        #expect(text.contains("afterlink_match_rate_alarms{by=\"launch\"} 0\n"))
+        #expect(text.contains("afterlink_match_rate_alarms{by=\"click\"} 0\n"))
+    }
+}

@@ -1,0 +1,175 @@
+import Attribution
+import SQLite
+import SQLiteStorage
+import Support
+import Testing
+
+@Suite("The store's watch on match rates")
+struct DriftTests {
+    private static let day: Int64 = 86_400_000
+    /// The end of a span.
+    private let end = DriftHistory.end(at: TestStore.noon)
+
+    /// Writes days of one group as if they had been counted: the newest first.
+    private func write(
+        _ name: String,
+        _ days: [(trials: Int, matches: Int)],
+        side: String = "launch",
+        to test: TestStore
+    )
+        throws
+    {
+        let values = days.enumerated().map { age, day in
+            let period = end.milliseconds - Int64(age) * Self.day - DriftHistory.periodMilliseconds
+            return "(2, \(period), '\(side)', '\(name)', \(day.trials), \(day.matches))"
+        }
+        try test.execute("INSERT INTO drift_counters VALUES \(values.joined(separator: ", "))")
+    }
+
+    /// The group of the tests falls in the last two days.
+    private func writeFall(to test: TestStore) throws {
+        let fallen = Array(repeating: (trials: 100, matches: 40), count: 2)
+        try write("ios/26.1/1.8.9", fallen + Array(repeating: (100, 70), count: 33), to: test)
+        try write("android/15/1.8.9", Array(repeating: (900, 600), count: 35), to: test)
+    }
+
+    private func drift(_ test: TestStore, _ query: StatisticsQuery = StatisticsQuery()) async throws
+        -> [AppDrift]
+    {
+        let now = test.clock.now
+        return try await test.run { try await $0.statistics(query, at: now) }.drift
+    }
+
+    @Test("tells in the statistics what has fallen, before and after the watch has looked")
+    func statistics() async throws {
+        let test = try await TestStore()
+        #expect(try await drift(test) == [])
+        try writeFall(to: test)
+        let before = try await drift(test)
+        let reading = try #require(before.first?.readings.first)
+        #expect(reading.group.name == "ios/26.1/1.8.9")
+        #expect(reading.status == .falling)
+        #expect(before[0].readings.map(\.group.name) == ["ios/26.1/1.8.9", "=/=/=", "android/15/1.8.9"])
+        try test.store.lookAtMatchRates()
+        #expect(try await drift(test) == before)
+        #expect(try test.integer("SELECT count(*) FROM drift_groups WHERE began IS NOT NULL") == 1)
+        #expect(try await drift(test, StatisticsQuery(isTest: true)) == [])
+    }
+
+    @Test("logs an alarm once, whoever looks, and once more when it is over")
+    func log() async throws {
+        let test = try await TestStore()
+        try writeFall(to: test)
+        try test.store.lookAtMatchRates()
+        try test.store.lookAtMatchRates()
+        test.clock.advance(seconds: 600)
+        try test.store.lookAtMatchRates()
+        let began = test.log.lines.filter { $0.contains("match rate") }
+        #expect(began.count == 1)
+        #expect(
+            began[0].contains("app Shop: the match rate of launches on iOS 26.1 with SDK 1.8.9 fell from 7")
+        )
+        try write("ios/26.1/1.8.9", Array(repeating: (100, 70), count: 2), later: 2, to: test)
+        try write("android/15/1.8.9", Array(repeating: (900, 600), count: 2), later: 2, to: test)
+        test.clock.advance(seconds: 2 * 86_400)
+        try test.store.lookAtMatchRates()
+        let lines = test.log.lines.filter { $0.contains("match rate") }
+        #expect(lines.count == 2)
+        #expect(lines.last?.contains("is back near its usual") == true)
+        #expect(try test.integer("SELECT count(*) FROM drift_groups WHERE began IS NOT NULL") == 0)
+    }
+
+    private func write(_ name: String, _ days: [(Int, Int)], later: Int64, to test: TestStore) throws {
+        let values = days.enumerated().map { age, day in
+            let period = end.milliseconds + (later - Int64(age)) * Self.day - DriftHistory.periodMilliseconds
+            return "(2, \(period), 'launch', '\(name)', \(day.0), \(day.1))"
+        }
+        try test.execute("INSERT INTO drift_counters VALUES \(values.joined(separator: ", "))")
+    }
+
+    @Test("goes on with its alarms after a restart")
+    func restart() async throws {
+        let folder = try TemporaryFolder()
+        let first = try await TestStore(in: folder)
+        try writeFall(to: first)
+        try first.store.lookAtMatchRates()
+        first.stop()
+        let second = try await TestStore(in: folder)
+        second.clock.advance(seconds: 21_600)
+        try second.store.lookAtMatchRates()
+        #expect(second.log.lines.filter { $0.contains("match rate") } == [])
+        #expect(try second.integer("SELECT count(*) FROM drift_groups WHERE began IS NOT NULL") == 1)
+    }
+
+    @Test("looks again after a clock that had leapt ahead was set back")
+    func leap() async throws {
+        let test = try await TestStore()
+        try writeFall(to: test)
+        try test.execute("INSERT INTO drift_looks VALUES (2, 4000000000000)")
+        try test.store.lookAtMatchRates()
+        #expect(try await drift(test).first?.readings.first?.status == .falling)
+    }
+
+    @Test("deletes the counts that nobody looks at any more, and no others")
+    func deletes() async throws {
+        let test = try await TestStore()
+        try write("ios/26.1/1.8.9", Array(repeating: (10, 5), count: 66), to: test)
+        for _ in 0..<2 {
+            test.clock.advance(seconds: 21_600)
+            try test.store.lookAtMatchRates()
+        }
+        #expect(try test.integer("SELECT count(*) FROM drift_counters") == 63)
+    }
+
+    @Test("counts no more groups of a span than there is room for, the watched ones always among them")
+    func bounded() async throws {
+        let test = try await TestStore()
+        try test.execute(
+            "INSERT INTO drift_groups VALUES (2, 'launch', 'ios/?/999.9.9', 1, 1, 0.5, NULL, NULL, NULL)"
+        )
+        try await test.run { session in
+            for number in 0..<300 {
+                try await session.check(sdk: "\(number % 30 + 1).\(number / 30).0")
+            }
+            try await session.check(sdk: "999.9.9")
+            try await session.check(sdk: "1.0.0")
+            _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
+        }
+        #expect(try test.integer("SELECT count(*) FROM drift_counters WHERE side = 'launch'") == 201)
+        #expect(try test.integer("SELECT sum(trials) FROM drift_counters") == 302)
+        #expect(try test.integer("SELECT trials FROM drift_counters WHERE name = 'ios/?/999.9.9'") == 1)
+        #expect(try test.integer("SELECT trials > 90 FROM drift_counters WHERE name = '*/*/*'") == 1)
+    }
+
+    @Test("counts a claim with its launch and its click, and undoes both with it")
+    func claims() async throws {
+        let test = try await TestStore()
+        try await test.run { session in
+            _ = try await session.record(.sample { $0.browser = .instagram })
+            var check = Check.sample()
+            check.launch = CountedLaunch(platform: .ios, sdk: SDKVersion(header: "x/1.8.9"))
+            _ = try await session.match(check)
+            _ = try await session.match(check)
+        }
+        _ = try await drift(test)
+        #expect(
+            try test.integer(
+                "SELECT trials * 10 + matches FROM drift_counters WHERE name = 'ios/17.2/instagram'"
+            ) == 11
+        )
+        #expect(
+            try test.integer("SELECT trials * 10 + matches FROM drift_counters WHERE name = 'ios/?/1.8.9'")
+                == 21
+        )
+        #expect(try test.integer("SELECT count(*) FROM drift_counters") == 2)
+    }
+}
+
+extension ClickStore {
+    /// A check of this SDK that finds nothing.
+    fileprivate func check(sdk: String) async throws {
+        var check = Check.sample(fingerprint: 99)
+        check.launch = CountedLaunch(platform: .ios, sdk: SDKVersion(header: "x/" + sdk))
+        _ = try await match(check)
+    }
+}
