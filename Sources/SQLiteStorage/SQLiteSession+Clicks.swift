@@ -5,10 +5,14 @@ extension SQLiteSession: ClickStore {
     public func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
         // A click that is recorded after its caller was sent away stays: the retry is a duplicate.
         let outcome = try await write { context throws(SQLiteError) in try context.record(click) }
-        if case .recorded = outcome, let scope = try scope(of: click.facts.app, isTest: click.facts.isTest) {
-            lessons.learn(from: click, scope)
-        }
+        if case .recorded = outcome { learn(from: click) }
         return outcome
+    }
+
+    /// The click stands on disk: where nothing can be learnt from it, nothing is.
+    private func learn(from click: NewClick) {
+        guard let scope = try? scope(of: click.facts.app, isTest: click.facts.isTest) else { return }
+        lessons.learn(from: click, scope)
     }
 
     public func begin(_ check: Check) -> Check {

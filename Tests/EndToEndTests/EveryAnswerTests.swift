@@ -42,7 +42,15 @@ struct EveryAnswerTests {
         let allowed = method == "GET" && !consumes ? ["GET", "HEAD", "OPTIONS"] : [method, "OPTIONS"]
         var answers: [String: RawClient.Answer] = [:]
         for asked in Self.methods {
-            let answer = try ask(asked, path.replacing("{key}", with: "summer").replacing("{id}", with: "chk_00000000000000000000000000"), server, installation)
+            let answer = try ask(
+                asked,
+                path.replacing("{key}", with: "summer").replacing(
+                    "{id}",
+                    with: "chk_00000000000000000000000000"
+                ),
+                server,
+                installation
+            )
             answers[asked] = answer
             if asked == "OPTIONS" {
                 #expect(answer.status == 204)
