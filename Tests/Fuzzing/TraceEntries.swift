@@ -14,8 +14,11 @@ extension FuzzEntry {
             "\"attribution_window_seconds\":60",
         ]
     ) { (bytes, random) throws(BrokenPromise) in
-        let whole = read(bytes, cutAt: bytes.count)
-        let cut = read(bytes, cutAt: random.below(bytes.count + 1))
+        guard let key = ServerKey(bytes: Array(0..<32)) else {
+            throw BrokenPromise("the entry's key is none")
+        }
+        let whole = read(bytes, cutAt: bytes.count, key)
+        let cut = read(bytes, cutAt: random.below(bytes.count + 1), key)
         try promise(whole.events == cut.events, "a trace reads differently when it comes in two pieces")
         try promise(whole.error == cut.error, "a trace is refused differently when it comes in two pieces")
         let times = whole.events.map(\.at)
@@ -26,10 +29,10 @@ extension FuzzEntry {
         try promise(replay.score.clicksUsedTwice == 0, "a click was used twice")
     }
 
-    private static func read(_ bytes: [UInt8], cutAt cut: Int) -> (
+    private static func read(_ bytes: [UInt8], cutAt cut: Int, _ key: ServerKey) -> (
         events: [RecordedEvent], error: TraceError?
     ) {
-        var reader = TraceReader()
+        var reader = TraceReader(key: key)
         var events: [RecordedEvent] = []
         do throws(TraceError) {
             for piece in [bytes[..<cut], bytes[cut...]] {

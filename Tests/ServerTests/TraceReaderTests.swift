@@ -7,8 +7,17 @@ private let agent =
     "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.2 Mobile/15E148 Safari/604.1"
 private let hex = String(repeating: "ab", count: 32)
 
+private func serverKey() throws -> ServerKey {
+    try #require(ServerKey(bytes: [UInt8](repeating: 7, count: ServerKey.byteCount)))
+}
+
+/// How a trace's fingerprints are compared.
+private func keyed(_ text: String) throws -> UInt64 {
+    try serverKey().keyed(Fingerprint(of: text)).index
+}
+
 private func read(_ text: String, chunk: Int = .max) throws -> [RecordedEvent] {
-    var reader = TraceReader()
+    var reader = TraceReader(key: try serverKey())
     var events: [RecordedEvent] = []
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
@@ -62,17 +71,20 @@ struct TraceReaderTests {
         let device = try click(
             #""id":"b","device":{"model":"iPhone","osVersion":"17.2","screen":{"width":390,"height":844},"scale":3,\#(values)}"#
         )
-        let formD = Fingerprint(of: "iPhone|Europe/Istanbul|tr").words.0
+        let formD = try keyed("iPhone|Europe/Istanbul|tr")
         for click in [browser, device] {
             #expect(click.platform == .ios)
             #expect(click.fingerprints.contains { $0.key == formD && $0.form == .d && $0.weight == 1 })
-            let formA = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").words.0
+            let formA = try keyed("iPhone|17.2|390x844|Europe/Istanbul|tr")
             #expect(click.fingerprints.contains { $0.key == formA && $0.form == .a })
-            #expect(click.release == OSRelease(platform: .ios, major: 17, minor: 2))
+            #expect(click.fingerprints.first?.release == OSRelease(platform: .ios, major: 17, minor: 2))
+            // The width of the panel, which form D does not hold.
+            #expect(click.signals.map(\.component) == [.width])
         }
         let ready = try click(#""fingerprint":"\#(hex)""#)
         #expect(ready.name == nil)
-        #expect(ready.fingerprints == [RecordedFingerprint(key: 0xabab_abab_abab_abab, form: nil)])
+        let own = try serverKey().keyed(#require(Fingerprint(hex: hex))).index
+        #expect(ready.fingerprints == [RecordedFingerprint(key: own, form: nil)])
     }
 
     @Test("tell a click's window, destination, campaign, address, visitor and whether it is a robot's")
@@ -108,15 +120,21 @@ struct TraceReaderTests {
     @Test("tell what a launch hashed, its system, its token and the truth")
     func launches() throws {
         let text = "iPhone|Europe/Istanbul|tr"
-        let key = Fingerprint(of: text).words.0
+        let key = try keyed(text)
         #expect(try launch(#""fingerprint_input":"\#(text)""#).fingerprints == [key])
         #expect(try launch(#""fingerprint":"\#(Fingerprint(of: text).hex)""#).fingerprints == [key])
         let device =
             #""device":{"model":"iPhone","osVersion":"17.2","screen":{"width":390,"height":844},"scale":3,"timezone":"Europe/Istanbul","language":"tr"}"#
         #expect(try launch(device + #","form":"D""#).fingerprints == [key])
-        let all = try launch(device).fingerprints
-        #expect(all.count == 4)
-        #expect(all.last == key)
+        #expect(try launch(device + #","form":"D""#).signals.isEmpty)
+        // Without the form it is a newer client, which tells values instead of a hash: the least one finds clicks.
+        let all = try launch(device)
+        #expect(all.fingerprints.count == 4)
+        #expect(all.fingerprints.first == key)
+        #expect(all.signals.map(\.component) == [.width])
+        let beside = try launch(device + #","fingerprint_input":"\#(text)""#)
+        #expect(beside.fingerprints == [key])
+        #expect(beside.signals == all.signals)
         let told = try launch(
             #""fingerprint":"\#(hex)","user_agent":"A/1 CFNetwork/1 Darwin/24.1.0","install_id":"i","token":"c""#
         )
@@ -213,7 +231,7 @@ struct TraceReaderTests {
         let long = fitting + String(repeating: "x", count: rest + 1) + "\"}"
         #expect(throws: TraceError.self) { try read(long) }
         #expect(throws: TraceError.self) { try read(long, chunk: 1000) }
-        var reader = TraceReader()
+        var reader = TraceReader(key: try serverKey())
         reader.append([UInt8](repeating: 0x20, count: TraceReader.longestLine + 1))
         #expect(try #require(throws: TraceError.self) { try reader.next() }.line == 1)
     }

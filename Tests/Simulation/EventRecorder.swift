@@ -37,7 +37,6 @@ public struct EventRecorder {
             address: click.address.map(Self.address),
             visitor: Self.hash(click.userAgent, from: UInt64(click.address ?? 0)),
             destination: CreditedDestination(url: UInt64(click.url), campaign: UInt64(click.campaign + 1)),
-            release: release,
             person: click.person
         )
     }
@@ -74,8 +73,8 @@ public struct EventRecorder {
         return key
     }
 
-    private static func address(_ bits: UInt32) -> RecordedAddress {
-        RecordedAddress(
+    private static func address(_ bits: UInt32) -> AddressHashes {
+        AddressHashes(
             exact: SplitMix64.mixed(UInt64(bits)),
             near: SplitMix64.mixed(UInt64(bits) >> 8 | 1 << 40)
         )

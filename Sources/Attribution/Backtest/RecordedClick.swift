@@ -26,14 +26,13 @@ public struct RecordedClick: Equatable, Sendable {
     /// None where only a token can lead to it.
     public var fingerprints: [RecordedFingerprint]
     /// Nil where it is not known or says nothing.
-    public var address: RecordedAddress?
+    public var address: AddressHashes?
     /// A hash of exact address and agent; of the agent alone where there is no address that says something.
     public var visitor: UInt64
     public var destination: CreditedDestination
     /// Its own; nil for what holds where a click has none.
     public var window: AttributionWindow?
-    /// The system, where the signals tell it.
-    public var release: OSRelease?
+    /// Values that a fingerprint may not hold.
     public var signals: [SignalValue]
     /// Nobody tapped: it is never a candidate.
     public var isRobot: Bool
@@ -45,11 +44,10 @@ public struct RecordedClick: Equatable, Sendable {
         at: Timestamp,
         platform: Platform,
         fingerprints: [RecordedFingerprint],
-        address: RecordedAddress? = nil,
+        address: AddressHashes? = nil,
         visitor: UInt64,
         destination: CreditedDestination,
         window: AttributionWindow? = nil,
-        release: OSRelease? = nil,
         signals: [SignalValue] = [],
         isRobot: Bool = false,
         person: UInt64? = nil
@@ -62,7 +60,6 @@ public struct RecordedClick: Equatable, Sendable {
         self.visitor = visitor
         self.destination = destination
         self.window = window
-        self.release = release
         self.signals = signals
         self.isRobot = isRobot
         self.person = person

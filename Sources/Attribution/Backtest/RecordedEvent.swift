@@ -14,10 +14,7 @@ public enum RecordedEvent: Equatable, Sendable {
     }
 }
 
-/// How texts become the hashes that recorded events hold.
-///
-/// Nothing of it is stored; that a database's hashes are keyed and these are not makes no difference to a replay.
 extension RecordedEvent {
-    /// The first word of the SHA-256 of a text.
+    /// What names and destinations are compared by: the first word of the SHA-256 of a text.
     public static func hash(_ text: String) -> UInt64 { Fingerprint(of: text).words.0 }
 }

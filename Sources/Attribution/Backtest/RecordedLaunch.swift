@@ -13,11 +13,11 @@ public struct RecordedLaunch: Equatable, Sendable {
     }
 
     public var at: Timestamp
-    /// Hashes of what the client sent or may have sent, the most telling first; none where it brought a token alone.
+    /// Hashes of what the client sent or may have sent; none where it brought a token alone.
     ///
-    /// The first that a live click has decides.
+    /// A click that several of them find counts by the first of these.
     public var fingerprints: [UInt64]
-    public var address: RecordedAddress?
+    public var address: AddressHashes?
     /// A hash of the install id; else of fingerprint, exact address and agent: who asks again.
     public var caller: UInt64
     /// Whether ``caller`` is an install id, which gets its answer again as long as the click's window lasts.
@@ -33,7 +33,7 @@ public struct RecordedLaunch: Equatable, Sendable {
     public init(
         at: Timestamp,
         fingerprints: [UInt64],
-        address: RecordedAddress? = nil,
+        address: AddressHashes? = nil,
         caller: UInt64,
         hasInstallID: Bool = false,
         release: OSRelease? = nil,

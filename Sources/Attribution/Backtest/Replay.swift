@@ -23,6 +23,7 @@ public struct Replay: Sendable {
     private var model: MatchingModel
     private var pending: LearntIncrements
     private var callers = ReplayCallers()
+    private var sightings = LaunchSightings()
     public private(set) var score = ReplayScore()
 
     /// - Parameters:
@@ -71,20 +72,20 @@ public struct Replay: Sendable {
             platform: click.platform,
             forms: forms,
             hasAddress: click.address != nil,
-            release: click.release,
+            release: click.fingerprints.first?.release,
             signals: click.signals,
             into: &pending
         )
     }
 
     private mutating func answer(_ launch: RecordedLaunch) -> Answer? {
-        let isCounted = launch.at >= judgedFrom && launch.truth != .retry
         guard !callers.hasAnswer(launch) else {
             if launch.at >= judgedFrom { score.replays += 1 }
             return nil
         }
-        if launch.token != nil { return answerToken(launch, isCounted: isCounted) }
-        let (fingerprint, evidence) = evidence(for: launch)
+        let isCounted = launch.at >= judgedFrom && launch.truth != .retry
+        let evidence = store.evidence(launch.fingerprints, address: launch.address, at: launch.at)
+        if let sure = clickOfToken(launch) { return answer(launch, sure, evidence, isCounted: isCounted) }
         let traits = LaunchTraits(
             at: launch.at,
             hasAddress: launch.address != nil,
@@ -92,14 +93,14 @@ public struct Replay: Sendable {
             signals: launch.signals
         )
         let verdict = Verdict(evidence, launch: traits, model: model, policy: plan.policy)
-        let match = match(verdict, fingerprint)
+        let match = match(verdict, launch)
         let answer = isCounted ? score.judge(launch, verdict, match, in: store) : nil
         if let match { consume(match, for: launch) }
-        if callers.isLesson(launch), let fingerprint {
+        if let key = launch.fingerprints.first, sightings.isNew(launch.caller, at: launch.at) {
             Teaching.launch(
                 traits,
                 evidence,
-                fingerprint: fingerprint,
+                fingerprint: key,
                 exact: launch.address?.exact,
                 near: launch.address?.near,
                 model: model,
@@ -109,47 +110,43 @@ public struct Replay: Sendable {
         return answer
     }
 
-    /// The first of the fingerprints that live clicks have, else the first.
-    private mutating func evidence(for launch: RecordedLaunch) -> (UInt64?, CandidateEvidence) {
-        for fingerprint in launch.fingerprints {
-            let evidence = store.evidence(fingerprint, address: launch.address, at: launch.at)
-            if !evidence.candidates.isEmpty || !evidence.background.isEmpty { return (fingerprint, evidence) }
-        }
-        return (launch.fingerprints.first, CandidateEvidence(candidates: []))
+    private func match(_ verdict: Verdict, _ launch: RecordedLaunch) -> ReplayMatch? {
+        guard let choice = ClickChoice(verdict) else { return nil }
+        let click: Int? =
+            switch choice.target {
+            case .click(let id): Int(id.high)
+            case .newest(let destination): store.newest(launch.fingerprints, destination)
+            }
+        return click.map { ReplayMatch(click: $0, isCampaignOnly: choice.isCampaignOnly) }
     }
 
-    private func match(_ verdict: Verdict, _ fingerprint: UInt64?) -> ReplayMatch? {
-        switch verdict.outcome {
-        case .match(let id, let destination):
-            number(id, destination, fingerprint).map { ReplayMatch(click: $0, isCampaignOnly: false) }
-        case .campaignOnly(let id, let destination):
-            number(id, destination, fingerprint).map { ReplayMatch(click: $0, isCampaignOnly: true) }
-        case .noMatch: nil
-        }
-    }
-
-    private func number(_ id: ClickID?, _ destination: CreditedDestination, _ fingerprint: UInt64?) -> Int? {
-        if let id { return Int(id.high) }
-        return fingerprint.flatMap { store.newest($0, destination) }
-    }
-
-    private mutating func answerToken(_ launch: RecordedLaunch, isCounted: Bool) -> Answer? {
+    /// The click of the launch's token, unless it is somebody's already or its window has ended: then the fingerprint
+    /// is asked.
+    private func clickOfToken(_ launch: RecordedLaunch) -> Int? {
         guard let number = launch.token.flatMap(store.number), let stored = store[number],
-            stored.end >= launch.at
+            stored.claimedAt == nil, stored.end >= launch.at
         else { return nil }
-        guard stored.claimedAt == nil else {
-            if isCounted { score.conversions += 1 }
-            return nil
+        return number
+    }
+
+    /// A launch that a token leads to teaches how addresses and delays go, where its fingerprint finds the click too.
+    private mutating func answer(
+        _ launch: RecordedLaunch,
+        _ number: Int,
+        _ evidence: CandidateEvidence,
+        isCounted: Bool
+    ) -> Answer? {
+        guard let click = store[number]?.click else { return nil }
+        if let candidate = evidence.candidates.first(where: { $0.click.high == UInt64(number) }) {
+            Teaching.certainPair(
+                agreement: candidate.address,
+                delaySeconds: Double(launch.at.milliseconds(since: click.at)) / 1000,
+                at: launch.at,
+                into: &pending
+            )
         }
-        let delay = Double(launch.at.milliseconds(since: stored.click.at)) / 1000
-        Teaching.certainPair(
-            agreement: RecordedAddress.agreement(stored.click.address, launch.address),
-            delaySeconds: delay,
-            at: launch.at,
-            into: &pending
-        )
         consume(ReplayMatch(click: number, isCampaignOnly: false), for: launch)
-        return isCounted ? score.judgeToken(stored.click, at: launch.at) : nil
+        return isCounted ? score.judgeToken(click, at: launch.at) : nil
     }
 
     private mutating func consume(_ match: ReplayMatch, for launch: RecordedLaunch) {

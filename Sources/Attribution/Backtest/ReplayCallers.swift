@@ -1,9 +1,7 @@
-/// Who has been answered and learnt from: what makes a launch a repetition.
+/// Who has been answered: what makes a launch a repetition.
 struct ReplayCallers: Sendable {
     /// Until when a caller gets his answer again.
     private var answers: [UInt64: Timestamp] = [:]
-    /// When a caller was last learnt from.
-    private var lessons: [UInt64: Timestamp] = [:]
     private var forgottenAt: Timestamp?
 
     private static let hour: Int64 = 3_600_000
@@ -19,13 +17,6 @@ struct ReplayCallers: Sendable {
             launch.hasInstallID ? windowEnd : launch.at.advanced(byMilliseconds: grace)
     }
 
-    /// Whether nothing was learnt from the caller in the last hour; it is learnt from now.
-    mutating func isLesson(_ launch: RecordedLaunch) -> Bool {
-        if let last = lessons[launch.caller], launch.at.milliseconds(since: last) < Self.hour { return false }
-        lessons[launch.caller] = launch.at
-        return true
-    }
-
     /// Forgets, every hour, whom nothing is a repetition of any more.
     mutating func forget(before now: Timestamp) {
         let since = forgottenAt ?? now
@@ -33,6 +24,5 @@ struct ReplayCallers: Sendable {
         guard now.milliseconds(since: since) >= Self.hour else { return }
         forgottenAt = now
         answers = answers.filter { $0.value >= now }
-        lessons = lessons.filter { now.milliseconds(since: $0.value) < Self.hour }
     }
 }

@@ -7,10 +7,8 @@ struct ReplayCounters: Sendable {
     private var keyed: [CounterKey: Double] = [:]
     private var prunedAt: Timestamp
 
-    /// After so many milliseconds, what is worth next to nothing is forgotten.
+    /// After so many milliseconds, what has faded is forgotten.
     private static let pruning: Int64 = 86_400_000
-    /// A launch of two weeks ago.
-    private static let worthless = 0x1p-7
 
     init(began: Timestamp) {
         epoch = LearningEpoch(began: began)
@@ -27,9 +25,8 @@ struct ReplayCounters: Sendable {
         }
         guard now.milliseconds(since: prunedAt) >= Self.pruning else { return }
         prunedAt = now
-        for (key, sum) in keyed where epoch.value(of: abs(sum), key.family, at: now) < Self.worthless {
-            keyed[key] = nil
-        }
+        for (key, sum) in model where epoch.hasFaded(sum, key, at: now) { model[key] = nil }
+        for (key, sum) in keyed where epoch.hasFaded(sum, key, at: now) { keyed[key] = nil }
     }
 
     func model(at now: Timestamp) -> MatchingModel {

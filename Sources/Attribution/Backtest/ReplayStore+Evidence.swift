@@ -1,52 +1,56 @@
 extension ReplayStore {
     private static let listed = CandidateEvidence.listed
 
-    /// Everything that ``CandidateEvidence`` promises, with the bounds that it states.
-    mutating func evidence(_ key: UInt64, address: RecordedAddress?, at now: Timestamp) -> CandidateEvidence {
+    /// Everything that ``CandidateEvidence`` promises, with the bounds that it states; empty where nothing is live.
+    mutating func evidence(_ keys: [UInt64], address: AddressHashes?, at now: Timestamp) -> CandidateEvidence
+    {
         drop(endedBefore: now)
-        skipUnmatchable(key, at: now)
-        guard let rows = rows(key) else { return CandidateEvidence(candidates: []) }
-        var background: [BackgroundCount] = []
-        var listed = rows.rest
-        if rows.count > 2 * Self.listed {
-            let summary = summary(key, rows, at: now)
-            listed = rows.rest(summary.end..<rows.endIndex)
-            background = summary.counts
-        }
-        let candidates = candidates(listed, key, address: address, at: now)
-        guard candidates.contains(where: { $0.claimedAt == nil }) || !background.isEmpty else {
-            return CandidateEvidence(candidates: [])
-        }
-        return CandidateEvidence(
-            candidates: candidates,
-            background: background,
-            crowd: crowd(address, at: now),
-            organic: counters.value(.organic, key, at: now)
-        )
-    }
-
-    /// The unclaimed ones of the rows, then those that agree with the address, claimed or not; none twice.
-    private func candidates(
-        _ rows: ArraySlice<Row>,
-        _ key: UInt64,
-        address: RecordedAddress?,
-        at now: Timestamp
-    ) -> [Candidate] {
+        var evidence = CandidateEvidence(candidates: [])
         var told: Set<Int> = []
-        var candidates: [Candidate] = []
-        for row in rows {
-            guard let stored = self[row.click], stored.claimedAt == nil, stored.end >= now else { continue }
-            if told.insert(row.click).inserted { candidates.append(candidate(row, stored, address)) }
+        for key in keys {
+            skipUnmatchable(key, at: now)
+            guard let rows = rows(key) else { continue }
+            var listed = rows.rest
+            if rows.count > 2 * Self.listed {
+                let summary = summary(key, rows, at: now)
+                listed = rows.rest(summary.end..<rows.endIndex)
+                if evidence.background.isEmpty { evidence.background = summary.counts }
+            }
+            for row in listed {
+                guard let stored = self[row.click], stored.claimedAt == nil, stored.end >= now,
+                    told.insert(row.click).inserted
+                else { continue }
+                evidence.candidates.append(candidate(row, stored, address))
+            }
         }
-        guard let address else { return candidates }
-        for row in self.rows(Place(key: key, near: address.near)).suffix(Self.listed) {
-            guard let stored = self[row.click], stored.end >= now else { continue }
-            if told.insert(row.click).inserted { candidates.append(candidate(row, stored, address)) }
-        }
-        return candidates
+        addAgreeing(keys, address, &told, at: now, to: &evidence)
+        guard evidence.candidates.contains(where: { $0.claimedAt == nil }) || !evidence.background.isEmpty
+        else { return CandidateEvidence(candidates: []) }
+        evidence.crowd = crowd(address, at: now)
+        evidence.organic = keys.first.map { counters.value(.organic, $0, at: now) } ?? 0
+        return evidence
     }
 
-    private func candidate(_ row: Row, _ stored: Stored, _ address: RecordedAddress?) -> Candidate {
+    /// Those that agree with the address, claimed or not.
+    private func addAgreeing(
+        _ keys: [UInt64],
+        _ address: AddressHashes?,
+        _ told: inout Set<Int>,
+        at now: Timestamp,
+        to evidence: inout CandidateEvidence
+    ) {
+        guard let address else { return }
+        for key in keys {
+            for row in rows(Place(key: key, near: address.near)).suffix(Self.listed) {
+                guard let stored = self[row.click], stored.end >= now, told.insert(row.click).inserted else {
+                    continue
+                }
+                evidence.candidates.append(candidate(row, stored, address))
+            }
+        }
+    }
+
+    private func candidate(_ row: Row, _ stored: Stored, _ address: AddressHashes?) -> Candidate {
         let click = stored.click
         return Candidate(
             click: ClickID(high: UInt64(row.click), low: 0),
@@ -55,7 +59,7 @@ extension ReplayStore {
             platform: click.platform,
             form: row.fingerprint.form,
             weight: row.fingerprint.weight,
-            address: RecordedAddress.agreement(click.address, address),
+            address: AddressHashes.agreement(click.address, address),
             visitor: click.visitor,
             hasAddress: click.address != nil,
             release: row.fingerprint.release,
@@ -82,7 +86,7 @@ extension ReplayStore {
         return summary
     }
 
-    private func crowd(_ address: RecordedAddress?, at now: Timestamp) -> AddressCrowd {
+    private func crowd(_ address: AddressHashes?, at now: Timestamp) -> AddressCrowd {
         guard let address else { return AddressCrowd(liveClicks: Double(liveCount)) }
         func live(_ numbers: ArraySlice<Int>) -> Double {
             let newest = numbers.suffix(Int(AddressCrowd.enough))

@@ -53,7 +53,7 @@ struct ReplayStore: Sendable {
 
     func rows(_ place: Place) -> ArraySlice<Row> { byPlace[place]?.rest ?? [] }
 
-    func clicks(at address: RecordedAddress) -> (exact: ArraySlice<Int>, near: ArraySlice<Int>) {
+    func clicks(at address: AddressHashes) -> (exact: ArraySlice<Int>, near: ArraySlice<Int>) {
         (byExact[address.exact]?.rest ?? [], byNear[address.near]?.rest ?? [])
     }
 
@@ -90,11 +90,13 @@ struct ReplayStore: Sendable {
         return true
     }
 
-    /// The newest unclaimed click with the fingerprint that leads to the destination.
-    func newest(_ key: UInt64, _ destination: CreditedDestination) -> Int? {
-        byFingerprint[key]?.rest.last { row in
-            clicks[row.click].map { $0.claimedAt == nil && $0.click.destination == destination } ?? false
-        }?.click
+    /// The newest unclaimed click with one of the fingerprints that leads to the destination.
+    func newest(_ keys: [UInt64], _ destination: CreditedDestination) -> Int? {
+        keys.compactMap { key in
+            byFingerprint[key]?.rest.last { row in
+                clicks[row.click].map { $0.claimedAt == nil && $0.click.destination == destination } ?? false
+            }?.click
+        }.max()
     }
 
     /// Forgets clicks whose windows have ended before `now`.
@@ -115,7 +117,7 @@ struct ReplayStore: Sendable {
         while let first = clicks.first, first.end < now { clicks.removeFirst() }
     }
 
-    private mutating func drop(_ address: RecordedAddress, endedBefore now: Timestamp) {
+    private mutating func drop(_ address: AddressHashes, endedBefore now: Timestamp) {
         while let first = byExact[address.exact]?.first, hasEnded(first, before: now) {
             byExact[address.exact]?.removeFirst()
         }

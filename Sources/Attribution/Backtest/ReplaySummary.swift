@@ -7,8 +7,8 @@ struct ReplaySummary: Sendable {
 
     /// How old it may be, in milliseconds.
     static let longest: Int64 = 120_000
-    /// So many destinations are told apart at most.
-    private static let destinationLimit = 256
+    /// Destinations that are told apart at most.
+    private static let mostDestinations = 64
 
     private struct Cell: Hashable {
         let destination: CreditedDestination?
@@ -25,7 +25,7 @@ struct ReplaySummary: Sendable {
         end: Int,
         at now: Timestamp
     ) {
-        let told = Self.told(clicks.lazy.map(\.click.destination))
+        let told = Self.told(clicks)
         var cells: [Cell: (weight: Double, known: Double)] = [:]
         for (click, fingerprint) in clicks {
             let age = Double(now.milliseconds(since: click.at)) / 1000
@@ -51,16 +51,15 @@ struct ReplaySummary: Sendable {
         }.sorted { Self.order($0) < Self.order($1) }
     }
 
-    /// The destinations that are told apart: not those with one click, which cannot weigh much by themselves.
-    private static func told(_ destinations: some Sequence<CreditedDestination>) -> Set<CreditedDestination> {
-        var counts: [CreditedDestination: Int] = [:]
-        for destination in destinations { counts[destination, default: 0] += 1 }
-        let several = counts.filter { $0.value > 1 }
-        guard several.count > destinationLimit else { return Set(several.keys) }
-        let largest = several.sorted {
-            ($0.value, $0.key.url, $0.key.campaign) > ($1.value, $1.key.url, $1.key.campaign)
-        }
-        return Set(largest.prefix(destinationLimit).map(\.key))
+    /// The destinations that are told apart: the largest.
+    private static func told(
+        _ clicks: [(click: RecordedClick, fingerprint: RecordedFingerprint)]
+    ) -> Set<CreditedDestination> {
+        var weights: [CreditedDestination: Double] = [:]
+        for (click, fingerprint) in clicks { weights[click.destination, default: 0] += fingerprint.weight }
+        guard weights.count > mostDestinations else { return Set(weights.keys) }
+        let largest = weights.sorted { ($0.value, $0.key.url) > ($1.value, $1.key.url) }
+        return Set(largest.prefix(mostDestinations).map(\.key))
     }
 
     private static func order(_ count: BackgroundCount) -> (Int, UInt64, UInt64, UInt64) {

@@ -3,7 +3,15 @@ internal import Attribution
 /// What a launch's line says.
 extension TraceLine {
     func launch() throws(APIError) -> RecordedLaunch {
-        let fingerprints = try launchFingerprints()
+        let given = try givenFingerprint()
+        let told =
+            try given.isOfDevice
+            ? nil
+            : device().map { canonical in
+                // Values beside what the client has hashed itself tell clicks apart that this finds.
+                LaunchSignals(canonical, given: given.hash, isWeighedByGiven: given.hash != nil, data: data)
+            }
+        let fingerprints = (told?.fingerprints ?? [given.hash].compactMap(\.self)).map { key.keyed($0).index }
         let token = try body.name("token")
         guard token != nil || !fingerprints.isEmpty else {
             throw .missingField(
@@ -12,41 +20,44 @@ extension TraceLine {
             )
         }
         let install = try body.text("install_id", Self.nameLength)
-        let asker = "\(fingerprints.first ?? 0) \(addressText) \(userAgent)"
+        let asker = "\(fingerprints.first ?? 0) \(network?.text ?? "") \(userAgent)"
+        let agent = OSRelease(launchAgent: userAgent, releases: data.releases)
         return RecordedLaunch(
             at: at,
             fingerprints: fingerprints,
             address: address,
             caller: RecordedEvent.hash(install.map { "install \($0)" } ?? asker),
             hasInstallID: install != nil,
-            release: OSRelease(launchAgent: userAgent, releases: data.releases),
+            release: agent ?? told?.release,
+            signals: told.map { signalValues($0.beside) } ?? [],
             token: token,
             truth: try truth(),
             person: try body.name("person")
         )
     }
 
-    /// What the client hashed; for a device whose form is not told, what it could, the form of most components first.
-    private func launchFingerprints() throws(APIError) -> [UInt64] {
-        if let fingerprint = try body.fingerprint() { return [fingerprint.words.0] }
+    private func device() throws(APIError) -> CanonicalSignals? {
+        guard let device = try body.object("device") else { return nil }
+        return CanonicalSignals(try ResolveBody.signals(device, platform), data: data)
+    }
+
+    /// What the client hashed, and whether it was made from the line's device, as the form says that it hashes.
+    private func givenFingerprint() throws(APIError) -> (hash: Fingerprint?, isOfDevice: Bool) {
+        if let fingerprint = try body.fingerprint() { return (fingerprint, false) }
         if let input = try body.text("fingerprint_input", Self.textLength) {
-            return [Fingerprint(of: input).words.0]
+            return (Fingerprint(of: input), false)
         }
-        guard let device = try body.object("device") else { return [] }
-        let signals = CanonicalSignals(try ResolveBody.signals(device, platform), data: data)
-        let inputs = signals.inputs(data: data)
-        guard let text = try body.text("form", Self.nameLength) else {
-            return inputs.sorted { $0.values.count > $1.values.count }.map { $0.fingerprint.words.0 }
-        }
+        guard let text = try body.text("form", Self.nameLength) else { return (nil, false) }
         guard let form = FingerprintForm(rawValue: text) else {
             let forms = FingerprintForm.allCases.map(\.rawValue).joined(separator: ", ")
             throw .invalidField("form", "must be one of \(forms)")
         }
+        let inputs = try device()?.inputs(data: data) ?? []
         guard let input = inputs.first(where: { $0.form == form }) else {
             let components = form.components.map(\.rawValue).joined(separator: ", ")
             throw .invalidField("device", "lacks a value that form \(text) needs: \(components)")
         }
-        return [input.fingerprint.words.0]
+        return (input.fingerprint, true)
     }
 
     private func truth() throws(APIError) -> RecordedLaunch.Truth? {

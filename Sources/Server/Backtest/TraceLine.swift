@@ -5,27 +5,30 @@ internal import Attribution
 /// Members that are not listed are ignored; `null` and an empty text count as not there.
 struct TraceLine {
     let body: JSONBody
+    /// Under which all of a trace is hashed, as a server's clicks are under its own.
+    let key: ServerKey
     let data: DeviceData
     let at: Timestamp
-    let address: RecordedAddress?
-    let addressText: String
+    let address: AddressHashes?
+    /// Nil where it does not say.
+    let network: NetworkAddress?
     let userAgent: String
     let platform: Platform?
 
     static let nameLength = 255
     static let textLength = 2048
 
-    init(_ bytes: [UInt8], data: DeviceData) throws(APIError) {
+    init(_ bytes: [UInt8], key: ServerKey, data: DeviceData) throws(APIError) {
         body = try JSONBody(parsing: bytes, named: "A line")
+        self.key = key
         self.data = data
         at = try body.moment("at")
         let text = try body.text("ip_address", Self.nameLength)
-        let network = text.flatMap { NetworkAddress($0) }
+        network = text.flatMap { NetworkAddress($0) }
         guard text == nil || network != nil else {
             throw .invalidField("ip_address", "is not an IPv4 or IPv6 address")
         }
-        address = network.flatMap { RecordedAddress($0) }
-        addressText = network?.text ?? ""
+        address = network.flatMap { key.addressHashes(of: $0) }
         userAgent = try body.text("user_agent", Self.textLength) ?? ""
         platform = try body.platform()
     }
@@ -51,15 +54,13 @@ struct TraceLine {
             platform: platform ?? signals?.platform ?? .unknown,
             fingerprints: fingerprints,
             address: address,
-            visitor: RecordedEvent.hash("\(address == nil ? "" : addressText) \(userAgent)"),
+            visitor: key.visitor(address, userAgent: userAgent),
             destination: CreditedDestination(
                 url: RecordedEvent.hash("\(url) \(campaign ?? "")"),
                 campaign: campaign.map { RecordedEvent.hash($0) } ?? 0
             ),
             window: try window(),
-            release: signals.flatMap { signals in
-                signals.osVersion.map { OSRelease($0, on: signals.platform) }
-            },
+            signals: signals.map { signalValues($0.evidence(data: data)) } ?? [],
             isRobot: robots.isRobot(userAgent),
             person: try body.name("person")
         )
@@ -78,20 +79,24 @@ struct TraceLine {
 
     private func fingerprints(of signals: CanonicalSignals?) throws(APIError) -> [RecordedFingerprint] {
         let made = signals?.fingerprints(data: data) ?? []
-        var all = made.map { formed in
+        let release = signals.flatMap { OSRelease($0.system, on: $0.platform) }
+        var all = made.map { made in
             RecordedFingerprint(
-                key: formed.fingerprint.words.0,
-                form: formed.form,
-                weight: formed.weight,
-                release: signals.flatMap { signals in
-                    formed.osVersion.map { OSRelease($0, on: signals.platform) }
-                }
+                key: key.keyed(made.fingerprint).index,
+                form: made.form,
+                weight: made.weight,
+                release: made.osVersion.map { OSRelease($0, on: signals?.platform ?? .unknown) } ?? release
             )
         }
         if let own = try body.fingerprint(), !made.contains(where: { $0.fingerprint == own }) {
-            all.append(RecordedFingerprint(key: own.words.0, form: nil))
+            all.insert(RecordedFingerprint(key: key.keyed(own).index, form: nil, release: release), at: 0)
         }
         return all
+    }
+
+    /// As they are compared.
+    func signalValues(_ values: [LaunchSignals.Value]) -> [SignalValue] {
+        values.map { key.signal($0.component, $0.text) }
     }
 
     private func nothingToFindBy(_ signals: CanonicalSignals?) -> APIError {

@@ -5,6 +5,7 @@ package import Attribution
 /// The article "Traces" describes the lines. Memory holds one line and a hash for each click's identifier, however long
 /// the trace is.
 package struct TraceReader {
+    private let key: ServerKey
     private let data: DeviceData
     private let robots: RobotAgents
     private var buffer: [UInt8] = []
@@ -18,7 +19,12 @@ package struct TraceReader {
     /// The longest line, in bytes, without its end.
     package static let longestLine = 65_536
 
-    package init(data: DeviceData = .embedded, robots: RobotAgents = .embedded) {
+    /// - Parameters:
+    ///   - key: under which texts are hashed; any will do.
+    ///   - data: names, codes, releases and panels.
+    ///   - robots: whose clicks are never candidates.
+    package init(key: ServerKey, data: DeviceData = .embedded, robots: RobotAgents = .embedded) {
+        self.key = key
         self.data = data
         self.robots = robots
     }
@@ -43,7 +49,7 @@ package struct TraceReader {
             guard bytes.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0d }) else { continue }
             let event: RecordedEvent
             do throws(APIError) {
-                event = try TraceLine(bytes, data: data).event(robots)
+                event = try TraceLine(bytes, key: key, data: data).event(robots)
             } catch {
                 throw TraceError(line: line, reason: error.message)
             }

@@ -17,7 +17,7 @@ struct TraceSource: EventSource, ~Copyable {
     private let file: OpenFile
     private let byteCount: Int64?
     private var readCount: Int64 = 0
-    private var reader = TraceReader()
+    private var reader: TraceReader
     private var isAtEnd = false
 
     private static let chunk = 262_144
@@ -26,6 +26,11 @@ struct TraceSource: EventSource, ~Copyable {
     /// - Throws: where it cannot be opened.
     init(_ path: String) throws(CommandFailure) {
         self.path = path
+        // Always the same one, so that a trace comes to the same whenever it is played. Nothing of it is stored.
+        guard let key = ServerKey(bytes: [UInt8](repeating: 0, count: ServerKey.byteCount)) else {
+            preconditionFailure("a server key has as many bytes as that")
+        }
+        reader = TraceReader(key: key)
         file = try Self.open(path)
         // Without it nothing is missing but how far the reading has come.
         byteCount = (try? file.regularByteCount()) ?? nil
