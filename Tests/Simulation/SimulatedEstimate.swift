@@ -3,15 +3,21 @@ public import Attribution
 /// The expected false matches of a world, beside those that there are.
 public struct SimulatedEstimate {
     public private(set) var estimate = FalseMatchEstimate()
-    public let score: ReplayScore
+    public let replay: Replay
+
+    public var score: ReplayScore { replay.score }
 
     /// Matches with another link than that of the person's click, or for a launch from no click.
     public var trueFalse: Int { score.knownMatches - score.rightLink }
 
     public init(_ world: World, seed: UInt64, _ plan: ReplayPlan) {
+        self.init(TraceGenerator.events(of: world, seed: seed), plan)
+    }
+
+    init(_ events: [TraceEvent], _ plan: ReplayPlan) {
         var recorder = EventRecorder()
         var replay = Replay(plan, began: TraceGenerator.beginning)
-        for event in TraceGenerator.events(of: world, seed: seed) {
+        for event in events {
             guard let answer = replay.play(recorder.recorded(event)) else { continue }
             estimate.add(
                 probability: answer.probability,
@@ -19,6 +25,6 @@ public struct SimulatedEstimate {
                 isMatch: answer.destination != nil
             )
         }
-        score = replay.score
+        self.replay = replay
     }
 }

@@ -50,7 +50,8 @@ public enum SimulationProgram {
         _ refresh: Int64,
         _ showsDetails: Bool
     ) {
-        let replay = Replay.played(events, ReplayPlan(policy: policy, refresh: refresh * 1000))
+        let run = SimulatedEstimate(events, ReplayPlan(policy: policy, refresh: refresh * 1000))
+        let replay = run.replay
         print(line(world, seed, policy, replay.score))
         guard showsDetails else { return }
         for (bin, row) in replay.score.uncappedCalibration.bins.enumerated() where row.count > 0 {
@@ -63,6 +64,20 @@ public enum SimulationProgram {
                     row.right
                 )
             )
+        }
+        print(
+            String(
+                format: "  false matches: expected %.0f give or take %.0f, true %d",
+                run.estimate.expectedFalse,
+                run.estimate.spread,
+                run.trueFalse
+            )
+        )
+        for share in [0.01, 0.05] {
+            let threshold = run.estimate.threshold(keepingFalseBelow: share).map { "\($0.minimum)" } ?? "none"
+            let window =
+                run.estimate.window(keepingFalseBelow: share).map { "\($0.window.seconds) s" } ?? "none"
+            print("  at most \(share) false: threshold \(threshold), window \(window)")
         }
         print(replay.learntModel.summary)
     }
