@@ -118,6 +118,14 @@ package enum HotQueries {
             "SCAN (subquery-1)"
         ),
         query(
+            "clicks of a visit near an address",
+            ClaimSQL.sameVisitNear,
+            "CO-ROUTINE around",
+            "SEARCH click_addresses USING PRIMARY KEY (scope=? AND near_address=? AND clicked_at>? AND clicked_at<?)",
+            "SCAN around",
+            "SEARCH f USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
+        ),
+        query(
             "mark of an undelivered claim",
             ClaimSQL.markUndelivered,
             "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"

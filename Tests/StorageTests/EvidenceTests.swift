@@ -90,6 +90,27 @@ struct EvidenceTests {
         #expect(Set(evidence.background.map(\.destination)).count == 3)
     }
 
+    @Test(
+        "a claim retires the same visitor's other click at the address, and nobody else's",
+        arguments: Backend.available
+    )
+    func retiresAtAddress(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let stranger = try await test.run { session in
+            let stranger = try await session.record(click(Self.here)).click
+            for second in [20, 40] as [Int64] {
+                var tap = try click(Self.here, at: TestStore.noon.advanced(byMilliseconds: second * 1000))
+                tap.visit = hash(4711)
+                _ = try await session.record(tap)
+            }
+            return stranger
+        }
+        let now = TestStore.noon.advanced(byMilliseconds: 60_000)
+        _ = try await test.run { try await $0.match(check(Self.here, at: now)) }
+        let view = try await test.run { try await $0.view(for: check(Self.here, at: now, caller: 2)) }
+        #expect(view.live == [stranger.id.high])
+    }
+
     @Test("is forgotten with the click", arguments: Backend.available)
     func isForgotten(backend: Backend) async throws {
         let test = try await TestStore(backend)

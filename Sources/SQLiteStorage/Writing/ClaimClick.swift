@@ -150,13 +150,18 @@ extension WriteContext {
     private func retireDuplicates(of claimed: ClickFingerprints) throws(SQLiteError) -> [Timestamp] {
         // A visit is made of the first fingerprint: its duplicates have it too.
         guard let fingerprint = claimed.fingerprints.first else { return [] }
-        let suspects = try connection.statement(ClaimSQL.sameVisit).all(
-            claimed.scope.number,
-            fingerprint.index,
-            claimed.clickedAt.advanced(byMilliseconds: -Self.retiredMilliseconds).milliseconds,
-            claimed.clickedAt.advanced(byMilliseconds: Self.retiredMilliseconds).milliseconds,
-            claimed.visit.index
-        ) { $0.integer(0) }
+        let first = claimed.clickedAt.advanced(byMilliseconds: -Self.retiredMilliseconds).milliseconds
+        let last = claimed.clickedAt.advanced(byMilliseconds: Self.retiredMilliseconds).milliseconds
+        let (scope, visit) = (claimed.scope.number, claimed.visit.index)
+        let suspects: [Int64]
+        if let near = claimed.nearAddress {
+            // A visit has one address, and far fewer clicks come from there than have a common fingerprint.
+            suspects = try connection.statement(ClaimSQL.sameVisitNear)
+                .all(scope, fingerprint.index, first, last, visit, near) { $0.integer(0) }
+        } else {
+            suspects = try connection.statement(ClaimSQL.sameVisit)
+                .all(scope, fingerprint.index, first, last, visit) { $0.integer(0) }
+        }
         var retired: [Timestamp] = []
         for suspect in suspects {
             guard
@@ -208,6 +213,18 @@ enum ClaimSQL {
     static let markUndelivered: StaticString = "UPDATE claims SET is_undelivered = 1 WHERE click = ?1"
     static let markDelivered: StaticString = """
         UPDATE claims SET is_undelivered = 0 WHERE click = ?1 AND is_undelivered = 1
+        """
+    /// As ``sameVisit``, by the network around the address.
+    static let sameVisitNear: StaticString = """
+        SELECT around.click
+        FROM (
+            SELECT click, clicked_at FROM click_addresses
+            WHERE scope = ?1 AND near_address = ?6 AND clicked_at BETWEEN ?3 AND ?4
+            ORDER BY clicked_at DESC LIMIT 4096
+        ) AS around
+        CROSS JOIN fingerprints AS f ON f.scope = ?1 AND f.fingerprint = ?2 AND f.state = 0
+            AND f.moment = around.clicked_at AND f.click = around.click
+        WHERE f.party = ?5
         """
     /// Looks at 4,096 clicks of the fingerprint at most, the later ones: a flood of clicks with one fingerprint
     /// must not hold the writer.

@@ -8,8 +8,9 @@ struct TemporaryDirectory {
     init() throws(CommandFailure) {
         // The text is copied before anything could change the environment.
         let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
-        var template = Array("\(parent)/afterlink-XXXXXX".utf8CString)
-        // mkdtemp replaces the six letters in place.
+        // mkdtemp(3) demands that a name ends with six of this letter, and replaces them in place.
+        let letters = String(repeating: "X", count: 6)
+        var template = Array("\(parent)/afterlink-\(letters)".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
             throw CommandFailure(
                 SystemError("cannot make a directory in", parent).text + ".",
