@@ -106,9 +106,12 @@ extension SQLiteSession: ClickStore {
     public func note(_ report: CheckReport, of check: Check) {
         guard let scope = knownScope(of: check.app, isTest: check.isTest) else { return }
         var check = check
-        let isRecorded = isToBeRecorded(report)
-        // Learning asks for them too.
-        if isRecorded { check.details.settle() }
+        let weight = recordWeight(report)
+        if weight > 0 {
+            // Learning asks for them too.
+            check.details.settle()
+            if check.install == nil { check.caller.settle() }
+        }
         let hour = Granularity.hour.start(of: check.at)
         switch report.ending {
         case .match: break
@@ -131,7 +134,7 @@ extension SQLiteSession: ClickStore {
             notes.update { $0.replays[replay, default: 0] += 1 }
         }
         let launches = lessons.learn(from: report, of: check, scope)
-        note(report, of: check, isRecorded: isRecorded, launches: launches, scope)
+        note(report, of: check, weight: weight, launches: launches, scope)
     }
 
     /// Waits until what was noted is on disk.

@@ -71,6 +71,47 @@ struct CheckRecordTests {
         #expect(try await ids { $0.isTest = true }.count == 1)
     }
 
+    @Test("hold what a replay needs, and no more where it is plain", arguments: Backend.available)
+    func forReplay(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let installed = TestStore.noon.advanced(byMilliseconds: -5000)
+        try await test.run { session in
+            _ = try await session.record(.sample())
+            var check = check(1, request: "req_a")
+            check.ladder = MatchingLadder([], fingerprints: [hash(1), hash(2), hash(3)])
+            check.details = Deferred(
+                LaunchDetails(
+                    release: OSRelease(platform: .ios, major: 18, minor: 6, isAtLeast: true),
+                    requestID: "req_a",
+                    firstInstalledAt: installed
+                )
+            )
+            _ = try await session.match(check)
+            var asked = Check.sample(fingerprint: 9, caller: 8, install: 4)
+            asked.details = Deferred(LaunchDetails(requestID: "req_b"))
+            _ = try await session.match(asked)
+        }
+        let records = try await page(test).records
+        let (match, other) = (try #require(records.last), try #require(records.first))
+        #expect(match.facts.otherFingerprints == [hash(2).index, hash(3).index])
+        #expect(match.facts.firstInstalledAt == installed)
+        #expect(match.facts.caller == hash(1).index)
+        #expect(match.facts.release?.minor == 6)
+        #expect(
+            match.facts.release?.isAtLeast == true,
+            "an iOS whose agent tells its kernel, which stops there"
+        )
+        let probability = try #require(match.facts.probability)
+        #expect(probability > 0.95, "beyond the limit of what is stated")
+        #expect(match.facts.confidence == 0.95)
+        #expect(match.facts.weight == 1)
+        #expect(other.facts.caller == hash(4).index)
+        #expect(other.facts.probability == nil)
+        #expect(try test.integer("SELECT count(*) FROM checks WHERE weight IS NULL") == 2)
+        #expect(try test.integer("SELECT count(*) FROM checks WHERE other_fingerprints IS NULL") == 1)
+        #expect(try test.integer("SELECT count(*) FROM clicks WHERE visitor IS NOT NULL") == 1)
+    }
+
     @Test("come page by page, each once", arguments: Backend.available)
     func pages(backend: Backend) async throws {
         let test = try await TestStore(backend)
@@ -168,6 +209,8 @@ struct CheckRecordTests {
         test.monotonic.advance(milliseconds: 1000)
         try await test.run { _ = try await $0.match(check(9, request: "req_next")) }
         #expect(try await page(test).records.first?.facts.requestID == "req_next")
+        #expect(try await page(test).records.first?.facts.weight == 101, "itself, and those left out")
+        #expect(try test.integer("SELECT sum(coalesce(weight, 1)) FROM checks") == 5102)
     }
 
     @Test("are deleted with the retention of clicks, the oldest first", arguments: Backend.available)

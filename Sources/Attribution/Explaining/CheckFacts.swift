@@ -32,6 +32,9 @@ public struct CheckFacts: Equatable, Sendable {
     /// Of the answer, or of the likeliest click where none was likely enough; nil where nothing was weighed.
     public var confidence: Double?
     public var isCampaignOnly = false
+    /// What the fingerprint alone makes of the likeliest click, without ``Verdict/highestConfidence``; nil where nothing
+    /// was weighed, and where it was not recorded.
+    public var probability: Double?
     /// What the app demanded of a probability.
     public var minimumConfidence: Double
     /// The probability that no click led to the launch; nil where nothing was weighed.
@@ -48,10 +51,18 @@ public struct CheckFacts: Equatable, Sendable {
     public var shares: [Share] = []
     /// The launch's own fingerprint; the one of its values as they came, where it brought values.
     public var fingerprint: KeyedHash?
+    /// The first words of its others, where it had several; at most ``otherFingerprintLimit``.
+    public var otherFingerprints: [UInt64] = []
     public var address: AddressHashes?
     /// Whether it brought a token, or the identifier of a click.
     public var namesClick: Bool
     public var hasInstallID: Bool
+    /// The first word of the keyed hash of the install id, else of who asked; nil where it was not recorded.
+    public var caller: UInt64?
+    /// When the device says that the app was installed first.
+    public var firstInstalledAt: Timestamp?
+    /// For how many checks the record stands: in a flood, for some that were not recorded too.
+    public var weight = 1
     public var platform: Platform
     public var release: OSRelease?
     public var sdkVersion: String?
@@ -60,6 +71,8 @@ public struct CheckFacts: Equatable, Sendable {
 
     /// How many characters of a request id are kept.
     public static let requestIDLength = 64
+    /// More than any launch has, unless the server key is changed several times in a window.
+    public static let otherFingerprintLimit = 128
 
     public init(
         at moment: Timestamp,
@@ -98,6 +111,10 @@ extension CheckFacts {
         release = details.release
         sdkVersion = details.sdkVersion
         requestID = details.requestID.map(Self.cut)
+        firstInstalledAt = details.firstInstalledAt
+        caller = check.install?.index ?? check.caller.hash.index
+        otherFingerprints = check.ladder.fingerprints.dropFirst().prefix(Self.otherFingerprintLimit)
+            .map(\.index)
         if let verdict = report.verdict { note(verdict) }
         switch report.ending {
         case .match(let claim), .replay(let claim):
@@ -112,6 +129,7 @@ extension CheckFacts {
 
     private mutating func note(_ verdict: Verdict) {
         confidence = verdict.confidence
+        probability = verdict.probability
         organicShare = verdict.organicShare
         candidates = verdict.competingClicks + 1
         click = verdict.shares.first?.click

@@ -1,14 +1,37 @@
 /// An explanation in words, for whoever made the campaign and for whoever builds the app.
 extension Explanation {
-    /// What happened, in one or two sentences.
+    /// What happened, in one sentence or some.
     public var summary: String {
-        switch record.facts.outcome {
-        case .match: matched
-        case .replay:
-            "This was a repetition: the same answer as before, given to the same caller again. \(matched)"
-        case .noMatch: unmatched
-        }
+        let text =
+            switch record.facts.outcome {
+            case .match: matched
+            case .replay:
+                "This was a repetition: the same answer as before, given to the same caller again. \(matched)"
+            case .noMatch: unmatched
+            }
+        return installed.map { "\(text) \($0)" } ?? text
     }
+
+    /// A device that has had the app for long came from no click of now, or was set up anew.
+    private var installed: String? {
+        let facts = record.facts
+        guard let installed = facts.firstInstalledAt else { return nil }
+        let answered = clicks.first { $0.state == .answered }?.click
+        if let answered, answered.clickedAt.milliseconds(since: installed) >= Self.longInstalled {
+            return
+                "The device says that it had the app \(Self.elapsed(from: installed, to: answered.clickedAt)) before"
+                + " that click: who clicked was a user already."
+        }
+        guard answered == nil, facts.at.milliseconds(since: installed) >= Self.longInstalled else {
+            return nil
+        }
+        return
+            "The device says that it has had the app for \(Self.elapsed(from: installed, to: facts.at)): this was"
+            + " hardly its first launch."
+    }
+
+    /// In milliseconds: nobody takes longer from the store to the first launch, or hardly anybody.
+    private static let longInstalled: Int64 = 86_400_000
 
     private var matched: String {
         let facts = record.facts

@@ -40,7 +40,8 @@ enum CheckReading {
         SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
             is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
             fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
-            checks.platform, release, sdk_version, request_id, clicks.id_low, clicks.campaign_key
+            checks.platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
+            first_installed_at, clicks.id_low, clicks.campaign_key
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id < ?1 AND checks.id >= ?2 ORDER BY checks.id DESC LIMIT ?3
         """
@@ -48,7 +49,8 @@ enum CheckReading {
         SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
             is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
             fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
-            checks.platform, release, sdk_version, request_id, clicks.id_low, clicks.campaign_key
+            checks.platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
+            first_installed_at, clicks.id_low, clicks.campaign_key
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id = ?1
         """

@@ -98,9 +98,11 @@ struct CheckNotes: Sendable {
 }
 
 extension SQLiteSession {
-    /// Every match, and of others as many as can be kept without harm.
-    func isToBeRecorded(_ report: CheckReport) -> Bool {
-        if case .match = report.ending { return true }
+    /// For how many checks a record of this one is to stand; 0 for none.
+    ///
+    /// Every match is recorded, and of others as many as can be kept without harm.
+    func recordWeight(_ report: CheckReport) -> Int {
+        if case .match = report.ending { return 1 }
         return shared.records.take(at: shared.configuration.monotonicNow())
     }
 
@@ -109,20 +111,21 @@ extension SQLiteSession {
     /// - Parameters:
     ///   - report: how the check ended.
     ///   - check: the check.
-    ///   - isRecorded: see ``isToBeRecorded(_:)``.
+    ///   - weight: see ``recordWeight(_:)``.
     ///   - launches: for how many launches it stands; see ``Lessons/learn(from:of:_:)``.
     ///   - scope: whose it is.
     func note(
         _ report: CheckReport,
         of check: Check,
-        isRecorded: Bool,
+        weight: Int,
         launches: Int,
         _ scope: Scope
     ) {
-        let facts = isRecorded ? CheckFacts(report, of: check) : nil
+        var facts = weight > 0 ? CheckFacts(report, of: check) : nil
+        facts?.weight = weight
         let expectation = launches > 0 ? CheckExpectation(report) : nil
         let sample = CalibrationSample(report)
-        let isMuch = notes.withContent { content in
+        let isMuch = notes.withContent { [facts] content in
             if let facts { content.checks.add(facts, scope) } else { content.checks.leaveOut() }
             if let expectation { content.checks.add(expectation, times: launches, of: check, scope) }
             if let sample { content.checks.add(sample, at: check.at, scope) }

@@ -9,12 +9,36 @@ final class RecordBudget: Sendable {
 
     private let second = Atomic<UInt64>(0)
     private let taken = Atomic(0)
+    /// Checks that were left out, and that no record stands for yet.
+    private let missed = Atomic(0)
 
-    /// Whether another one may be recorded; nanoseconds of a monotonic clock.
-    func take(at now: UInt64) -> Bool {
+    /// For so many that were left out a record stands at most.
+    private static let mostCarried = 255
+
+    /// For how many checks another one would stand in the records, itself included; 0 where it is to be left out.
+    ///
+    /// Nanoseconds of a monotonic clock.
+    func take(at now: UInt64) -> Int {
         let current = now / 1_000_000_000
         // Two loops that begin a second at once may both begin it anew: a few more are recorded, which does no harm.
         if second.exchange(current, ordering: .relaxed) != current { taken.store(0, ordering: .relaxed) }
-        return taken.wrappingAdd(1, ordering: .relaxed).newValue <= Self.perSecond
+        guard taken.wrappingAdd(1, ordering: .relaxed).newValue <= Self.perSecond else {
+            missed.wrappingAdd(1, ordering: .relaxed)
+            return 0
+        }
+        return 1 + carried()
+    }
+
+    private func carried() -> Int {
+        let waiting = missed.load(ordering: .relaxed)
+        guard waiting > 0 else { return 0 }
+        let part = min(waiting, Self.mostCarried)
+        let (isOurs, _) = missed.compareExchange(
+            expected: waiting,
+            desired: waiting - part,
+            ordering: .relaxed
+        )
+        // Another loop took them or added some: they wait for the next record.
+        return isOurs ? part : 0
     }
 }

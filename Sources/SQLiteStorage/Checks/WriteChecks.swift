@@ -53,9 +53,14 @@ extension WriteContext {
             facts.namesClick,
             facts.hasInstallID,
             facts.platform.rawValue,
-            facts.release?.code,
+            facts.release.map(CheckRow.code(of:)),
             facts.sdkVersion,
-            facts.requestID
+            facts.requestID,
+            facts.caller,
+            CheckRow.stored(facts),
+            facts.weight > 1 ? facts.weight : nil,
+            CheckRow.packed(facts.otherFingerprints),
+            facts.firstInstalledAt?.milliseconds
         )
     }
 
@@ -139,7 +144,7 @@ enum CheckSQL {
     static let insert: StaticString = """
         INSERT INTO checks VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-            ?24, ?25, ?26
+            ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31
         )
         """
     static let deleteOldest: StaticString = """

@@ -101,7 +101,8 @@ extension WriteContext {
             click.evidence.canonicalText,
             click.evidence.address?.exact,
             click.evidence.address?.near,
-            facts.browser.rawValue
+            facts.browser.rawValue,
+            click.evidence.visitor
         )
     }
 }
@@ -112,10 +113,10 @@ enum RecordSQL {
             id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
             journey_id, source, raw_source, platform, os_version, metadata, is_robot, is_contradictory,
             visit, visit_rest, idempotency, idempotency_rest, fingerprints, signals, exact_address, near_address,
-            browser
+            browser, visitor
         ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-            ?23, ?24, ?25, ?26
+            ?23, ?24, ?25, ?26, ?27
         )
         """
     static let findIdempotent: StaticString = """

@@ -33,6 +33,7 @@ struct CheckBody {
             json.member("request_id", facts.requestID)
             json.member("names_click", facts.namesClick)
             json.member("has_install_id", facts.hasInstallID)
+            json.member("first_install_time", facts.firstInstalledAt?.iso8601)
         }
     }
 }

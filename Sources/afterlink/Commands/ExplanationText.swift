@@ -35,9 +35,16 @@ struct ExplanationText {
         add("fingerprint of", explanation.launch?.told)
         add("platform", facts.platform.rawValue)
         add("SDK", facts.sdkVersion)
+        add("first installed", facts.firstInstalledAt.map(installed))
         add("request", facts.requestID)
         add("traffic", record.isTest ? "test" : nil)
         return table.text
+    }
+
+    private func installed(_ moment: Timestamp) -> String {
+        let elapsed = explanation.record.facts.at.milliseconds(since: moment)
+        let ago = elapsed >= 0 ? ", \(ElapsedTime.text(milliseconds: elapsed)) before" : ""
+        return moment.iso8601 + ago
     }
 
     private var clicks: String {

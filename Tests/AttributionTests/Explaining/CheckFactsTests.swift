@@ -32,7 +32,8 @@ struct CheckFactsTests {
                     address: AddressHashes(exact: 1, near: 2),
                     release: OSRelease(platform: .ios, major: 26, minor: 1),
                     sdkVersion: "ios 1.8.9",
-                    requestID: String(repeating: "r", count: 100)
+                    requestID: String(repeating: "r", count: 100),
+                    firstInstalledAt: PosteriorScenario.noon
                 )
             )
         )
@@ -70,6 +71,9 @@ struct CheckFactsTests {
         #expect(facts.agreement == .exact)
         #expect(facts.method == nil)
         #expect(facts.hasInstallID)
+        #expect(facts.caller == 5, "the install id before who asked")
+        #expect(facts.firstInstalledAt == PosteriorScenario.noon)
+        #expect(facts.otherFingerprints.isEmpty)
         #expect(!facts.namesClick)
         #expect(facts.sdkVersion == "ios 1.8.9")
         #expect(facts.release?.minor == 1)
@@ -86,6 +90,7 @@ struct CheckFactsTests {
         #expect(facts.click == ClickID(high: 3, low: 77))
         #expect(facts.method == .signedToken)
         #expect(facts.confidence == 0.99)
+        #expect(facts.probability == PosteriorScenario.verdict(Self.candidates).probability)
         #expect(facts.agreement == .differs)
         #expect(facts.shares.first?.click.high != 3)
     }
