@@ -179,6 +179,16 @@ package enum HotQueries {
             "SCAN"
         ),
         query(
+            "checks from a click on",
+            ClickLook.checks,
+            "SEARCH checks USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
+        ),
+        query(
+            "index row of a click",
+            ClickLook.indexed,
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
+        ),
+        query(
             "oldest records of checks",
             CheckSQL.deleteOldest,
             "SEARCH checks USING INTEGER PRIMARY KEY (rowid=?)",

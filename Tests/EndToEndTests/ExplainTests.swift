@@ -36,6 +36,10 @@ struct ExplainTests {
             #""campaign":"SUMMER25""#, #""form":"D""#,
         ] { #expect(explained.text.contains(words), "\(words)") }
         #expect(!explained.text.contains(Self.launch))
+        let start = try #require(click.text.range(of: "clk_"))
+        let clickID = String(click.text[start.lowerBound...].prefix(30))
+        let alone = try connection.get("/admin/api/checks/\(clickID)/explain", key: installation.keys.admin)
+        #expect(alone.text.contains(#""state":"open""#))
         server.terminate()
         #expect(server.waitUntilExit() == 0)
 
@@ -47,6 +51,11 @@ struct ExplainTests {
         let id = try #require(text.split(separator: " ").first { $0.hasPrefix("chk_") })
         let again = try installation.run(["explain", String(id.prefix(30))])
         #expect(again.text.contains("launch hash fits Asia/Dubai"))
+        let unclaimed = try installation.run(["explain", clickID])
+        #expect(unclaimed.text.contains("No check is known that was answered with the click \(clickID)"))
+        #expect(unclaimed.text.contains("It is live until "))
+        let material = try installation.run(["explain", clickID, "--json"])
+        #expect(try JSONSerialization.jsonObject(with: material.standardOutput) is [String: Any])
         let none = try installation.run(["explain", "launch-2"])
         #expect(none.status != 0)
         #expect(none.errors.contains("No check is recorded for this."))

@@ -87,6 +87,58 @@ struct ChecksTests {
         #expect(await explain(service, "chk_\(check)").text.contains(#""state":"answered""#))
     }
 
+    @Test("tell when the device says that the app was installed, and that it is no first launch")
+    func firstInstallTime() async throws {
+        let service = try await TestService()
+        let installed = service.clock.now.advanced(byMilliseconds: -3 * 86_400_000).iso8601
+        let body = #"{"fingerprint":"\#(hex)","first_install_time":"\#(installed)"}"#
+        await service.resolve(body, fields: ["X-Request-ID": "launch-1"])
+        let told = #""first_install_time":"\#(installed)""#
+        #expect(await list(service).text.contains(told))
+        let explained = await explain(service, "launch-1")
+        #expect(explained.text.contains(told))
+        #expect(explained.text.contains("has had the app for 3 d: this was hardly its first launch."))
+
+        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
+        await service.resolve(body, fields: ["X-Request-ID": "launch-2"])
+        let matched = await explain(service, "launch-2")
+        #expect(
+            matched.text.contains("it had the app 3 d before that click: who clicked was a user already.")
+        )
+        await service.check(hex, fields: ["X-Request-ID": "launch-3"])
+        #expect(await explain(service, "launch-3").text.contains("first_install_time") == false)
+    }
+
+    @Test("a click that no check found is explained from its own side, with the checks that came near")
+    func clickAlone() async throws {
+        let service = try await TestService()
+        let click = await service.click(
+            #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item","campaign_key":"S"}"#,
+            peer: PeerAddress(ipv4: 0x0102_0304, port: 1)
+        )
+        let id = try #require(click.member("click_id"))
+        let before = await explain(service, id)
+        #expect(before.status == 200)
+        for words in [
+            #""state":"open""#, #""checks":[]"#, #""indexed":true"#, #""keys":1"#, "It is live until",
+            "No check with its fingerprint or from near its address came",
+        ] { #expect(before.text.contains(words), "\(words)") }
+        #expect(!before.text.contains(hex))
+
+        service.clock.advance(seconds: 600)
+        let other = String(repeating: "0", count: 64)
+        await service.check(other, peer: PeerAddress(ipv4: 0x0102_0399, port: 2))
+        await service.check(other, peer: PeerAddress(ipv4: 0x0102_0304, port: 2))
+        await service.check(other, peer: PeerAddress(ipv4: 0x0902_0304, port: 2))
+        service.clock.advance(seconds: 86_400)
+        let after = await explain(service, id)
+        for words in [
+            #""state":"expired""#, "its window was 24 h", "10 min after it, came from its address",
+            #""relation":"same_address""#, #""relation":"near_address""#, #""searched_checks":3"#,
+        ] { #expect(after.text.contains(words), "\(words)") }
+        #expect(after.text.components(separatedBy: "\"relation\"").count == 3)
+    }
+
     @Test(
         "are not found under ids that name none, and refused for what is none",
         arguments: [

@@ -265,6 +265,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
         throw Self.failure
     }
 
+    func material(ofClick id: ClickID) throws(StoreError) -> ClickMaterial? { throw Self.failure }
     func directory() throws(StoreError) -> Directory { throw Self.failure }
     func create(_ app: App, with keys: [APIKey]) throws(StoreError) { throw Self.failure }
     func confirm(serverKey check: KeyedHash) throws(StoreError) -> Bool { throw Self.failure }

@@ -68,4 +68,12 @@ public protocol CheckStore {
     /// - Throws: when nothing could be read.
     func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)
         -> Explanation?
+
+    /// What there is of a click for telling why no check was answered with it.
+    ///
+    /// Looks through a bounded number of checks, and never holds up the loop that asks.
+    ///
+    /// - Returns: nil for a click that is not stored.
+    /// - Throws: when nothing could be read.
+    func material(ofClick id: ClickID) async throws(StoreError) -> ClickMaterial?
 }

@@ -105,7 +105,7 @@ struct ExplanationLook {
         ) { Self.known($0, row.facts.address) }
     }
 
-    private static func known(_ row: Statement, _ launch: AddressHashes?) -> KnownClick {
+    static func known(_ row: Statement, _ launch: AddressHashes? = nil) -> KnownClick {
         func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: row.integer(column)) }
         func moment(_ column: Int32) -> Timestamp { Timestamp(milliseconds: row.integer(column)) }
         let address = row.isNull(8) ? nil : AddressHashes(exact: word(8), near: word(9))

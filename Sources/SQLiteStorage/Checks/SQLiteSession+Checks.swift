@@ -23,6 +23,14 @@ extension SQLiteSession: CheckStore {
         return try await readAside { _ throws(SQLiteError) in explainer.explain(material) }
     }
 
+    public func material(ofClick id: ClickID) async throws(StoreError) -> ClickMaterial? {
+        try await flushNotes()
+        let apps = try appsByScope()
+        return try await readAside { connection throws(SQLiteError) in
+            try ClickLook(connection: connection, apps: apps).material(of: id)
+        }
+    }
+
     private func appsByScope() throws(StoreError) -> CheckedApps {
         var apps = CheckedApps()
         for app in try currentDirectory().apps {
@@ -55,6 +63,9 @@ struct CheckedApps: Sendable {
             campaign: row.campaign
         )
     }
+
+    /// Nil for one of an app that is not known yet.
+    func owner(of scope: Scope) -> (app: AppID, isTest: Bool)? { owners[scope] }
 
     /// Those of an app, or of all, with live or with test traffic.
     func scopes(of app: AppID?, isTest: Bool) -> [Scope] {

@@ -2,7 +2,7 @@ internal import Attribution
 internal import HTTPServer
 
 /// `GET /admin/api/checks/{id}/explain`: why a check ended as it did, by its own id, or by that of its request or of a
-/// click.
+/// click; what became of a click that no check found.
 enum ExplainCheck {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -30,6 +30,9 @@ enum ExplainCheck {
             throw APIError(error, requestID: exchange.requestID)
         }
         guard let explanation else {
+            if case .click(let id) = reference, let told = try await explained(id, exchange, context) {
+                return Response(.ok, json: ClickExplanationBody(told).json())
+            }
             throw .notFound(
                 "No check is recorded under this id. Records are kept as long as clicks are after their window;"
                     + " GET /admin/api/checks lists them",
@@ -37,5 +40,21 @@ enum ExplainCheck {
             )
         }
         return Response(.ok, json: ExplanationBody(explanation).json())
+    }
+
+    private static func explained(
+        _ click: ClickID,
+        _ exchange: Exchange,
+        _ context: LoopContext
+    ) async throws(APIError) -> ClickExplanation? {
+        let material: ClickMaterial?
+        do throws(StoreError) {
+            material = try await context.stores.checks.material(ofClick: click)
+        } catch {
+            throw APIError(error, requestID: exchange.requestID)
+        }
+        return material.map {
+            ClickExplanation($0, in: exchange.directory, at: exchange.now)
+        }
     }
 }

@@ -1,5 +1,13 @@
 public import Attribution
 
+extension ClickExplanation {
+    /// Knows how the click's app is set.
+    public init(_ material: ClickMaterial, in directory: Directory, at now: Timestamp) {
+        let policy = directory.policy(of: material.app) ?? MatchPolicy()
+        self.init(material, usesFingerprints: policy.usesFingerprints, at: now)
+    }
+}
+
 extension Explainer {
     /// Knows how the apps of a directory are set.
     public init(keys: [ServerKey], directory: Directory, data: DeviceData) {

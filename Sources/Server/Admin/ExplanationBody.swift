@@ -11,11 +11,7 @@ public struct ExplanationBody {
     public func json() -> JSONWriter {
         var json = JSONWriter()
         json.object { json in
-            json.member("summary", explanation.summary)
-            json.name("advice")
-            json.array { json in
-                for sentence in explanation.advice { json.value(sentence) }
-            }
+            json.write(summary: explanation.summary, advice: explanation.advice)
             json.name("check")
             CheckBody(explanation.record).write(to: &json)
             launch(&json)
@@ -69,6 +65,17 @@ public struct ExplanationBody {
                     }
                 }
             }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// What every explanation begins with.
+    mutating func write(summary: String, advice: [String]) {
+        member("summary", summary)
+        name("advice")
+        array { json in
+            for sentence in advice { json.value(sentence) }
         }
     }
 }

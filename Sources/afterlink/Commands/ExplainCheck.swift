@@ -11,7 +11,8 @@ enum ExplainCheck {
                 + " each, and where there are none, what the fingerprint was made of and in which value the nearest"
                 + " click differs, found again by trying the values of recent clicks.",
             "Takes the id of a check (chk_…, as GET /admin/api/checks lists them), of the request (the answer's"
-                + " X-Request-ID), of a click (clk_…), or a fingerprint, whose last check is meant.",
+                + " X-Request-ID), of a click (clk_…), or a fingerprint, whose last check is meant. Of a click that no"
+                + " check found, says what became of it and which checks came near.",
             "Every match is recorded, and of other checks 5,000 a second; records are kept as long as clicks are after"
                 + " their window. A serving process writes them with up to a second's delay.",
         ],
@@ -49,15 +50,23 @@ enum ExplainCheck {
         defer { database.close() }
         let data = try TableFiles.settings(of: configuration).devices
         let explainer = Explainer(keys: [key], directory: try database.directory(), data: data)
+        let isJSON = invocation.arguments.has("json")
         guard let explanation = try await database.explanation(of: reference, by: explainer) else {
+            if case .click(let id) = reference, let material = try await database.material(ofClick: id) {
+                let now = WallClock.system.now()
+                let told = ClickExplanation(material, in: try database.directory(), at: now)
+                Console.print(
+                    isJSON ? ClickExplanationBody(told).json().text : ClickExplanationText(told).text
+                )
+                return .done
+            }
             throw CommandFailure(
                 "No check is recorded for this.",
                 advice:
                     "Records are kept as long as clicks are after their window, and a serving process writes them"
-                    + " with up to a second's delay. Of a click that no launch has asked for, there is none."
+                    + " with up to a second's delay."
             )
         }
-        let isJSON = invocation.arguments.has("json")
         Console.print(isJSON ? ExplanationBody(explanation).json().text : ExplanationText(explanation).text)
         return .done
     }

@@ -172,6 +172,14 @@ struct CommandDatabase {
         }
     }
 
+    func material(ofClick id: ClickID) async throws(CommandFailure) -> ClickMaterial? {
+        do throws(StoreError) {
+            return try await stores.checks.material(ofClick: id)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
     func statistics(
         _ query: StatisticsQuery,
         at now: Timestamp

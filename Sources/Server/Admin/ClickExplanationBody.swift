@@ -1,0 +1,50 @@
+public import Attribution
+
+/// The JSON form of a click's explanation, shared by the endpoint and `afterlink explain --json`.
+public struct ClickExplanationBody {
+    private let explanation: ClickExplanation
+
+    public init(_ explanation: ClickExplanation) {
+        self.explanation = explanation
+    }
+
+    public func json() -> JSONWriter {
+        var json = JSONWriter()
+        json.object { json in
+            json.write(summary: explanation.summary, advice: explanation.advice)
+            json.name("click")
+            click(&json)
+            json.member("searched_checks", explanation.material.searchedChecks)
+            json.name("checks")
+            json.array { json in
+                for near in explanation.material.near {
+                    json.object { json in
+                        json.member("relation", near.relation.rawValue)
+                        json.name("check")
+                        CheckBody(near.record).write(to: &json)
+                    }
+                }
+            }
+        }
+        return json
+    }
+
+    private func click(_ json: inout JSONWriter) {
+        let (click, material) = (explanation.click, explanation.material)
+        json.object { json in
+            json.member("click_id", click.id.text)
+            json.member("app", material.app.text)
+            json.member("test", material.isTest)
+            json.member("clicked_at", click.clickedAt.iso8601)
+            json.member("expires_at", click.expiresAt.iso8601)
+            json.member("campaign", click.campaign?.text)
+            json.member("state", explanation.state.rawValue)
+            json.member("platform", click.platform.rawValue)
+            json.member("keys", material.keyCount)
+            json.member("indexed", material.isIndexed)
+            json.member("fingerprinting", explanation.usesFingerprints)
+            json.member("claimed_at", click.claimedAt?.iso8601)
+            json.member("claimed_by", click.claimedBy?.rawValue)
+        }
+    }
+}

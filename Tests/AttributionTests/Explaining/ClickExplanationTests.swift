@@ -1,0 +1,100 @@
+import Attribution
+import Testing
+
+@Suite("What became of a click that no check found")
+struct ClickExplanationTests {
+    private static let noon = TestValues.noon
+
+    private func explanation(
+        minutesAgo: Int64 = 60,
+        keys: Int = 6,
+        isIndexed: Bool = true,
+        usesFingerprints: Bool = true,
+        near: [NearCheck] = [],
+        set: (inout KnownClick) -> Void = { _ in }
+    ) -> ClickExplanation {
+        let clickedAt = Self.noon.advanced(byMilliseconds: -minutesAgo * 60_000)
+        var click = KnownClick(
+            id: ClickID(high: 7, low: 7),
+            clickedAt: clickedAt,
+            expiresAt: clickedAt.advanced(byMilliseconds: 86_400_000),
+            campaign: CampaignKey("SUMMER25")
+        )
+        set(&click)
+        let material = ClickMaterial(
+            click,
+            app: AppID(high: 1, low: 1),
+            isTest: false,
+            keyCount: keys,
+            isIndexed: isIndexed,
+            near: near,
+            searchedChecks: near.count
+        )
+        return ClickExplanation(material, usesFingerprints: usesFingerprints, at: Self.noon)
+    }
+
+    private func check(_ relation: NearCheck.Relation, minutesAgo: Int64 = 50) -> NearCheck {
+        let facts = CheckFacts(
+            at: Self.noon.advanced(byMilliseconds: -minutesAgo * 60_000),
+            outcome: .noMatch,
+            reason: .noClick
+        )
+        let record = CheckRecord(
+            id: CheckID(high: 9, low: 9),
+            app: AppID(high: 1, low: 1),
+            isTest: false,
+            facts: facts
+        )
+        return NearCheck(record, relation)
+    }
+
+    @Test("says until when it lives, since when it is over, and why")
+    func fates() {
+        #expect(explanation().summary.contains("of the campaign \"SUMMER25\""))
+        #expect(explanation().summary.contains("It is live until 2023-11-15T"), "\(explanation().summary)")
+        #expect(explanation().summary.contains(", for 23 h more."))
+        let expired = explanation(minutesAgo: 3000)
+        #expect(expired.state == .expired)
+        #expect(expired.summary.contains("26 h ago: its window was 24 h."))
+        let robot = explanation { $0.isRobot = true }
+        #expect(robot.summary.contains("of a robot, a preview or a browser that fetches ahead"))
+        #expect(!robot.summary.contains("No check with its fingerprint"))
+        let retired = explanation { $0.isRetired = true }
+        #expect(retired.summary.contains("with another click of the same visitor"))
+        let claimed = explanation {
+            $0.claimedAt = $0.clickedAt.advanced(byMilliseconds: 300_000)
+            $0.claimedBy = .signedToken
+        }
+        #expect(claimed.summary.contains("5 min after it: it brought the click's own signed token."))
+    }
+
+    @Test("says what keeps launches from finding it, and what to do")
+    func hindrances() {
+        let bare = explanation(keys: 0)
+        #expect(bare.summary.contains("only its token leads to it"))
+        #expect(bare.advice.contains { $0.contains("send signals") })
+        let lost = explanation(isIndexed: false)
+        #expect(lost.summary.contains("No row of the index leads to it"))
+        #expect(lost.advice.contains { $0.contains("afterlink verify") })
+        let off = explanation(usesFingerprints: false)
+        #expect(off.summary.contains("The app recognises nobody by a fingerprint"))
+        #expect(off.advice.contains { $0.contains("apps set") })
+        #expect(explanation().advice == ["Most clicks lead to no launch, and this is how they end."])
+    }
+
+    @Test("names the check that came nearest, and how it ended", arguments: NearCheck.Relation.allCases)
+    func near(relation: NearCheck.Relation) {
+        let told = explanation(near: [check(relation)])
+        #expect(told.summary.contains("10 min after it, \(relation.meaning) and found nothing (no_click)."))
+        #expect(told.advice.contains { $0.hasPrefix("`afterlink explain chk_") })
+    }
+
+    @Test(
+        "a check that weighed it is nearer than one with its fingerprint, and that than one from its address"
+    )
+    func order() {
+        #expect(NearCheck.Relation.allCases == NearCheck.Relation.allCases.sorted())
+        #expect(NearCheck.Relation.weighed < .sameFingerprint)
+        #expect(NearCheck.Relation.sameAddress < .nearAddress)
+    }
+}
