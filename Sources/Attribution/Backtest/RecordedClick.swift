@@ -22,6 +22,8 @@ public struct RecordedClick: Equatable, Sendable {
     /// By what launches name it: a hash of its identifier; nil where none does.
     public var name: UInt64?
     public var at: Timestamp
+    /// When it was told of, where that was later than ``at``: from then on launches find it.
+    public var recordedAt: Timestamp?
     public var platform: Platform
     /// None where only a token can lead to it.
     public var fingerprints: [RecordedFingerprint]
@@ -29,6 +31,8 @@ public struct RecordedClick: Equatable, Sendable {
     public var address: AddressHashes?
     /// A hash of exact address and agent; of the agent alone where there is no address that says something.
     public var visitor: UInt64
+    /// A hash of fingerprint, destination, address and agent, where that is known: what duplicates have in common.
+    public var visit: UInt64?
     public var destination: CreditedDestination
     /// Its own; nil for what holds where a click has none.
     public var window: AttributionWindow?
@@ -36,6 +40,8 @@ public struct RecordedClick: Equatable, Sendable {
     public var signals: [SignalValue]
     /// Nobody tapped: it is never a candidate.
     public var isRobot: Bool
+    /// When a launch consumed it that is not among those that are played.
+    public var consumedAt: Timestamp?
     /// Who it was, where that is known.
     public var person: UInt64?
 

@@ -8,7 +8,7 @@ public enum RecordedEvent: Equatable, Sendable {
 
     public var at: Timestamp {
         switch self {
-        case .click(let click): click.at
+        case .click(let click): max(click.at, click.recordedAt ?? click.at)
         case .launch(let launch): launch.at
         }
     }

@@ -24,11 +24,15 @@ public struct RecordedLaunch: Equatable, Sendable {
     public var hasInstallID: Bool
     public var release: OSRelease?
     public var signals: [SignalValue]
-    /// The name of the click whose token it brings.
+    /// The name of the click that its token names, or by a database's word another sure way.
     public var token: UInt64?
     /// Nil where it is not known.
     public var truth: Truth?
     public var person: UInt64?
+    /// For how many launches it stands: in a flood, for some that were not recorded.
+    public var weight = 1
+    /// What it was really answered; nil where that is not known.
+    public var answer: RecordedAnswer?
 
     public init(
         at: Timestamp,
@@ -52,5 +56,10 @@ public struct RecordedLaunch: Equatable, Sendable {
         self.token = token
         self.truth = truth
         self.person = person
+    }
+
+    /// What the posterior is made of, apart from the clicks.
+    var traits: LaunchTraits {
+        LaunchTraits(at: at, hasAddress: address != nil, release: release, signals: signals)
     }
 }

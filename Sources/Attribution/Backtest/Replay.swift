@@ -6,6 +6,8 @@
 public struct Replay: Sendable {
     /// What a launch was answered.
     public struct Answer: Equatable, Sendable {
+        /// The name of the credited click; nil for no match, and for a click without one.
+        public let click: UInt64?
         /// Nil for no match.
         public let destination: CreditedDestination?
         /// Whether it is right; nil where the truth is not known.
@@ -21,6 +23,8 @@ public struct Replay: Sendable {
     private let judgedFrom: Timestamp
     private var store: ReplayStore
     private var model: MatchingModel
+    /// Whether the model was ever made of what was learnt.
+    private var hasModel = false
     private var pending: LearntIncrements
     private var callers = ReplayCallers()
     private var sightings = LaunchSightings()
@@ -45,19 +49,50 @@ public struct Replay: Sendable {
     /// - Returns: what a launch was answered; nil for a click, and for a launch that ``score`` does not count.
     @discardableResult
     public mutating func play(_ event: RecordedEvent) -> Answer? {
-        if event.at.milliseconds(since: model.at) >= plan.refresh {
-            store.counters.add(pending, at: event.at)
-            pending.removeAll()
-            model = store.counters.model(at: event.at)
-            callers.forget(before: event.at)
-        }
         switch event {
         case .click(let click):
             record(click)
             return nil
         case .launch(let launch):
+            refreshModel(at: launch.at)
             return answer(launch)
         }
+    }
+
+    /// Whether a launch of that moment counts, or only teaches.
+    func judges(_ moment: Timestamp) -> Bool { moment >= judgedFrom }
+
+    /// What a recorded answer is in the terms of this replay; nil for a click that is not held.
+    func answer(_ recorded: RecordedAnswer, to launch: RecordedLaunch) -> Answer? {
+        let stored = recorded.click.flatMap(store.number).flatMap { store[$0] }
+        guard let click = stored?.click else {
+            guard recorded.click == nil else { return nil }
+            return Answer(
+                click: nil,
+                destination: nil,
+                isRight: nil,
+                probability: recorded.probability ?? 0,
+                ageSeconds: nil
+            )
+        }
+        return Answer(
+            click: click.name,
+            destination: click.destination,
+            isRight: recorded.isSure ? true : nil,
+            probability: recorded.probability ?? 0,
+            ageSeconds: Double(launch.at.milliseconds(since: click.at)) / 1000
+        )
+    }
+
+    /// Only launches need it: the service makes it anew for them, and not for clicks.
+    private mutating func refreshModel(at now: Timestamp) {
+        let age = now.milliseconds(since: model.at)
+        guard !hasModel || age >= plan.refresh || age < -plan.refresh else { return }
+        hasModel = true
+        store.counters.add(pending, at: now)
+        pending.removeAll()
+        model = store.counters.model(at: now)
+        callers.forget(before: now)
     }
 
     private mutating func record(_ click: RecordedClick) {
@@ -79,35 +114,42 @@ public struct Replay: Sendable {
     }
 
     private mutating func answer(_ launch: RecordedLaunch) -> Answer? {
-        guard !callers.hasAnswer(launch) else {
+        guard !isRepetition(launch) else {
             if launch.at >= judgedFrom { score.replays += 1 }
             return nil
         }
         let isCounted = launch.at >= judgedFrom && launch.truth != .retry
         let evidence = store.evidence(launch.fingerprints, address: launch.address, at: launch.at)
-        if let sure = clickOfToken(launch) { return answer(launch, sure, evidence, isCounted: isCounted) }
-        let traits = LaunchTraits(
-            at: launch.at,
-            hasAddress: launch.address != nil,
-            release: launch.release,
-            signals: launch.signals
-        )
+        let traits = launch.traits
         let verdict = Verdict(evidence, launch: traits, model: model, policy: plan.policy)
         let match = match(verdict, launch)
+        if let sure = clickOfToken(launch) {
+            if isCounted { score.judge(verdict, match, beside: sure, in: store) }
+            return answer(launch, sure, evidence, isCounted: isCounted)
+        }
         let answer = isCounted ? score.judge(launch, verdict, match, in: store) : nil
         if let match { consume(match, for: launch) }
         if let key = launch.fingerprints.first, sightings.isNew(launch.caller, at: launch.at) {
-            Teaching.launch(
-                traits,
-                evidence,
-                fingerprint: key,
-                exact: launch.address?.exact,
-                near: launch.address?.near,
-                model: model,
-                into: &pending
-            )
+            for _ in 0..<max(1, launch.weight) {
+                Teaching.launch(
+                    traits,
+                    evidence,
+                    fingerprint: key,
+                    exact: launch.address?.exact,
+                    near: launch.address?.near,
+                    model: model,
+                    into: &pending
+                )
+            }
         }
         return answer
+    }
+
+    /// Whether the launch gets an earlier answer again, and is none of its own.
+    private mutating func isRepetition(_ launch: RecordedLaunch) -> Bool {
+        guard let given = callers.answer(to: launch) else { return false }
+        return !given.endsWithNextClick
+            || !store.hasClick(launch.fingerprints, after: given.at, at: launch.at)
     }
 
     private func match(_ verdict: Verdict, _ launch: RecordedLaunch) -> ReplayMatch? {
@@ -124,7 +166,7 @@ public struct Replay: Sendable {
     /// is asked.
     private func clickOfToken(_ launch: RecordedLaunch) -> Int? {
         guard let number = launch.token.flatMap(store.number), let stored = store[number],
-            stored.claimedAt == nil, stored.end >= launch.at
+            stored.isOpen, stored.end >= launch.at
         else { return nil }
         return number
     }
@@ -146,7 +188,7 @@ public struct Replay: Sendable {
             )
         }
         consume(ReplayMatch(click: number, isCampaignOnly: false), for: launch)
-        return isCounted ? score.judgeToken(click, at: launch.at) : nil
+        return isCounted ? score.judgeToken(click, of: launch) : nil
     }
 
     private mutating func consume(_ match: ReplayMatch, for launch: RecordedLaunch) {

@@ -19,6 +19,7 @@ extension ReplayScore {
         let answered = match.flatMap { store[$0.click]?.click }
         if let match {
             matches += 1
+            expectedRight += verdict.probability
             if match.isCampaignOnly { campaignMatches += 1 }
         } else if case .noMatch(let reason) = verdict.outcome {
             reasons[reason, default: 0] += 1
@@ -37,6 +38,7 @@ extension ReplayScore {
             }
         }
         return Replay.Answer(
+            click: answered?.name,
             destination: answered?.destination,
             isRight: isRight,
             probability: verdict.probability,
@@ -78,17 +80,37 @@ extension ReplayScore {
         return false
     }
 
-    /// Counts a launch that brought the click's own token, which is the truth.
-    mutating func judgeToken(_ click: RecordedClick, at moment: Timestamp) -> Replay.Answer {
+    /// Counts what the fingerprint alone would have answered to a launch that a token gives this click.
+    mutating func judge(
+        _ verdict: Verdict,
+        _ match: ReplayMatch?,
+        beside number: Int,
+        in store: ReplayStore
+    ) {
+        guard let truth = store[number]?.click.destination else { return }
+        besideTokens.launches += 1
+        guard let match, let answered = store[match.click]?.click.destination else { return }
+        let isRight = match.isCampaignOnly ? answered.campaign == truth.campaign : answered == truth
+        besideTokens.matches += 1
+        if isRight { besideTokens.right += 1 }
+        besideTokens.calibration.add(stated: verdict.confidence, isRight: isRight)
+    }
+
+    /// Counts a launch that brought the click's own token; where the truth is stated, the token is right.
+    mutating func judgeToken(_ click: RecordedClick, of launch: RecordedLaunch) -> Replay.Answer {
+        let moment = launch.at
         launches += 1
         matches += 1
         tokenMatches += 1
-        knownLaunches += 1
-        knownMatches += 1
-        conversions += 1
-        rightLink += 1
-        rightPerson += 1
+        if launch.truth != nil {
+            knownLaunches += 1
+            knownMatches += 1
+            conversions += 1
+            rightLink += 1
+            rightPerson += 1
+        }
         return Replay.Answer(
+            click: click.name,
             destination: click.destination,
             isRight: true,
             probability: 1,

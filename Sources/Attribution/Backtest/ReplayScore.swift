@@ -17,6 +17,11 @@ public struct ReplayScore: Equatable, Sendable {
     /// The square of its spread.
     public var variance = 0.0
 
+    /// Of the matches by a fingerprint, so many are expected to be right: the sum of what is stated of them, unlimited.
+    public var expectedRight = 0.0
+    /// What the fingerprint alone says of launches that a token recognised.
+    public var besideTokens = TokenTrials()
+
     /// Launches whose truth is known, and the matches among them.
     public var knownLaunches = 0
     public var knownMatches = 0
@@ -62,4 +67,20 @@ public struct ReplayScore: Equatable, Sendable {
     private static func ratio(_ part: Int, _ whole: Int) -> Double? {
         whole > 0 ? Double(part) / Double(whole) : nil
     }
+}
+
+/// What fingerprints alone say of launches that tokens recognised: there the truth is known without anybody's word.
+public struct TokenTrials: Equatable, Sendable {
+    public var launches = 0
+    /// Those that the fingerprint would have given a match.
+    public var matches = 0
+    /// Of these, those with the link, or else the campaign, of the token's click.
+    public var right = 0
+    public var calibration = Calibration()
+
+    public init() {}
+
+    public var precision: Double? { matches > 0 ? Double(right) / Double(matches) : nil }
+    /// The share that the fingerprint would have given the right link.
+    public var found: Double? { launches > 0 ? Double(right) / Double(launches) : nil }
 }

@@ -1,53 +1,160 @@
+/// The looks of a store, with its bounds: what a launch is answered from must not be more here than there.
 extension ReplayStore {
     private static let listed = CandidateEvidence.listed
 
-    /// Everything that ``CandidateEvidence`` promises, with the bounds that it states; empty where nothing is live.
+    /// Everything that ``CandidateEvidence`` promises; empty where no click with the fingerprint is live.
     mutating func evidence(_ keys: [UInt64], address: AddressHashes?, at now: Timestamp) -> CandidateEvidence
     {
         drop(endedBefore: now)
+        let looks = keys.map { look($0, at: now) }
+        guard looks.contains(where: { !$0.open.isEmpty }) else { return CandidateEvidence(candidates: []) }
         var evidence = CandidateEvidence(candidates: [])
         var told: Set<Int> = []
-        for key in keys {
-            skipUnmatchable(key, at: now)
-            guard let rows = rows(key) else { continue }
-            var listed = rows.rest
-            if rows.count > 2 * Self.listed {
-                let summary = summary(key, rows, at: now)
-                listed = rows.rest(summary.end..<rows.endIndex)
-                if evidence.background.isEmpty { evidence.background = summary.counts }
-            }
-            for row in listed {
-                guard let stored = self[row.click], stored.claimedAt == nil, stored.end >= now,
-                    told.insert(row.click).inserted
-                else { continue }
+        // A click is found by several of a launch's keys: the first of them counts.
+        for look in looks {
+            for row in look.open where told.insert(row.click).inserted {
+                guard let stored = self[row.click] else { continue }
                 evidence.candidates.append(candidate(row, stored, address))
             }
+            if evidence.background.isEmpty { evidence.background = look.background }
         }
-        addAgreeing(keys, address, &told, at: now, to: &evidence)
-        guard evidence.candidates.contains(where: { $0.claimedAt == nil }) || !evidence.background.isEmpty
-        else { return CandidateEvidence(candidates: []) }
-        evidence.crowd = crowd(address, at: now)
+        evidence.crowd.liveClicks = Double(liveCount)
+        if let address {
+            addAgreeing(address, looks, &told, at: now, to: &evidence)
+            let (exact, near) = (address.exact, address.near)
+            evidence.crowd.launchesExact = counters.value(.launchesAtAddress, exact, at: now)
+            evidence.crowd.launchesNear = counters.value(.launchesNearAddress, near, at: now)
+        }
         evidence.organic = keys.first.map { counters.value(.organic, $0, at: now) } ?? 0
         return evidence
     }
 
-    /// Those that agree with the address, claimed or not.
+    /// Whether a live click with one of the fingerprints came after a moment.
+    mutating func hasClick(_ keys: [UInt64], after moment: Timestamp, at now: Timestamp) -> Bool {
+        drop(endedBefore: now)
+        return keys.contains { key in
+            look(key, at: now).open.contains { (self[$0.click]?.click.at ?? moment) > moment }
+        }
+    }
+
+    /// What there is of one fingerprint.
+    private struct Look {
+        let key: UInt64
+        /// Live clicks, newest first.
+        var open: [Row] = []
+        var background: [BackgroundCount] = []
+        /// Whether there is a click that nobody has consumed, live or not.
+        var hasUnclaimed = false
+        var needsSummary = false
+    }
+
+    private mutating func look(_ key: UInt64, at now: Timestamp) -> Look {
+        skipUnmatchable(key, at: now)
+        guard let rows = rows(key) else { return Look(key: key) }
+        let look = look(key, rows, summaries[key], at: now)
+        guard look.needsSummary else { return look }
+        if let summary = summary(rows, at: now) { summaries[key] = summary }
+        return self.look(key, rows, summaries[key], at: now)
+    }
+
+    private func look(_ key: UInt64, _ rows: TimeOrdered<Row>, _ summary: ReplaySummary?, at now: Timestamp)
+        -> Look
+    {
+        var look = Look(key: key)
+        for index in stride(from: rows.endIndex - 1, through: rows.firstIndex, by: -1) {
+            guard let row = rows[index], let stored = self[row.click], stored.isOpen else { continue }
+            look.hasUnclaimed = true
+            if let summary, index < summary.end {
+                look.background = summary.counts
+                look.needsSummary = look.needsSummary || summary.isOld(at: now)
+                if look.open.count >= Self.listed / 2 { break }
+                look.needsSummary = true
+            }
+            guard stored.end >= now else { continue }
+            guard look.open.count < (look.needsSummary ? Self.listed : 2 * Self.listed) else {
+                look.background = summary?.counts ?? []
+                look.needsSummary = true
+                break
+            }
+            look.open.append(row)
+        }
+        return look
+    }
+
+    /// All live clicks but the newest as counts; nil where there are no more.
+    private func summary(_ rows: TimeOrdered<Row>, at now: Timestamp) -> ReplaySummary? {
+        var skipped = 0
+        var end: Int?
+        var clicks: [(click: RecordedClick, fingerprint: RecordedFingerprint)] = []
+        for index in stride(from: rows.endIndex - 1, through: rows.firstIndex, by: -1) {
+            guard let row = rows[index], let stored = self[row.click], stored.isOpen, stored.end >= now else {
+                continue
+            }
+            guard skipped >= Self.listed else {
+                skipped += 1
+                continue
+            }
+            if end == nil { end = index + 1 }
+            clicks.append((stored.click, row.fingerprint))
+        }
+        return end.map { ReplaySummary(of: clicks, end: $0, at: now) }
+    }
+
+    /// Those that came from near the launch's address, and how many others did.
     private func addAgreeing(
-        _ keys: [UInt64],
-        _ address: AddressHashes?,
+        _ address: AddressHashes,
+        _ looks: [Look],
         _ told: inout Set<Int>,
         at now: Timestamp,
         to evidence: inout CandidateEvidence
     ) {
-        guard let address else { return }
-        for key in keys {
-            for row in rows(Place(key: key, near: address.near)).suffix(Self.listed) {
-                guard let stored = self[row.click], stored.end >= now, told.insert(row.click).inserted else {
-                    continue
-                }
-                evidence.candidates.append(candidate(row, stored, address))
+        for look in looks where look.hasUnclaimed || looks.count == 1 {
+            let around = around(address, look, at: now)
+            for (number, candidate) in around.candidates where told.insert(number).inserted {
+                evidence.candidates.append(candidate)
+            }
+            evidence.crowd.clicksExact = max(evidence.crowd.clicksExact, around.exact)
+            evidence.crowd.clicksNear = max(evidence.crowd.clicksNear, around.near)
+        }
+    }
+
+    /// Clicks that are looked at around an address, the newest ones: at one with more, agreement tells little.
+    private static let mostAround = 256
+    private static let day: Int64 = 86_400_000
+
+    private func around(_ address: AddressHashes, _ look: Look, at now: Timestamp)
+        -> (candidates: [(Int, Candidate)], exact: Double, near: Double)
+    {
+        let told = Set(look.open.map(\.click))
+        var (exact, near, claimed, oldest) = (0, 0, 0, now)
+        var found: [(row: Row, stored: Stored)] = []
+        for number in clicks(near: address).suffix(Self.mostAround).reversed() {
+            guard let stored = self[number], stored.end >= now else { continue }
+            near += 1
+            if stored.click.address?.exact == address.exact { exact += 1 }
+            oldest = stored.click.at
+            guard !told.contains(number),
+                let fingerprint = stored.click.fingerprints.first(where: { $0.key == look.key })
+            else { continue }
+            found.append((Row(click: number, fingerprint: fingerprint), stored))
+        }
+        var candidates: [(Int, Candidate)] = []
+        for (row, stored) in found.prefix(Self.listed) {
+            if stored.isOpen {
+                candidates.append((row.click, candidate(row, stored, address)))
+            } else if let claimedAt = stored.claimedAt, stored.click.address?.exact == address.exact {
+                claimed += 1
+                var candidate = candidate(row, stored, address)
+                candidate.claimedAt = claimedAt
+                candidates.append((row.click, candidate))
             }
         }
+        let covered = min(max(now.milliseconds(since: oldest), 1000), Self.day)
+        let scale = near < Self.mostAround ? 1 : Double(Self.day) / Double(covered)
+        return (
+            candidates, min(Double(max(0, exact - claimed)) * scale, AddressCrowd.enough),
+            min(Double(max(0, near - claimed)) * scale, AddressCrowd.enough)
+        )
     }
 
     private func candidate(_ row: Row, _ stored: Stored, _ address: AddressHashes?) -> Candidate {
@@ -63,42 +170,7 @@ extension ReplayStore {
             visitor: click.visitor,
             hasAddress: click.address != nil,
             release: row.fingerprint.release,
-            signals: click.signals,
-            claimedAt: stored.claimedAt
-        )
-    }
-
-    private mutating func summary(_ key: UInt64, _ rows: TimeOrdered<Row>, at now: Timestamp) -> ReplaySummary
-    {
-        if let summary = summaries[key], rows.endIndex - summary.end <= Self.listed,
-            now.milliseconds(since: summary.madeAt) < ReplaySummary.longest
-        {
-            return summary
-        }
-        let end = rows.endIndex - Self.listed / 2
-        var clicks: [(click: RecordedClick, fingerprint: RecordedFingerprint)] = []
-        for row in rows.rest(rows.firstIndex..<end) {
-            guard let stored = self[row.click], stored.claimedAt == nil, stored.end >= now else { continue }
-            clicks.append((stored.click, row.fingerprint))
-        }
-        let summary = ReplaySummary(of: clicks, end: end, at: now)
-        summaries[key] = summary
-        return summary
-    }
-
-    private func crowd(_ address: AddressHashes?, at now: Timestamp) -> AddressCrowd {
-        guard let address else { return AddressCrowd(liveClicks: Double(liveCount)) }
-        func live(_ numbers: ArraySlice<Int>) -> Double {
-            let newest = numbers.suffix(Int(AddressCrowd.enough))
-            return Double(newest.count { self[$0].map { $0.end >= now && $0.claimedAt == nil } ?? false })
-        }
-        let clicks = clicks(at: address)
-        return AddressCrowd(
-            clicksExact: live(clicks.exact),
-            clicksNear: live(clicks.near),
-            liveClicks: Double(liveCount),
-            launchesExact: counters.value(.launchesAtAddress, address.exact, at: now),
-            launchesNear: counters.value(.launchesNearAddress, address.near, at: now)
+            signals: click.signals
         )
     }
 }

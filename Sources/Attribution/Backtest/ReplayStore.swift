@@ -7,6 +7,10 @@ struct ReplayStore: Sendable {
         /// The last moment in which a launch may be credited to it.
         let end: Timestamp
         var claimedAt: Timestamp?
+        /// Taken out with another click of the same visitor.
+        var isRetired = false
+
+        var isOpen: Bool { claimedAt == nil && !isRetired }
     }
 
     /// A click under one of its fingerprints.
@@ -15,19 +19,15 @@ struct ReplayStore: Sendable {
         let fingerprint: RecordedFingerprint
     }
 
-    struct Place: Hashable, Sendable {
-        let key: UInt64
-        let near: UInt64
-    }
-
     /// By their numbers, which count from the first click on.
     private var clicks = TimeOrdered<Stored>()
     private var numbers: [UInt64: Int] = [:]
     private var live = ExpiryQueue()
+    /// Clicks within their window that can be matched no more.
+    private var closedCount = 0
     /// Clicks by fingerprint, without those at the front that nobody can match any more.
     private var byFingerprint: [UInt64: TimeOrdered<Row>] = [:]
-    /// By fingerprint and near address; claimed ones stay as long as their window lasts.
-    private var byPlace: [Place: TimeOrdered<Row>] = [:]
+    /// By address; claimed ones stay as long as their window lasts.
     private var byExact: [UInt64: TimeOrdered<Int>] = [:]
     private var byNear: [UInt64: TimeOrdered<Int>] = [:]
     var summaries: [UInt64: ReplaySummary] = [:]
@@ -46,27 +46,22 @@ struct ReplayStore: Sendable {
     /// The click of a name, held or not; nil for one that was never recorded.
     func number(of name: UInt64) -> Int? { numbers[name] }
 
-    /// Clicks within their window, claimed ones among them, whatever their fingerprint.
-    var liveCount: Int { live.count }
+    /// Clicks that can be matched, whatever their fingerprint.
+    var liveCount: Int { live.count - closedCount }
 
     func rows(_ key: UInt64) -> TimeOrdered<Row>? { byFingerprint[key] }
 
-    func rows(_ place: Place) -> ArraySlice<Row> { byPlace[place]?.rest ?? [] }
-
-    func clicks(at address: AddressHashes) -> (exact: ArraySlice<Int>, near: ArraySlice<Int>) {
-        (byExact[address.exact]?.rest ?? [], byNear[address.near]?.rest ?? [])
-    }
+    func clicks(near address: AddressHashes) -> ArraySlice<Int> { byNear[address.near]?.rest ?? [] }
 
     mutating func record(_ click: RecordedClick, endingAt end: Timestamp) {
         let number = clicks.endIndex
-        clicks.append(Stored(click: click, end: end))
+        clicks.append(Stored(click: click, end: end, claimedAt: click.consumedAt))
+        if click.consumedAt != nil { closedCount += 1 }
         if let name = click.name { numbers[name] = number }
         live.insert(number, endingAt: end)
         for fingerprint in click.fingerprints {
-            let row = Row(click: number, fingerprint: fingerprint)
-            byFingerprint[fingerprint.key, default: TimeOrdered()].append(row)
-            guard let address = click.address else { continue }
-            byPlace[Place(key: fingerprint.key, near: address.near), default: TimeOrdered()].append(row)
+            byFingerprint[fingerprint.key, default: TimeOrdered()]
+                .append(Row(click: number, fingerprint: fingerprint))
         }
         guard let address = click.address else { return }
         byExact[address.exact, default: TimeOrdered()].append(number)
@@ -77,24 +72,42 @@ struct ReplayStore: Sendable {
     ///
     /// - Returns: false for one that was consumed before.
     mutating func claim(_ number: Int, at moment: Timestamp) -> Bool {
-        guard let stored = clicks[number], stored.claimedAt == nil else { return false }
+        guard let stored = clicks[number], stored.isOpen else { return false }
         clicks[number]?.claimedAt = moment
-        guard let address = stored.click.address else { return true }
-        for other in clicks(at: address).exact where other != number {
-            guard let twin = clicks[other], twin.claimedAt == nil, twin.click.visitor == stored.click.visitor,
-                twin.click.destination == stored.click.destination,
-                abs(twin.click.at.milliseconds(since: stored.click.at)) < Self.duplicateSpan
+        closedCount += 1
+        for other in suspects(of: stored.click) where other != number {
+            guard let twin = clicks[other], twin.isOpen, twin.end >= moment,
+                Self.isOneVisit(twin.click, stored.click)
             else { continue }
-            clicks[other]?.claimedAt = moment
+            clicks[other]?.isRetired = true
+            closedCount += 1
         }
         return true
+    }
+
+    /// Clicks among which the duplicates of one are, all of those of its minutes.
+    private func suspects(of click: RecordedClick) -> [Int] {
+        if let address = click.address { return byExact[address.exact].map { Array($0.rest) } ?? [] }
+        // Without a word on the visit, equal agents alone do not make one visitor.
+        guard click.visit != nil, let key = click.fingerprints.first?.key, let rows = byFingerprint[key]
+        else {
+            return []
+        }
+        let first = click.at.advanced(byMilliseconds: -Self.duplicateSpan)
+        return rows.rest.reversed().prefix { (clicks[$0.click]?.click.at ?? first) >= first }.map(\.click)
+    }
+
+    private static func isOneVisit(_ one: RecordedClick, _ other: RecordedClick) -> Bool {
+        guard abs(one.at.milliseconds(since: other.at)) <= duplicateSpan else { return false }
+        if let visit = one.visit, let otherVisit = other.visit { return visit == otherVisit }
+        return one.visitor == other.visitor && one.destination == other.destination
     }
 
     /// The newest unclaimed click with one of the fingerprints that leads to the destination.
     func newest(_ keys: [UInt64], _ destination: CreditedDestination) -> Int? {
         keys.compactMap { key in
             byFingerprint[key]?.rest.last { row in
-                clicks[row.click].map { $0.claimedAt == nil && $0.click.destination == destination } ?? false
+                clicks[row.click].map { $0.isOpen && $0.click.destination == destination } ?? false
             }?.click
         }.max()
     }
@@ -102,16 +115,10 @@ struct ReplayStore: Sendable {
     /// Forgets clicks whose windows have ended before `now`.
     mutating func drop(endedBefore now: Timestamp) {
         while let number = live.popEnded(before: now) {
-            guard let click = clicks[number]?.click else { continue }
-            for fingerprint in click.fingerprints {
-                skipUnmatchable(fingerprint.key, at: now)
-                guard let address = click.address else { continue }
-                let place = Place(key: fingerprint.key, near: address.near)
-                while let first = byPlace[place]?.first, hasEnded(first.click, before: now) {
-                    byPlace[place]?.removeFirst()
-                }
-                if byPlace[place]?.isEmpty == true { byPlace[place] = nil }
-            }
+            guard let stored = clicks[number] else { continue }
+            let click = stored.click
+            if !stored.isOpen { closedCount -= 1 }
+            for fingerprint in click.fingerprints { skipUnmatchable(fingerprint.key, at: now) }
             if let address = click.address { drop(address, endedBefore: now) }
         }
         while let first = clicks.first, first.end < now { clicks.removeFirst() }
@@ -132,7 +139,7 @@ struct ReplayStore: Sendable {
     mutating func skipUnmatchable(_ key: UInt64, at now: Timestamp) {
         while let first = byFingerprint[key]?.first {
             let click = clicks[first.click]
-            guard click.map({ $0.claimedAt != nil || $0.end < now }) ?? true else { break }
+            guard click.map({ !$0.isOpen || $0.end < now }) ?? true else { break }
             byFingerprint[key]?.removeFirst()
         }
         guard byFingerprint[key]?.isEmpty == true else { return }

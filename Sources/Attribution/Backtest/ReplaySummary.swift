@@ -13,11 +13,16 @@ struct ReplaySummary: Sendable {
     private struct Cell: Hashable {
         let destination: CreditedDestination?
         let bin: Int
+    }
+
+    private struct Sum {
+        var weight = 0.0
+        var withAddress = 0.0
         let lane: Lane
     }
 
     /// - Parameters:
-    ///   - clicks: the clicks to count, with their weights.
+    ///   - clicks: the clicks to count with their weights, the newest first.
     ///   - end: the index behind the last of them.
     ///   - now: the present, by which their ages are told.
     init(
@@ -26,30 +31,33 @@ struct ReplaySummary: Sendable {
         at now: Timestamp
     ) {
         let told = Self.told(clicks)
-        var cells: [Cell: (weight: Double, known: Double)] = [:]
+        var cells: [Cell: Sum] = [:]
         for (click, fingerprint) in clicks {
             let age = Double(now.milliseconds(since: click.at)) / 1000
             let cell = Cell(
                 destination: told.contains(click.destination) ? click.destination : nil,
-                bin: DelayBins.bin(forSeconds: age),
-                lane: Lane(platform: click.platform, form: fingerprint.form)
+                bin: DelayBins.bin(forSeconds: age)
             )
-            let known = click.address == nil ? 0 : fingerprint.weight
-            let before = cells[cell] ?? (0, 0)
-            cells[cell] = (before.weight + fingerprint.weight, before.known + known)
+            var sum = cells[cell] ?? Sum(lane: Lane(platform: click.platform, form: fingerprint.form))
+            sum.weight += fingerprint.weight
+            if click.address != nil { sum.withAddress += fingerprint.weight }
+            cells[cell] = sum
         }
         self.end = end
         madeAt = now
         counts = cells.map { cell, sum in
             BackgroundCount(
                 destination: cell.destination,
-                lane: cell.lane,
+                lane: sum.lane,
                 ageBin: cell.bin,
                 weight: sum.weight,
-                shareWithAddress: sum.weight > 0 ? sum.known / sum.weight : 0
+                shareWithAddress: sum.weight > 0 ? sum.withAddress / sum.weight : 0
             )
         }.sorted { Self.order($0) < Self.order($1) }
     }
+
+    /// Whether ages and claims have moved on.
+    func isOld(at now: Timestamp) -> Bool { abs(now.milliseconds(since: madeAt)) > Self.longest }
 
     /// The destinations that are told apart: the largest.
     private static func told(
@@ -62,10 +70,7 @@ struct ReplaySummary: Sendable {
         return Set(largest.prefix(mostDestinations).map(\.key))
     }
 
-    private static func order(_ count: BackgroundCount) -> (Int, UInt64, UInt64, UInt64) {
-        (
-            count.ageBin, count.destination?.url ?? .max, count.destination?.campaign ?? .max,
-            count.lane.code
-        )
+    private static func order(_ count: BackgroundCount) -> (Int, UInt64, UInt64) {
+        (count.ageBin, count.destination?.url ?? .max, count.destination?.campaign ?? .max)
     }
 }

@@ -1,79 +1,8 @@
 import Attribution
 import Testing
 
-private let noon = Timestamp(milliseconds: 1_790_000_000_000)
-private let hour: Int64 = 3_600_000
-
-/// Events in few words: times are milliseconds since noon.
-private struct Script {
-    var events: [RecordedEvent] = []
-
-    mutating func click(
-        _ name: UInt64,
-        at: Int64,
-        key: UInt64 = 1,
-        link: UInt64 = 1,
-        campaign: UInt64 = 9,
-        visitor: UInt64? = nil,
-        address: AddressHashes? = nil,
-        window: Int64? = nil,
-        isRobot: Bool = false
-    ) {
-        let click = RecordedClick(
-            name: name,
-            at: noon.advanced(byMilliseconds: at),
-            platform: .ios,
-            fingerprints: key == 0 ? [] : [RecordedFingerprint(key: key, form: .d)],
-            address: address,
-            visitor: visitor ?? 1000 + name,
-            destination: CreditedDestination(url: link, campaign: campaign),
-            window: window.flatMap { AttributionWindow(seconds: $0) },
-            isRobot: isRobot
-        )
-        events.append(.click(click))
-    }
-
-    mutating func launch(
-        at: Int64,
-        keys: [UInt64] = [1],
-        caller: UInt64? = nil,
-        hasInstallID: Bool = false,
-        address: AddressHashes? = nil,
-        token: UInt64? = nil,
-        truth: RecordedLaunch.Truth? = nil
-    ) {
-        let launch = RecordedLaunch(
-            at: noon.advanced(byMilliseconds: at),
-            fingerprints: keys,
-            address: address,
-            caller: caller ?? UInt64(bitPattern: at),
-            hasInstallID: hasInstallID,
-            token: token,
-            truth: truth
-        )
-        events.append(.launch(launch))
-    }
-
-    /// What each launch is answered.
-    ///
-    /// Too little is learnt in an hour to say more than the plain rule does.
-    func played(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> (
-        answers: [Replay.Answer?], score: ReplayScore
-    ) {
-        var replay = Replay(plan, began: noon)
-        var answers: [Replay.Answer?] = []
-        for event in events {
-            let answer = replay.play(event)
-            if case .launch = event { answers.append(answer) }
-        }
-        return (answers, replay.score)
-    }
-
-    /// The links that launches are given; nil for none.
-    func links(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> [UInt64?] {
-        played(plan).answers.map { $0?.destination?.url }
-    }
-}
+private let noon = Script.noon
+private let hour = Script.hour
 
 @Suite("Replay")
 struct ReplayTests {
@@ -168,6 +97,68 @@ struct ReplayTests {
         #expect(score.expectedConversions >= 1)
     }
 
+    @Test("tells what the fingerprint alone says of a launch whose token names the click")
+    func besideTokens() {
+        var script = Script()
+        script.click(1, at: 0, link: 1)
+        script.click(2, at: 1000, link: 2)
+        script.launch(at: 2000, token: 1)
+        script.launch(at: 3000, token: 2)
+        script.click(3, at: 4000, key: 5)
+        script.launch(at: 5000, keys: [7], token: 3)
+        let score = script.played(ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)).score
+        #expect(score.tokenMatches == 3)
+        #expect(score.knownLaunches == 0, "nobody has stated the truth")
+        // The newest click is not the first token's; the third launch's fingerprint finds nothing.
+        #expect(score.besideTokens.launches == 3)
+        #expect(score.besideTokens.matches == 2)
+        #expect(score.besideTokens.right == 1)
+        #expect(score.besideTokens.precision == 0.5)
+        #expect(score.besideTokens.found == 1.0 / 3)
+    }
+
+    @Test("answers a caller without install id anew when he has clicked since")
+    func clickedAgain() {
+        var script = Script()
+        script.click(1, at: 0, link: 1)
+        script.launch(at: 1000, caller: 7)
+        script.launch(at: 2000, caller: 7)
+        script.click(2, at: 3000, link: 2)
+        script.launch(at: 4000, caller: 7)
+        #expect(script.links() == [1, nil, 2])
+        #expect(script.played().score.replays == 1)
+    }
+
+    @Test("leaves alone what a launch consumed that is not played")
+    func consumedBefore() {
+        var script = Script()
+        script.click(1, at: 0, link: 1)
+        if case .click(var click) = script.events[0] {
+            click.consumedAt = noon.advanced(byMilliseconds: 500)
+            script.events[0] = .click(click)
+        }
+        script.launch(at: 1000)
+        #expect(script.links() == [nil])
+    }
+
+    @Test("learns from a launch that stands for several as often as from those")
+    func weights() {
+        func launches(_ weight: Int) -> Double {
+            var script = Script()
+            script.launch(at: 0, keys: [5])
+            if case .launch(var launch) = script.events[0] {
+                launch.weight = weight
+                script.events[0] = .launch(launch)
+            }
+            script.launch(at: 60_000, keys: [6])
+            var replay = Replay(ReplayPlan(warmUpDays: 0), began: noon)
+            script.events.forEach { replay.play($0) }
+            return replay.learntModel.launches
+        }
+        #expect(abs(launches(1) - 1) < 0.01)
+        #expect(abs(launches(64) - 64) < 0.1)
+    }
+
     @Test("finds clicks by each of a launch's fingerprints, and the fingerprint's where the token's is gone")
     func severalFingerprints() {
         var script = Script()
@@ -236,64 +227,5 @@ struct ReplayTests {
             script.played(ReplayPlan(policy: MatchPolicy(minimumConfidence: 0.6), warmUpDays: 0)).score
                 .matches == 0
         )
-    }
-}
-
-@Suite("Backtest")
-struct BacktestTests {
-    @Test("tells which launches gain a match, lose it, or get another link, and how many of these are right")
-    func changes() {
-        var script = Script()
-        script.click(1, at: 0, key: 1, link: 1, window: 60)
-        script.click(2, at: 0, key: 2, link: 2, window: 7200)
-        script.click(3, at: 0, key: 3, link: 3, window: 7200)
-        script.click(4, at: 1000, key: 3, link: 4, window: 60)
-        script.launch(at: 300_000, keys: [1], truth: .click(1))
-        script.launch(at: hour, keys: [2], truth: .click(2))
-        script.launch(at: 300_000 + hour, keys: [3], truth: .organic)
-        let present = ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)
-        var asked = present
-        asked.window = AttributionWindow(seconds: 1800)
-        var backtest = Backtest(present, asked: asked, began: noon)
-        script.events.forEach { backtest.play($0) }
-        #expect(backtest.changes == Backtest.Changes(gained: 1, gainedRight: 1, lost: 2, lostRight: 1))
-        #expect(backtest.clicks == 4)
-        #expect(backtest.launches == 3)
-        #expect(backtest.latest == noon.advanced(byMilliseconds: 300_000 + hour))
-
-        asked.window = AttributionWindow(seconds: 7200)
-        backtest = Backtest(present, asked: asked, began: noon)
-        script.events.forEach { backtest.play($0) }
-        #expect(backtest.changes == Backtest.Changes(gained: 1, gainedRight: 1, redirected: 1))
-    }
-
-    @Test("plays events once where nothing is to be compared")
-    func alone() {
-        var script = Script()
-        script.click(1, at: 0)
-        script.launch(at: 1000)
-        var backtest = Backtest(ReplayPlan(warmUpDays: 0), began: noon)
-        script.events.forEach { backtest.play($0) }
-        #expect(backtest.asked == nil)
-        #expect(backtest.changes == Backtest.Changes())
-        #expect(backtest.present.score.matches == 1)
-    }
-}
-
-@Suite("Calibration")
-struct CalibrationTests {
-    @Test("compares what is stated with what is right, tenth by tenth")
-    func error() {
-        var calibration = Calibration()
-        #expect(calibration.error == 0)
-        for isRight in [true, true, false, false] { calibration.add(stated: 0.75, isRight: isRight) }
-        calibration.add(stated: 1, isRight: true)
-        // Four matches are off by a quarter, one is not.
-        #expect(calibration.error == 0.2)
-        #expect(calibration.bins[7].count == 4)
-        #expect(calibration.bins[7].stated == 0.75)
-        #expect(calibration.bins[7].right == 0.5)
-        #expect(calibration.bins[9].count == 1)
-        #expect(calibration.bins[0].right == 0)
     }
 }

@@ -1,0 +1,75 @@
+import Attribution
+
+/// Events in few words: times are milliseconds since noon.
+struct Script {
+    static let noon = Timestamp(milliseconds: 1_790_000_000_000)
+    static let hour: Int64 = 3_600_000
+
+    var events: [RecordedEvent] = []
+
+    mutating func click(
+        _ name: UInt64,
+        at: Int64,
+        key: UInt64 = 1,
+        link: UInt64 = 1,
+        campaign: UInt64 = 9,
+        visitor: UInt64? = nil,
+        address: AddressHashes? = nil,
+        window: Int64? = nil,
+        isRobot: Bool = false
+    ) {
+        let click = RecordedClick(
+            name: name,
+            at: Self.noon.advanced(byMilliseconds: at),
+            platform: .ios,
+            fingerprints: key == 0 ? [] : [RecordedFingerprint(key: key, form: .d)],
+            address: address,
+            visitor: visitor ?? 1000 + name,
+            destination: CreditedDestination(url: link, campaign: campaign),
+            window: window.flatMap { AttributionWindow(seconds: $0) },
+            isRobot: isRobot
+        )
+        events.append(.click(click))
+    }
+
+    mutating func launch(
+        at: Int64,
+        keys: [UInt64] = [1],
+        caller: UInt64? = nil,
+        hasInstallID: Bool = false,
+        address: AddressHashes? = nil,
+        token: UInt64? = nil,
+        truth: RecordedLaunch.Truth? = nil
+    ) {
+        let launch = RecordedLaunch(
+            at: Self.noon.advanced(byMilliseconds: at),
+            fingerprints: keys,
+            address: address,
+            caller: caller ?? UInt64(bitPattern: at),
+            hasInstallID: hasInstallID,
+            token: token,
+            truth: truth
+        )
+        events.append(.launch(launch))
+    }
+
+    /// What each launch is answered.
+    ///
+    /// Too little is learnt in an hour to say more than the plain rule does.
+    func played(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> (
+        answers: [Replay.Answer?], score: ReplayScore
+    ) {
+        var replay = Replay(plan, began: Self.noon)
+        var answers: [Replay.Answer?] = []
+        for event in events {
+            let answer = replay.play(event)
+            if case .launch = event { answers.append(answer) }
+        }
+        return (answers, replay.score)
+    }
+
+    /// The links that launches are given; nil for none.
+    func links(_ plan: ReplayPlan = ReplayPlan(warmUpDays: 0)) -> [UInt64?] {
+        played(plan).answers.map { $0?.destination?.url }
+    }
+}
