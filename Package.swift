@@ -136,7 +136,8 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Attribution", "Crypto", "HTTPServer", "SQLiteStorage", "Server", "Simulation", "Support",
+                "Attribution", "Crypto", "HTTPServer", "SQLite", "SQLiteStorage", "Server", "Simulation",
+                "Support",
             ],
             swiftSettings: house
         ),

@@ -111,6 +111,37 @@ struct EvidenceTests {
         #expect(view.live == [stranger.id.high])
     }
 
+    @Test(
+        "a claim finds all of a visitor's other clicks, however many strangers' have the fingerprint",
+        arguments: Backend.available
+    )
+    func retiresAmongStrangers(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.durability = .relaxed }
+        let last = try await test.run { session in
+            func tap(_ second: Int64) async throws -> ClickID {
+                var tap = try click(Self.here, at: TestStore.noon.advanced(byMilliseconds: second * 1000))
+                tap.visit = hash(4711)
+                return try await session.record(tap).click.id
+            }
+            // Posts of ten seconds would be one click.
+            for second in [0, 20, 40] as [Int64] { _ = try await tap(second) }
+            for number in 0..<4200 as Range<UInt64> {
+                let moment = TestStore.noon.advanced(byMilliseconds: 60_000 + Int64(number) * 10)
+                let stranger = AddressHashes(exact: 1000 + number, near: 1000 + number % 50)
+                _ = try await session.record(click(stranger, at: moment))
+            }
+            return try await tap(120)
+        }
+        var named = check(Self.here, at: TestStore.noon.advanced(byMilliseconds: 180_000))
+        named.ladder = MatchingLadder([.signedToken(last)], fingerprints: [hash(1)])
+        let launch = named
+        #expect(try await test.run { try await $0.match(launch) }.claim?.click.id == last)
+        #expect(
+            try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0 AND near_address = 1") == 0
+        )
+        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == 4200)
+    }
+
     @Test("is forgotten with the click", arguments: Backend.available)
     func isForgotten(backend: Backend) async throws {
         let test = try await TestStore(backend)
@@ -127,10 +158,16 @@ struct EvidenceTests {
     )
     func advertisingID(backend: Backend) async throws {
         let test = try await TestStore(backend)
-        var marked = try click(nil, fingerprint: 5)
-        marked.evidence.advertisingIDs = [AdvertisingIDEntry(.idfa, key: hash(900))]
-        let new = marked
-        let recorded = try await test.run { try await $0.record(new).click }
+        @Sendable func marked(_ fingerprint: UInt64, at moment: Timestamp) throws -> NewClick {
+            var click = try click(nil, at: moment, fingerprint: fingerprint)
+            click.evidence.advertisingIDs = [AdvertisingIDEntry(.idfa, key: hash(900))]
+            return click
+        }
+        let recorded = try await test.run { session in
+            let before = TestStore.noon.advanced(byMilliseconds: -60_000)
+            _ = try await session.record(marked(6, at: before))
+            return try await session.record(marked(5, at: TestStore.noon)).click
+        }
         try await test.run { _ = try await $0.record(click(nil, fingerprint: 1)) }
         var asked = check(nil)
         asked.ladder = MatchingLadder([.advertisingID(.idfa, hash(900))], fingerprints: [hash(1)])

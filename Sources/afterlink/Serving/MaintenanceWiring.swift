@@ -88,6 +88,17 @@ extension Wiring {
         try CounterRepair.run(storeConfiguration(configuration, .command))
     }
 
+    /// The recorded clicks and checks of an app, beside a serving process or alone.
+    static func history(
+        _ configuration: Configuration,
+        of app: AppID,
+        isTest: Bool,
+        remaking: FingerprintRemaking
+    ) throws(StoreError) -> any TrafficHistory {
+        let settings = storeConfiguration(configuration, .reading)
+        return try SQLiteHistory(settings, of: app, isTest: isTest, remaking: remaking)
+    }
+
     /// Tells from its first bytes whether a file can be a database.
     ///
     /// - Throws: for an empty file, and for one of something else.

@@ -70,7 +70,7 @@ struct BacktestCommandTests {
     @Test(
         "refuses wrong options before it reads anything",
         arguments: [
-            ("backtest", "needs events to play"),
+            ("backtest --trace /nowhere --app Shop", "are about a database"),
             ("backtest --trace /nowhere --window 5", "from 60 to 2592000"),
             ("backtest --trace /nowhere --minimum-confidence 1.1", "a number from 0 to 1"),
             ("backtest --trace /nowhere --rule oldest", "newest or probability"),

@@ -93,7 +93,10 @@ extension RandomSource {
 final class TestClock: Sendable {
     private let milliseconds = Mutex<Int64>(1_790_000_000_000)
 
-    var now: Timestamp { Timestamp(milliseconds: milliseconds.withLock { $0 }) }
+    var now: Timestamp {
+        get { Timestamp(milliseconds: milliseconds.withLock { $0 }) }
+        set { milliseconds.withLock { $0 = newValue.milliseconds } }
+    }
 
     var wallClock: WallClock { WallClock { self.now } }
 

@@ -2,6 +2,7 @@ import Attribution
 import Crypto
 import Foundation
 import HTTPServer
+import SQLite
 import SQLiteStorage
 import Server
 import Support
@@ -15,6 +16,9 @@ final class TestService: Sendable {
     let watch = ClickWatch()
     private let keys: [KeyKind: String]
     private let loop: ServiceLoop
+    /// How the database is kept: for tests that look at it from beside.
+    let storeConfiguration: SQLiteConfiguration
+    let serverKey: ServerKey
     private let store: SQLiteStore
     private let folder: URL
     private let log: Log
@@ -27,7 +31,8 @@ final class TestService: Sendable {
         trustedProxies: [String] = [],
         rateLimits: RateLimits = RateLimits(),
         queueLimit: Int? = nil,
-        configure: (inout ServiceSettings) -> Void = { _ in }
+        configure: (inout ServiceSettings) -> Void = { _ in },
+        configureStore: (inout SQLiteConfiguration) -> Void = { _ in }
     ) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "afterlink-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -41,6 +46,8 @@ final class TestService: Sendable {
         // A disk that is busy for a second with somebody else's work fails no test here.
         configuration.timeLimitMilliseconds = 600_000
         if let queueLimit { configuration.queueLimit = queueLimit }
+        configureStore(&configuration)
+        storeConfiguration = configuration
         store = try SQLiteStore.open(configuration)
         var own = ServiceSettings(version: "test")
         own.replayGrace = replayGrace
@@ -50,6 +57,7 @@ final class TestService: Sendable {
         guard let serverKey = ServerKey(bytes: Array(repeating: 7, count: ServerKey.byteCount)) else {
             throw CocoaError(.coderInvalidValue)
         }
+        self.serverKey = serverKey
         log = try Log(format: .json, clock: clock.wallClock) { logged.append($0) }
         service = Service(
             settings: own,
@@ -90,6 +98,12 @@ final class TestService: Sendable {
         }
         isHeld.wait()
         return release
+    }
+
+    /// What another process does to the database.
+    func execute(_ script: String) throws {
+        try Connection(path: storeConfiguration.path, access: .readWrite, busyMilliseconds: 1000)
+            .execute(script)
     }
 
     func keyText(_ kind: KeyKind) -> String { keys[kind] ?? "" }

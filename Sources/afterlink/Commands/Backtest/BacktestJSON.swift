@@ -3,12 +3,15 @@ internal import Server
 
 /// The parts of a backtest's JSON.
 enum BacktestJSON {
-    static func write(_ plan: ReplayPlan, _ score: ReplayScore, to json: inout JSONWriter) {
+    static func write(_ column: BacktestColumn, to json: inout JSONWriter) {
+        let score = column.score
         json.object { json in
-            json.member("rule", plan.policy.rule.rawValue)
-            json.member("minimum_confidence", plan.policy.minimumConfidence)
-            json.member("on_ambiguity", plan.policy.onAmbiguity.rawValue)
-            json.member("window", plan.window?.seconds)
+            if let plan = column.plan {
+                json.member("rule", plan.policy.rule.rawValue)
+                json.member("minimum_confidence", plan.policy.minimumConfidence)
+                json.member("on_ambiguity", plan.policy.onAmbiguity.rawValue)
+                json.member("window", plan.window?.seconds)
+            }
             json.member("launches", score.launches)
             json.member("matches", score.matches)
             json.member("match_rate", score.matchRate)
@@ -24,6 +27,10 @@ enum BacktestJSON {
             }
             json.member("expected_conversions", score.expectedConversions)
             json.member("spread", score.spread)
+            json.member("expected_right", score.expectedRight + Double(score.tokenMatches))
+            if score.besideTokens.launches > 0 {
+                json.member("beside_tokens") { write(score.besideTokens, to: &$0) }
+            }
             guard score.knownLaunches > 0 else { return }
             json.member("truth") { writeTruth(score, to: &$0) }
         }
@@ -42,15 +49,48 @@ enum BacktestJSON {
             json.member("false_attribution", score.falseAttribution)
             json.member("reinstalls", score.reinstalls)
             json.member("rematched_reinstalls", score.rematched)
-            json.member("calibration_error", score.knownMatches > 0 ? score.calibration.error : nil)
-            json.member("calibration") { json in
+            write(score.calibration, of: score.knownMatches, to: &json)
+        }
+    }
+
+    /// Of launches that a token or an id recognised.
+    private static func write(_ trials: TokenTrials, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("launches", trials.launches)
+            json.member("matches", trials.matches)
+            json.member("right", trials.right)
+            json.member("precision", trials.precision)
+            json.member("found", trials.found)
+            write(trials.calibration, of: trials.matches, to: &json)
+        }
+    }
+
+    private static func write(_ calibration: Calibration, of matches: Int, to json: inout JSONWriter) {
+        json.member("calibration_error", matches > 0 ? calibration.error : nil)
+        json.member("calibration") { json in
+            json.array { json in
+                for (index, bin) in calibration.bins.enumerated() {
+                    json.object { json in
+                        json.member("from", Double(index) / 10)
+                        json.member("matches", bin.count)
+                        json.member("stated", bin.count > 0 ? bin.stated : nil)
+                        json.member("right", bin.count > 0 ? bin.right : nil)
+                    }
+                }
+            }
+        }
+    }
+
+    static func write(_ gaps: BacktestGaps, to json: inout JSONWriter) {
+        json.object { json in
+            for entry in gaps.entries { json.member(entry.name, entry.count) }
+            json.member("nothing_before", gaps.firstHeld?.iso8601)
+            json.member("minimum_confidences") { json in
                 json.array { json in
-                    for (index, bin) in score.calibration.bins.enumerated() {
+                    for (minimum, count) in gaps.gaps.minimums.sorted(by: { $0.key < $1.key }) {
                         json.object { json in
-                            json.member("from", Double(index) / 10)
-                            json.member("matches", bin.count)
-                            json.member("stated", bin.count > 0 ? bin.stated : nil)
-                            json.member("right", bin.count > 0 ? bin.right : nil)
+                            json.member("minimum_confidence", minimum)
+                            json.member("launches", count)
                         }
                     }
                 }
@@ -63,6 +103,10 @@ enum BacktestJSON {
             json.member("gained", changes.gained)
             json.member("lost", changes.lost)
             json.member("redirected", changes.redirected)
+            json.member("same", changes.same)
+            json.member("same_link_by_another_click", changes.otherClick)
+            json.member("repeated_in_one", changes.repeatedInOne)
+            json.member("unknown", changes.unknown)
             guard hasTruth else { return }
             json.member("gained_right", changes.gainedRight)
             json.member("lost_right", changes.lostRight)

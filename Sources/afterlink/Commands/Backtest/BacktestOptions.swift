@@ -1,33 +1,60 @@
 internal import Attribution
 
-/// What is played, and how, as told on the command line.
+/// How events are to be played, as told on the command line.
 struct BacktestOptions {
-    let trace: String
-    let present: ReplayPlan
-    /// Nil where nothing is to be compared.
-    let asked: ReplayPlan?
+    private let warmUpDays: Int?
+    private let window: AttributionWindow?
+    private let minimumConfidence: Double?
+    private let rule: MatchPolicy.Rule?
+    private let onAmbiguity: MatchPolicy.Ambiguity?
 
     private static let mostWarmUpDays = 365
 
     init(_ arguments: Arguments) throws(CommandFailure) {
-        guard let trace = arguments.value("trace"), !trace.isEmpty else {
-            throw CommandFailure(
-                .wrongUse,
-                "`afterlink backtest` needs events to play.",
-                advice: "Give --trace FILE; `afterlink help backtest` says what stands in it."
-            )
+        warmUpDays = try Self.warmUpDays(arguments)
+        window = try Self.window(arguments)
+        minimumConfidence = try Self.minimumConfidence(arguments)
+        rule = try arguments.value("rule").map { (text) throws(CommandFailure) in
+            guard let rule = MatchPolicy.Rule(rawValue: text) else {
+                throw .wrongValue("rule", text, "must be newest or probability")
+            }
+            return rule
         }
-        self.trace = trace
-        present = ReplayPlan(warmUpDays: try Self.warmUpDays(arguments))
-        var asked = present
-        asked.window = try Self.window(arguments)
-        asked.policy = try Self.policy(arguments)
-        let changes = ["window", "minimum-confidence", "rule", "on-ambiguity"]
-        self.asked = changes.contains { arguments.has($0) } ? asked : nil
+        onAmbiguity = try arguments.value("on-ambiguity").map { (text) throws(CommandFailure) in
+            guard let ambiguity = MatchPolicy.Ambiguity(rawValue: text) else {
+                throw .wrongValue("on-ambiguity", text, "must be noMatch, newest or campaignOnly")
+            }
+            return ambiguity
+        }
     }
 
-    private static func warmUpDays(_ arguments: Arguments) throws(CommandFailure) -> Int {
-        guard let text = arguments.value("warm-up-days") else { return 1 }
+    /// - Parameters:
+    ///   - policy: how launches are answered now.
+    ///   - replayGrace: as in ``ReplayPlan/replayGrace``.
+    ///   - usualWarmUp: the days that teach where nothing is said.
+    /// - Returns: the present way, and the one that the options ask for.
+    func plans(
+        policy: MatchPolicy = MatchPolicy(),
+        replayGrace: Int64 = 60_000,
+        usualWarmUp: Int = 1
+    ) -> BacktestPlans {
+        let present = ReplayPlan(
+            policy: policy,
+            replayGrace: replayGrace,
+            warmUpDays: warmUpDays ?? usualWarmUp
+        )
+        var asked = present
+        asked.window = window
+        asked.policy.minimumConfidence = minimumConfidence ?? policy.minimumConfidence
+        asked.policy.rule = rule ?? policy.rule
+        asked.policy.onAmbiguity = onAmbiguity ?? policy.onAmbiguity
+        let asksSomething =
+            window != nil || minimumConfidence != nil || rule != nil || onAmbiguity != nil
+        return BacktestPlans(present: present, asked: asksSomething ? asked : nil)
+    }
+
+    private static func warmUpDays(_ arguments: Arguments) throws(CommandFailure) -> Int? {
+        guard let text = arguments.value("warm-up-days") else { return nil }
         guard let days = Int(text), (0...mostWarmUpDays).contains(days) else {
             throw .wrongValue("warm-up-days", text, "must be a whole number from 0 to \(mostWarmUpDays)")
         }
@@ -47,26 +74,18 @@ struct BacktestOptions {
         return window
     }
 
-    private static func policy(_ arguments: Arguments) throws(CommandFailure) -> MatchPolicy {
-        var policy = MatchPolicy()
-        if let text = arguments.value("minimum-confidence") {
-            guard let minimum = Double(text), (0...1).contains(minimum) else {
-                throw .wrongValue("minimum-confidence", text, "must be a number from 0 to 1")
-            }
-            policy.minimumConfidence = minimum
+    private static func minimumConfidence(_ arguments: Arguments) throws(CommandFailure) -> Double? {
+        guard let text = arguments.value("minimum-confidence") else { return nil }
+        guard let minimum = Double(text), (0...1).contains(minimum) else {
+            throw .wrongValue("minimum-confidence", text, "must be a number from 0 to 1")
         }
-        if let text = arguments.value("rule") {
-            guard let rule = MatchPolicy.Rule(rawValue: text) else {
-                throw .wrongValue("rule", text, "must be newest or probability")
-            }
-            policy.rule = rule
-        }
-        if let text = arguments.value("on-ambiguity") {
-            guard let ambiguity = MatchPolicy.Ambiguity(rawValue: text) else {
-                throw .wrongValue("on-ambiguity", text, "must be noMatch, newest or campaignOnly")
-            }
-            policy.onAmbiguity = ambiguity
-        }
-        return policy
+        return minimum
     }
+}
+
+/// The two ways in which events are played.
+struct BacktestPlans {
+    let present: ReplayPlan
+    /// Nil where nothing is to be compared.
+    let asked: ReplayPlan?
 }

@@ -4,20 +4,26 @@ internal import Server
 /// How a backtest went, as tables for people and as JSON for programs.
 struct BacktestOutcome {
     private let backtest: Backtest
-    private let options: BacktestOptions
+    private let plans: BacktestPlans
     private let began: Timestamp
+    private let gaps: BacktestGaps?
 
-    init(_ backtest: Backtest, _ options: BacktestOptions, began: Timestamp) {
+    init(_ backtest: Backtest, _ plans: BacktestPlans, began: Timestamp, _ gaps: BacktestGaps?) {
         self.backtest = backtest
-        self.options = options
+        self.plans = plans
         self.began = began
+        self.gaps = gaps
     }
 
-    private var plans: [(plan: ReplayPlan, score: ReplayScore)] {
-        [(options.present, backtest.present.score)]
-            + [options.asked].compactMap { plan in
-                backtest.asked.flatMap { replay in plan.map { ($0, replay.score) } }
-            }
+    /// What was really answered, where that is known, and what is played.
+    private var columns: [BacktestColumn] {
+        var columns: [BacktestColumn] = []
+        if let given = backtest.given { columns.append(BacktestColumn("given", nil, given)) }
+        columns.append(BacktestColumn("present", plans.present, backtest.present.score))
+        if let plan = plans.asked, let asked = backtest.asked {
+            columns.append(BacktestColumn("asked", plan, asked.score))
+        }
+        return columns
     }
 
     // MARK: - Text
@@ -26,22 +32,63 @@ struct BacktestOutcome {
         var parts = [
             "Clicks: \(backtest.clicks), launches: \(backtest.launches), from \(began.iso8601) to"
                 + " \(backtest.latest.iso8601)\(warmUp).",
-            BacktestTables.figures(plans),
+            BacktestTables.figures(columns),
         ]
-        if options.asked != nil { parts.append(BacktestTables.changes(backtest.changes, hasTruth: hasTruth)) }
-        if hasTruth { parts.append(BacktestTables.calibration(plans.map(\.score))) }
+        if plans.asked != nil { parts.append(BacktestTables.changes(backtest.changes, hasTruth: hasTruth)) }
+        if hasTruth {
+            parts.append(BacktestTables.calibration(columns.filter { $0.plan != nil }, \.calibration))
+        }
+        if hasTokens {
+            parts.append(
+                "What fingerprints alone say of launches that a token or an id recognised, by what they state:"
+            )
+            parts.append(
+                BacktestTables.calibration(columns.filter { $0.plan != nil }, \.besideTokens.calibration)
+            )
+        }
+        if backtest.given != nil { parts.append(fidelity) }
+        let lines = gaps?.lines(present: plans.present, asked: plans.asked) ?? []
+        if !lines.isEmpty {
+            parts.append("What the records do not tell:\n" + lines.map { "- \($0)" }.joined(separator: "\n"))
+        }
+        if backtest.given != nil, !hasTruth {
+            parts.append(
+                "False attribution is not known: no record says that a launch came from no click. How many matches are"
+                    + " expected to be right is what their probabilities add up to."
+            )
+        }
         return parts.joined(separator: "\n\n")
     }
 
+    /// How true the replay is: what it gives under the present settings beside what was really given.
+    private var fidelity: String {
+        let found = backtest.fidelity
+        let share = found.compared > 0 ? Double(found.same) / Double(found.compared) : nil
+        let others = [
+            (found.gained, "get a match that they were not given"),
+            (found.lost, "get none where they were given one"), (found.redirected, "get another link"),
+            (found.repeatedInOne, "count as a repetition in one of the two alone"),
+            (found.otherClick, "get the same link by another click"),
+        ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        let detail = others.isEmpty ? "." : ": \(others.joined(separator: ", "))."
+        let unknown =
+            found.unknown > 0 ? " \(found.unknown) were given a click that is not held any more." : ""
+        return
+            "Played again under the present settings, \(found.same) of \(found.compared) launches"
+            + " (\(Table.percent(share))) get what they were really given\(detail)\(unknown)"
+    }
+
     private var warmUp: String {
-        options.present.warmUpDays == 0 ? "" : "; the first \(days) taught and were not counted"
+        plans.present.warmUpDays == 0 ? "" : "; the first \(days) taught and were not counted"
     }
 
     private var days: String {
-        options.present.warmUpDays == 1 ? "24 hours" : "\(options.present.warmUpDays) days"
+        plans.present.warmUpDays == 1 ? "24 hours" : "\(plans.present.warmUpDays) days"
     }
 
     private var hasTruth: Bool { backtest.present.score.knownLaunches > 0 }
+
+    private var hasTokens: Bool { columns.contains { $0.score.besideTokens.matches > 0 } }
 
     /// What the figures do not tell by themselves.
     var warnings: [String] {
@@ -71,13 +118,32 @@ struct BacktestOutcome {
             json.member("launches", backtest.launches)
             json.member("from", began.iso8601)
             json.member("to", backtest.latest.iso8601)
-            json.member("warm_up_days", options.present.warmUpDays)
-            for (name, entry) in zip(["present", "asked"], plans) {
-                json.member(name) { BacktestJSON.write(entry.plan, entry.score, to: &$0) }
+            json.member("warm_up_days", plans.present.warmUpDays)
+            for column in columns {
+                json.member(column.name) { BacktestJSON.write(column, to: &$0) }
             }
-            guard options.asked != nil else { return }
-            json.member("changes") { BacktestJSON.write(backtest.changes, hasTruth: hasTruth, to: &$0) }
+            if plans.asked != nil {
+                json.member("changes") { BacktestJSON.write(backtest.changes, hasTruth: hasTruth, to: &$0) }
+            }
+            if backtest.given != nil {
+                json.member("fidelity") { BacktestJSON.write(backtest.fidelity, hasTruth: false, to: &$0) }
+            }
+            if let gaps { json.member("not_known") { BacktestJSON.write(gaps, to: &$0) } }
         }
         return json.text
+    }
+}
+
+/// One way in which launches were answered.
+struct BacktestColumn {
+    let name: String
+    /// Nil for what was really answered.
+    let plan: ReplayPlan?
+    let score: ReplayScore
+
+    init(_ name: String, _ plan: ReplayPlan?, _ score: ReplayScore) {
+        self.name = name
+        self.plan = plan
+        self.score = score
     }
 }

@@ -7,17 +7,23 @@ enum RunBacktest {
         name: "backtest",
         summary: "Play recorded clicks and launches again under another policy",
         discussion: [
-            "Answers every launch of a trace twice: by the present policy and, where one of the options below is given,"
-                + " by the one asked for. Both are played in the events' own time by the rules that the service itself"
-                + " goes by, and printed beside each other: launches, matches, expected conversions with their spread,"
-                + " which launches would gain or lose a match and, where the trace tells the truth, precision, what was"
-                + " found, false attributions and calibration.",
-            "A trace has a line of JSON for each click and each launch in the order of time; the documentation's"
-                + " article on traces lists its members. Clicks and launches of the first days teach the model and are"
-                + " not counted.",
+            "Answers every launch twice: by the present policy and, where one of the options below is given, by the one"
+                + " asked for. Both are played in the events' own time by the rules that the service itself goes by,"
+                + " and printed beside each other: launches, matches, expected conversions with their spread, which"
+                + " launches would gain or lose a match and, where the truth is known, precision, what was found,"
+                + " false attributions and calibration.",
+            "The events are the clicks and checks that the database holds of an app, as long as they are kept, and"
+                + " stand beside what was really answered; it may be in use, and is only read. What the records do not"
+                + " tell is said, in words and numbers. With --trace they are those of a file that has a line of JSON"
+                + " for each click and each launch in the order of time; the documentation's article on traces lists"
+                + " its members.",
+            "Clicks and launches of the first day teach the model and are not counted, unless the database holds all"
+                + " of an app's traffic since its beginning; --warm-up-days says otherwise.",
         ],
         options: [
-            CommandOption("trace", "FILE", help: "The trace; - for standard input."),
+            CommandOption("trace", "FILE", help: "A trace instead of the database; - for standard input."),
+            CommandOption("app", "APP", help: "The app, by id or name; needed when there are several."),
+            CommandOption("test", help: "The app's test clicks and checks instead of the live ones."),
             CommandOption(
                 "window",
                 "SECONDS",
@@ -26,56 +32,90 @@ enum RunBacktest {
             CommandOption(
                 "minimum-confidence",
                 "P",
-                help: "The probability that a match needs, 0 to 1. Default: 0.7."
+                help: "The probability that a match needs, 0 to 1. Default: the app's own; 0.7 with --trace."
             ),
             CommandOption(
                 "rule",
                 "newest|probability",
-                help: "With newest, the newest click matches whatever its probability. Default: probability."
+                help:
+                    "With newest, the newest click matches whatever its probability. Default: the app's own;"
+                    + " probability with --trace."
             ),
             CommandOption(
                 "on-ambiguity",
                 "noMatch|newest|campaignOnly",
                 help:
-                    "What is answered when a click led to the launch and none is likely enough. Default: noMatch."
+                    "What is answered when a click led to the launch and none is likely enough. Default: the app's"
+                    + " own; noMatch with --trace."
             ),
             CommandOption(
                 "warm-up-days",
                 "N",
-                help: "Days that teach and are not counted, 0 to 365. Default: 1."
+                help: "Days that teach and are not counted, 0 to 365. Default: see above."
             ),
             .json,
         ],
+        settings: CommandDatabase.settings + ["server-key-file", "device-data", "retention", "replay-grace"],
         examples: [
             CommandDescription.Example(
-                call: "afterlink backtest --trace week.jsonl --window 3600 --minimum-confidence 0.8",
-                purpose: "What an hour's window and a stricter policy would have changed."
-            )
+                call: "afterlink backtest --window 3600 --minimum-confidence 0.8",
+                purpose:
+                    "What an hour's window and a stricter policy would have answered to last week's launches."
+            ),
+            CommandDescription.Example(
+                call: "afterlink backtest --trace week.jsonl --rule newest",
+                purpose: "The same of a trace, by the plain rule."
+            ),
         ],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let options = try BacktestOptions(invocation.arguments)
-        var source = try TraceSource(options.trace)
-        guard let first = try source.next() else {
-            throw CommandFailure(
-                "The trace \(options.trace) holds no event.",
-                advice:
-                    "Each click and each launch is a line of JSON; the documentation's article on traces has examples."
-            )
+        let arguments = invocation.arguments
+        let options = try BacktestOptions(arguments)
+        let outcome: BacktestOutcome
+        if let trace = arguments.value("trace") {
+            guard arguments.value("app") == nil, !arguments.has("test") else {
+                throw CommandFailure(
+                    .wrongUse,
+                    "--app and --test are about a database, and --trace plays a file.",
+                    advice: "Leave one or the other out."
+                )
+            }
+            outcome = try play(TraceSource(trace), options.plans(), nothing: nothing(inTrace: trace))
+        } else {
+            let database = try BacktestDatabase(invocation)
+            let source = try database.source()
+            outcome = try play(source, database.plans(options, source.history), nothing: database.nothing)
         }
-        var backtest = Backtest(options.present, asked: options.asked, began: first.at)
+        Console.print(arguments.has("json") ? outcome.json : outcome.text)
+        for warning in outcome.warnings { Console.printError("\n\(warning)\n") }
+        return .done
+    }
+
+    private static func play<Source: EventSource & ~Copyable>(
+        _ source: consuming Source,
+        _ plans: BacktestPlans,
+        nothing: CommandFailure
+    ) throws(CommandFailure) -> BacktestOutcome {
+        var source = source
+        guard let first = try source.next() else { throw nothing }
+        var backtest = Backtest(plans.present, asked: plans.asked, began: first.at)
         var progress = BacktestProgress()
         backtest.play(first)
         while let event = try source.next() {
             backtest.play(event)
-            progress.tell(backtest, share: source.share)
+            progress.tell(backtest, share: source.share(at: event.at))
         }
         progress.finish()
-        let outcome = BacktestOutcome(backtest, options, began: first.at)
-        Console.print(invocation.arguments.has("json") ? outcome.json : outcome.text)
-        for warning in outcome.warnings { Console.printError("\n\(warning)\n") }
-        return .done
+        return BacktestOutcome(backtest, plans, began: first.at, source.gaps)
+    }
+
+    private static func nothing(inTrace trace: String) -> CommandFailure {
+        CommandFailure(
+            "The trace \(trace) holds no event.",
+            advice:
+                "Each click and each launch is a line of JSON; the documentation's article on traces has examples."
+        )
     }
 }

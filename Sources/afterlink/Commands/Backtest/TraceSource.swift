@@ -7,8 +7,11 @@ protocol EventSource: ~Copyable {
     /// The next event in the order of time; nil at the end.
     mutating func next() throws(CommandFailure) -> RecordedEvent?
 
-    /// How much of it has been played, 0…1; nil where that is not known.
-    var share: Double? { get }
+    /// How much of it has been played with the event of that moment, 0…1; nil where that is not known.
+    func share(at moment: Timestamp) -> Double?
+
+    /// What is not known of the events so far; nil where that is not for the source to say.
+    var gaps: BacktestGaps? { get }
 }
 
 /// The events of a trace file.
@@ -44,7 +47,9 @@ struct TraceSource: EventSource, ~Copyable {
         }
     }
 
-    var share: Double? {
+    var gaps: BacktestGaps? { nil }
+
+    func share(at moment: Timestamp) -> Double? {
         byteCount.map { $0 > 0 ? min(Double(readCount) / Double($0), 1) : 1 }
     }
 

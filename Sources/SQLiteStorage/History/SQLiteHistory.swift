@@ -1,0 +1,88 @@
+public import Attribution
+internal import SQLite
+
+/// The clicks and checks that a database holds of one app, read beside a server or alone.
+///
+/// Page by page, each a look of its own: no snapshot is held that would keep the write-ahead log from being copied.
+public struct SQLiteHistory: TrafficHistory {
+    public let span: (first: Timestamp, last: Timestamp)?
+    public let isWhole: Bool
+    public private(set) var gaps = HistoryGaps()
+
+    private let look: DatabaseLook
+    private var clicks: HistoryClicks
+    private var checks: HistoryChecks
+
+    /// - Parameters:
+    ///   - configuration: names the database, which is up to date.
+    ///   - app: whose clicks and checks.
+    ///   - isTest: test traffic instead of live one.
+    ///   - remaking: how fingerprints are made again.
+    /// - Throws: when there is no database, or nothing can be read of it.
+    public init(
+        _ configuration: SQLiteConfiguration,
+        of app: AppID,
+        isTest: Bool,
+        remaking: FingerprintRemaking
+    ) throws(StoreError) {
+        let look = try DatabaseLook(configuration)
+        let connection = look.connection
+        let facts = try look.opening.translated { () throws(SQLiteError) in
+            var apps = AppNumbers()
+            return try apps.scope(of: app, isTest: isTest, on: connection).map {
+                (scope) throws(SQLiteError) in
+                try HistoryFacts(of: scope, on: connection)
+            }
+        }
+        guard let facts else { throw StoreError(.notFound, "the app does not exist") }
+        self.look = look
+        span = facts.span
+        isWhole = facts.isWhole(keeping: configuration.retentionSeconds * 1000)
+        clicks = HistoryClicks(facts, remaking)
+        checks = HistoryChecks(facts)
+    }
+
+    public mutating func next() throws(StoreError) -> RecordedEvent? {
+        try look.opening.translated { () throws(SQLiteError) in
+            if clicks.needsMore { try clicks.read(on: look.connection, &gaps) }
+            if checks.needsMore { try checks.read(on: look.connection, &gaps) }
+        }
+        guard let launch = checks.first else { return clicks.takeFirst().map { .click($0) } }
+        // A click of the same millisecond was there before.
+        guard let click = clicks.first, RecordedEvent.click(click).at <= launch.at else {
+            return checks.takeFirst().map { .launch($0) }
+        }
+        return clicks.takeFirst().map { .click($0) }
+    }
+}
+
+enum HistorySQL {
+    static let lastClick: StaticString = "SELECT max(id) FROM clicks"
+    static let lastCheck: StaticString = "SELECT max(id) FROM checks"
+    static let firstClickAt: StaticString = """
+        SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id LIMIT 1
+        """
+    static let lastClickAt: StaticString = """
+        SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id DESC LIMIT 1
+        """
+    static let firstCheckAt: StaticString =
+        "SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id LIMIT 1"
+    static let lastCheckAt: StaticString = """
+        SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id DESC LIMIT 1
+        """
+    static let clicks: StaticString = """
+        SELECT id, clicked_at, recorded_at, window_seconds, destination, campaign_key, platform, os_version, is_robot,
+            visit, clicks.fingerprints, signals, exact_address, near_address, visitor, claimed_at
+        FROM clicks LEFT JOIN claims ON claims.click = clicks.id
+        WHERE clicks.id > ?1 AND clicks.id <= ?2 AND clicks.scope = ?3 ORDER BY clicks.id LIMIT ?4
+        """
+    static let checks: StaticString = """
+        SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
+            is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
+            fingerprint, fingerprint_rest, exact_address, near_address, names_click, has_install_id,
+            platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
+            first_installed_at, NULL, NULL
+        FROM checks
+        WHERE id > ?1 AND id <= ?2 AND scope = ?3 ORDER BY id LIMIT ?4
+        """
+}

@@ -1,0 +1,93 @@
+internal import Attribution
+
+/// What a database's records do not tell, in words and numbers.
+struct BacktestGaps {
+    let gaps: HistoryGaps
+    /// Since when records are held, where there were some before; nil where none is missing.
+    let firstHeld: Timestamp?
+
+    init(_ gaps: HistoryGaps, firstHeld: Timestamp?) {
+        self.gaps = gaps
+        self.firstHeld = firstHeld
+    }
+
+    /// Each as a name for programs, a number, and what is said of it.
+    var entries: [(name: String, count: Int, text: String)] {
+        [
+            (
+                "clicks_without_visitor", gaps.clicksWithoutVisitor,
+                "clicks are from before their visitors were recorded: taps of one person may count as several people's."
+            ),
+            (
+                "clicks_not_remade", gaps.clicksNotRemade,
+                "clicks have fingerprints that their signals do not make any more, because tables, the app's languages"
+                    + " or the server key were changed: these count in full, whatever their form."
+            ),
+            (
+                "clicks_without_address", gaps.clicksWithoutAddress,
+                "clicks have no address that tells anything, or none any more."
+            ),
+            (
+                "clicks_consumed_before", gaps.clicksConsumedBefore,
+                "clicks were consumed before the first check that is held, and stay so."
+            ),
+            (
+                "launches_without_caller", gaps.launchesWithoutCaller,
+                "checks are from before it was recorded who asked: repetitions among them are told by fingerprint and"
+                    + " address alone."
+            ),
+            (
+                "launches_without_address", gaps.launchesWithoutAddress,
+                "checks have no address that tells anything, or none any more."
+            ),
+            (
+                "launches_without_fingerprint", gaps.launchesWithoutFingerprint,
+                "checks brought nothing that a fingerprint could find: they find nothing under any policy."
+            ),
+            (
+                "launches_naming_other_click", gaps.launchesNamingOtherClick,
+                "checks named a click by token or identifier and were not given it; which one is not recorded."
+            ),
+            (
+                "launches_not_recorded", gaps.launchesNotRecorded,
+                "checks of a flood are not recorded: others of the same time teach in their place, and they are counted"
+                    + " nowhere above."
+            ),
+            (
+                "matches_not_recorded", gaps.matchesNotRecorded,
+                "matches have no record of their check: their clicks are free here."
+            ),
+            (
+                "probabilities_not_known", gaps.probabilitiesNotKnown,
+                "matches are from before their probability was recorded beyond its limit of 95 %: that is taken."
+            ),
+        ]
+    }
+
+    /// What is true of these events; empty where the records tell everything.
+    func lines(present: ReplayPlan, asked: ReplayPlan?) -> [String] {
+        var lines = entries.filter { $0.count > 0 }.map { "\($0.count) \($0.text)" }
+        let others = gaps.minimums.filter { $0.key != present.policy.minimumConfidence }
+        if !others.isEmpty {
+            let told = others.sorted { $0.key < $1.key }.map { "\($0.key) for \($0.value)" }
+            lines.append(
+                "The app has demanded another probability before (\(told.joined(separator: ", ")) checks);"
+                    + " PRESENT goes by \(present.policy.minimumConfidence) throughout."
+            )
+        }
+        if let firstHeld {
+            lines.append(
+                "Nothing is held from before \(firstHeld.iso8601), though there was traffic: what it had taught by then"
+                    + " is not known here."
+            )
+            if let window = asked?.window {
+                let until = firstHeld.advanced(byMilliseconds: window.seconds * 1000)
+                lines.append(
+                    "Under the window that was asked for, launches before \(until.iso8601) may have come from clicks that"
+                        + " are not held any more."
+                )
+            }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,142 @@
+import Attribution
+import Foundation
+import HTTPServer
+import SQLiteStorage
+import Simulation
+import Testing
+
+/// A world is played against the service, whose database is then played again.
+@Suite("Recorded traffic")
+struct RecordedTrafficTests {
+    /// Time is moved with the events, and everything is learnt before the next of them.
+    private func service() async throws -> TestService {
+        try await TestService(configureStore: {
+            $0.durability = .relaxed
+            $0.learnsAtOnce = true
+        })
+    }
+
+    private func play(_ events: [TraceEvent], _ service: TestService) async throws {
+        var tokens: [Int: String] = [:]
+        for event in events {
+            service.clock.now = event.at
+            let line = try JSONSerialization.jsonObject(with: Data(event.json.utf8))
+            var members = try #require(line as? [String: Any])
+            let agent = ["User-Agent": try #require(members["user_agent"] as? String)]
+            switch event {
+            case .click(let click):
+                for name in ["event", "at", "id", "ip_address", "user_agent", "person"] {
+                    members[name] = nil
+                }
+                let body = try JSONSerialization.data(withJSONObject: members)
+                let answer = await service.click(
+                    String(decoding: body, as: UTF8.self),
+                    fields: agent,
+                    peer: peer(click.address)
+                )
+                try #require([200, 201].contains(answer.status), "\(answer.text)")
+                tokens[click.number] = answer.member("token")
+            case .launch(let launch):
+                let token = launch.token.flatMap { tokens[$0] }.map { "&token=\($0)" } ?? ""
+                let answer = await service.check(
+                    query: "fingerprint=\(Fingerprint(of: launch.fingerprintText).hex)\(token)",
+                    fields: agent,
+                    peer: peer(launch.address)
+                )
+                try #require(answer.status == 200, "\(answer.text)")
+            }
+        }
+        // Writes what was noted.
+        await service.send(.get, "/admin/api/checks", fields: service.bearer(.admin))
+    }
+
+    private func peer(_ address: UInt32?) -> PeerAddress {
+        PeerAddress(ipv4: address ?? 0x7F00_0001, port: 4711)
+    }
+
+    private func history(_ service: TestService, keys: [ServerKey]? = nil) throws -> SQLiteHistory {
+        try SQLiteHistory(
+            service.storeConfiguration,
+            of: service.app,
+            isTest: false,
+            remaking: FingerprintRemaking(
+                keys: keys ?? [service.serverKey],
+                data: .embedded,
+                localization: .unknown
+            )
+        )
+    }
+
+    private func played(
+        _ history: inout SQLiteHistory,
+        asked: ReplayPlan? = nil
+    ) throws -> Backtest {
+        let began = try #require(history.span).first
+        var backtest = Backtest(ReplayPlan(warmUpDays: 0), asked: asked, began: began)
+        while let event = try history.next() { backtest.play(event) }
+        return backtest
+    }
+
+    @Test("played again under the settings that it was answered under is answered the same, launch by launch")
+    func isReproduced() async throws {
+        var world = Worlds.turkey(1200)
+        world.days = 1
+        world.tokens = 0.15
+        let service = try await service()
+        try await play(TraceGenerator.events(of: world, seed: 3), service)
+        var history = try history(service)
+        #expect(history.isWhole)
+        var asked = ReplayPlan(warmUpDays: 0)
+        asked.window = AttributionWindow(seconds: 600)
+        let backtest = try played(&history, asked: asked)
+        let found = backtest.fidelity
+        #expect(found.compared > 300)
+        #expect(found.same == found.compared, "\(found)")
+        #expect(found.otherClick == 0)
+        #expect(found.unknown == 0)
+        let (given, present) = (try #require(backtest.given), backtest.present.score)
+        #expect(given.matches == present.matches)
+        #expect(given.replays == present.replays && given.replays > 0)
+        #expect(abs(given.expectedConversions - present.expectedConversions) < 1e-6)
+        #expect(abs(given.spread - present.spread) < 1e-6)
+        #expect(abs(given.expectedRight - present.expectedRight) < 1e-6)
+        #expect(present.tokenMatches > 10)
+        #expect(present.besideTokens.launches == present.tokenMatches)
+        #expect(backtest.changes.lost > 20, "a window of ten minutes loses what came later")
+        #expect(backtest.changes.lost > backtest.changes.gained)
+        var gaps = HistoryGaps()
+        (gaps.clicks, gaps.launches) = (backtest.clicks, backtest.launches)
+        (gaps.clicksWithoutAddress, gaps.launchesWithoutAddress) = (
+            history.gaps.clicksWithoutAddress, history.gaps.launchesWithoutAddress
+        )
+        (gaps.claims, gaps.matches) = (given.matches, given.matches)
+        gaps.minimums = [0.7: backtest.launches]
+        #expect(history.gaps == gaps, "nothing is unknown")
+    }
+
+    @Test("tells what cannot be known of records from before, instead of guessing")
+    func olderRecords() async throws {
+        var world = Worlds.turkey(300)
+        world.days = 1
+        let service = try await service()
+        try await play(TraceGenerator.events(of: world, seed: 4), service)
+        try service.execute(
+            """
+            UPDATE clicks SET visitor = NULL;
+            UPDATE checks SET caller = NULL, probability = NULL;
+            UPDATE checks SET exact_address = NULL, near_address = NULL WHERE id % 2 = 0;
+            DELETE FROM checks WHERE id IN (SELECT id FROM checks WHERE outcome = 'match' LIMIT 3);
+            """
+        )
+        let otherKey = try #require(ServerKey(bytes: Array(repeating: 9, count: ServerKey.byteCount)))
+        var history = try history(service, keys: [otherKey])
+        let backtest = try played(&history)
+        let gaps = history.gaps
+        #expect(gaps.clicksWithoutVisitor == backtest.clicks)
+        #expect(gaps.clicksNotRemade == backtest.clicks)
+        #expect(gaps.launchesWithoutCaller == backtest.launches)
+        #expect(gaps.launchesWithoutAddress > backtest.launches / 3)
+        #expect(gaps.probabilitiesNotKnown > 0)
+        #expect(gaps.matchesNotRecorded + gaps.clicksConsumedBefore == 3)
+    }
+}

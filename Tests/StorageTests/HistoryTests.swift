@@ -1,0 +1,164 @@
+import Attribution
+import SQLiteStorage
+import Testing
+
+@Suite("Recorded clicks and checks, read again")
+struct HistoryTests {
+    private func history(_ test: TestStore, retention: Int64 = 604_800) throws -> SQLiteHistory {
+        var configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
+        configuration.isReadOnly = true
+        configuration.retentionSeconds = retention
+        return try SQLiteHistory(
+            configuration,
+            of: test.app,
+            isTest: false,
+            remaking: FingerprintRemaking(keys: [], data: .embedded, localization: .unknown)
+        )
+    }
+
+    private func events(_ history: inout SQLiteHistory) throws -> [RecordedEvent] {
+        var events: [RecordedEvent] = []
+        while let event = try history.next() { events.append(event) }
+        return events
+    }
+
+    private func moment(_ seconds: Int64) -> Timestamp {
+        TestStore.noon.advanced(byMilliseconds: seconds * 1000)
+    }
+
+    /// A check that is written as soon as it is answered.
+    private func check(_ test: TestStore, _ fingerprint: UInt64, _ seconds: Int64, isTest: Bool = false)
+        async throws
+    {
+        let at = moment(seconds)
+        try await test.run { session in
+            _ = try await session.match(
+                .sample(fingerprint: fingerprint, at: at, caller: UInt64(seconds + 1000), isTest: isTest)
+            )
+            _ = try await session.checks(CheckQuery())
+        }
+    }
+
+    @Test(
+        "come in the order of time, whatever order they were written in, beside a server that runs",
+        arguments: Backend.available
+    )
+    func order(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            for second in [0, 20, 40] as [Int64] {
+                _ = try await session.record(
+                    .sample(
+                        fingerprint: UInt64(second),
+                        at: TestStore.noon.advanced(byMilliseconds: second * 1000)
+                    )
+                )
+            }
+        }
+        for second in [30, 10, 50, 25] as [Int64] { try await check(test, 99, second) }
+        try await check(test, 99, 35, isTest: true)
+        var history = try history(test)
+        #expect(history.span?.first == TestStore.noon)
+        let events = try events(&history)
+        #expect(
+            events.map { ($0.at.milliseconds - TestStore.noon.milliseconds) / 1000 } == [
+                0, 10, 20, 25, 30, 40, 50,
+            ]
+        )
+        #expect(try history.next() == nil)
+        // Nobody is kept from writing, and what is written later belongs to another look.
+        try await check(test, 99, 60)
+    }
+
+    @Test("hold a click as it was, also when it can be matched no more", arguments: Backend.available)
+    func closedClick(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        var click = try NewClick.sample(fingerprint: 5)
+        click.evidence.address = AddressHashes(exact: 11, near: 1)
+        click.evidence.visitor = 77
+        let new = click
+        let id = try await test.run { try await $0.record(new).click.id }
+        try await check(test, 5, 60)
+        var history = try history(test)
+        let events = try events(&history)
+        guard case .click(let recorded)? = events.first, case .launch(let launch)? = events.last else {
+            Issue.record("there is a click and a launch")
+            return
+        }
+        #expect(recorded.name == id.high)
+        #expect(recorded.visitor == 77)
+        #expect(recorded.address == AddressHashes(exact: 11, near: 1))
+        #expect(recorded.fingerprints.map(\.key) == [hash(5).index])
+        #expect(recorded.fingerprints.first?.release == OSRelease(platform: .ios, major: 17, minor: 2))
+        #expect(recorded.destination == CreditedDestination(click.facts))
+        #expect(recorded.window == .standard)
+        #expect(recorded.visit == click.visit.index)
+        #expect(recorded.consumedAt == nil)
+        #expect(launch.answer?.outcome == .match)
+        #expect(launch.answer?.click == id.high)
+        #expect(launch.caller == hash(1060).index)
+        #expect(launch.token == nil)
+        #expect((launch.answer?.probability ?? 0) > 0.95)
+    }
+
+    @Test("are whole until something of them is deleted or forgotten", arguments: Backend.available)
+    func whole(backend: Backend) async throws {
+        let test = try await TestStore(backend) {
+            $0.learnsAtOnce = true
+            $0.retentionSeconds = 86_400
+        }
+        try await test.run { _ = try await $0.record(.sample()) }
+        try await check(test, 1, 60)
+        try await check(test, 2, 120)
+        #expect(try history(test).isWhole)
+        #expect(try !history(test, retention: 60).isWhole, "older ones may have been deleted")
+        test.clock.advance(seconds: 3 * 86_400)
+        _ = try test.store.runRetention()
+        let after = try history(test)
+        #expect(!after.isWhole)
+        #expect(after.span == nil)
+    }
+
+    @Test(
+        "a click that was consumed before the first check that is held stays so",
+        arguments: Backend.available
+    )
+    func consumedBefore(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { _ = try await $0.record(.sample()) }
+        try await check(test, 1, 60)
+        try await check(test, 2, 120)
+        try test.execute("DELETE FROM checks WHERE outcome = 'match'")
+        var history = try history(test)
+        guard case .click(let click)? = try events(&history).first else {
+            Issue.record("there is a click")
+            return
+        }
+        #expect(click.consumedAt == moment(60))
+        #expect(history.gaps.clicksConsumedBefore == 1)
+        #expect(history.gaps.matchesNotRecorded == 0)
+    }
+
+    @Test("a token or an id that led to a click is the truth", arguments: Backend.available)
+    func sureWays(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let click = try await test.run { try await $0.record(.sample()).click }
+        try await test.run { session in
+            var check = Check.sample(fingerprint: 8)
+            check.ladder = MatchingLadder([.signedToken(click.id)], fingerprints: [hash(8), hash(9)])
+            _ = try await session.match(check)
+            var again = Check.sample(caller: 2)
+            again.ladder = MatchingLadder([.clickID(click.id)], fingerprints: [])
+            _ = try await session.match(again)
+            _ = try await session.checks(CheckQuery())
+        }
+        var history = try history(test)
+        let launches = try events(&history).compactMap { event in
+            if case .launch(let launch) = event { launch } else { nil }
+        }
+        #expect(launches.map(\.token) == [click.id.high, nil])
+        #expect(launches.map(\.fingerprints) == [[hash(8).index, hash(9).index], []])
+        #expect(history.gaps.launchesNamingOtherClick == 1)
+        #expect(history.gaps.launchesWithoutFingerprint == 1)
+    }
+}
