@@ -73,11 +73,10 @@ public enum SimulationProgram {
                 run.trueFalse
             )
         )
-        for share in [0.01, 0.05] {
-            let threshold = run.estimate.threshold(keepingFalseBelow: share).map { "\($0.minimum)" } ?? "none"
-            let window =
-                run.estimate.window(keepingFalseBelow: share).map { "\($0.window.seconds) s" } ?? "none"
-            print("  at most \(share) false: threshold \(threshold), window \(window)")
+        for limit in run.estimate.limits(within: .standard) {
+            let threshold = limit.threshold.map { "\($0.minimum)" } ?? "none"
+            let window = limit.window.map { "\($0.window.seconds) s" } ?? "none"
+            print("  at most \(limit.share) false: threshold \(threshold), window \(window)")
         }
         print(replay.learntModel.summary)
     }

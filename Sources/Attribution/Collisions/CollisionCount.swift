@@ -1,14 +1,21 @@
 /// How many people share a fingerprint in an app's own traffic, under several windows at once.
 ///
 /// Rows come fingerprint by fingerprint, as an index on it holds them; within one they may come in any order. Memory
-/// holds the rows of one fingerprint, of which ``rowLimit`` are looked at: beyond that it is as crowded as can be.
+/// holds the rows of one fingerprint, and of a very common one a sample.
 public struct CollisionCount: Sendable {
     public let windows: [AttributionWindow]
     private var crowdings: [Lane: [Crowding]] = [:]
+    private var key: UInt64?
     private var group: [CollisionRow] = []
+    /// Of the present fingerprint's rows, one in 2 to the power of this is looked at.
+    private var thinning: UInt64 = 0
 
-    /// The most rows of one fingerprint that are looked at; the others are left out.
-    public static let rowLimit = 1_000_000
+    /// The most rows of one fingerprint that are held.
+    ///
+    /// Of more, every second one is left out, by chance and as often as is needed, and those that are left count for
+    /// the others. So many rows within a retention time are dozens in the shortest window: hardly one of them is alone
+    /// for want of the rows that were left out.
+    public static let rowLimit = 65_536
 
     public init(windows: [AttributionWindow]) {
         self.windows = windows
@@ -26,8 +33,14 @@ public struct CollisionCount: Sendable {
 
     /// Adds the next row: of the same fingerprint as the one before, or of one that has not come yet.
     public mutating func add(_ row: CollisionRow) {
-        if let key = group.first?.key, key != row.key { countGroup() }
-        if group.count < Self.rowLimit { group.append(row) }
+        if key != row.key { countGroup() }
+        key = row.key
+        guard Self.isHeld(row, thinning) else { return }
+        group.append(row)
+        while group.count > Self.rowLimit {
+            thinning += 1
+            group.removeAll { [thinning] in !Self.isHeld($0, thinning) }
+        }
     }
 
     /// For each lane, how crowded its fingerprints are under each of ``windows``, in their order.
@@ -36,15 +49,25 @@ public struct CollisionCount: Sendable {
         return crowdings
     }
 
+    /// By chance, but the same for a row each time.
+    private static func isHeld(_ row: CollisionRow, _ thinning: UInt64) -> Bool {
+        guard thinning > 0 else { return true }
+        var mixed = (row.visitor ^ UInt64(bitPattern: row.at.milliseconds)) &* 0x9e37_79b9_7f4a_7c15
+        mixed = (mixed ^ mixed >> 32) &* 0xd6e8_feb8_6659_fd93
+        return mixed >> (64 - min(thinning, 63)) == 0
+    }
+
     private mutating func countGroup() {
         group.sort { ($0.at, $0.visitor) < ($1.at, $1.visitor) }
         for index in windows.indices { countGroup(window: index) }
         group.removeAll(keepingCapacity: group.count < 10_000)
+        thinning = 0
     }
 
     private mutating func countGroup(window index: Int) {
         var first = 0
         var clicksByVisitor: [UInt64: Int] = [:]
+        let scale = Double(UInt64(1) << min(thinning, 63))
         for (place, row) in group.enumerated() {
             while !windows[index].covers(clickedAt: group[first].at, now: row.at) {
                 let visitor = group[first].visitor
@@ -53,8 +76,9 @@ public struct CollisionCount: Sendable {
             }
             let own = clicksByVisitor[row.visitor] ?? 0
             clicksByVisitor[row.visitor] = own + 1
-            crowdings[row.lane, default: [Crowding](repeating: Crowding(), count: windows.count)][index]
-                .add(row.weight, competing: place - first - own)
+            guard let lane = row.lane else { continue }
+            crowdings[lane, default: [Crowding](repeating: Crowding(), count: windows.count)][index]
+                .add(row.weight * scale, competing: Double(place - first - own) * scale)
         }
     }
 }

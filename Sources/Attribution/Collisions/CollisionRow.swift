@@ -2,14 +2,15 @@
 public struct CollisionRow: Hashable, Sendable {
     /// A hash of the fingerprint.
     public var key: UInt64
-    public var lane: Lane
+    /// Nil where it is not known any more: such a click competes with others and is not reported itself.
+    public var lane: Lane?
     public var at: Timestamp
     /// How likely the click's device sends the fingerprint, 0…1.
     public var weight: Double
     /// A hash of the visitor, whose own clicks do not compete with each other.
     public var visitor: UInt64
 
-    public init(key: UInt64, lane: Lane, at: Timestamp, weight: Double = 1, visitor: UInt64) {
+    public init(key: UInt64, lane: Lane?, at: Timestamp, weight: Double = 1, visitor: UInt64) {
         self.key = key
         self.lane = lane
         self.at = at
@@ -21,21 +22,26 @@ public struct CollisionRow: Hashable, Sendable {
 /// How crowded the fingerprints of a lane are under one window.
 public struct Crowding: Equatable, Sendable {
     /// Clicks that can be found by such a fingerprint; one that has several counts by their weights.
-    public fileprivate(set) var clicks = 0.0
-    fileprivate var aloneSum = 0.0
-    fileprivate var competingSum = 0.0
+    public private(set) var clicks: Double
+    /// Of them, those with whose fingerprint nobody else had clicked within the window before them.
+    public private(set) var aloneSum: Double
+    /// Other people's clicks with the fingerprint in the window before each of them, together.
+    public private(set) var competingSum: Double
 
-    public init() {}
+    public init(clicks: Double = 0, aloneSum: Double = 0, competingSum: Double = 0) {
+        self.clicks = clicks
+        self.aloneSum = aloneSum
+        self.competingSum = competingSum
+    }
 
-    /// The share of clicks with whose fingerprint nobody else had clicked within the window before them; nil without a
-    /// click.
+    /// The share of clicks that are alone on their fingerprint; nil without a click.
     public var alone: Double? { clicks > 0 ? aloneSum / clicks : nil }
-    /// Other people's clicks with the fingerprint in the window before a click, on average; nil without a click.
+    /// Other people's clicks that compete with a click, on average; nil without a click.
     public var competing: Double? { clicks > 0 ? competingSum / clicks : nil }
 
-    mutating func add(_ weight: Double, competing: Int) {
+    mutating func add(_ weight: Double, competing: Double) {
         clicks += weight
         if competing == 0 { aloneSum += weight }
-        competingSum += weight * Double(competing)
+        competingSum += weight * competing
     }
 }

@@ -4,8 +4,8 @@
 /// ``Calibration``), and takes addresses, systems and delays into account, which a mere count of equal fingerprints
 /// does not. Memory is a table of fixed size.
 public struct FalseMatchEstimate: Equatable, Sendable {
-    /// The windows that may be recommended, the shortest first.
-    public static let windows: [AttributionWindow] = [
+    /// The windows that may be recommended beside the present one, the shortest first.
+    static let windows: [AttributionWindow] = [
         600, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 259_200, 604_800, 1_209_600,
         2_592_000,
     ].compactMap { AttributionWindow(seconds: $0) }
@@ -62,41 +62,85 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         return matches > 0 ? expectedFalse / matches : nil
     }
 
+    /// What keeps the share of wrong matches low, for each of ``FalseMatchLimit/shares``.
+    public func limits(within present: AttributionWindow) -> [FalseMatchLimit] {
+        FalseMatchLimit.shares.map { share in
+            FalseMatchLimit(
+                share: share,
+                threshold: threshold(keepingFalseBelow: share),
+                window: window(keepingFalseBelow: share, within: present)
+            )
+        }
+    }
+
     /// The lowest minimum of probability under which at most such a share of matches is wrong, and how many matches
     /// there would be; nil where no minimum does that.
     ///
     /// The rule is that of probability, whatever it is now, and the window is as it is.
-    public func threshold(keepingFalseBelow share: Double) -> (minimum: Double, matches: Int)? {
+    public func threshold(keepingFalseBelow share: Double) -> FalseMatchLimit.Threshold? {
         var launches = 0.0
         var wrong = 0.0
-        var best: (minimum: Double, matches: Int)?
+        var best: FalseMatchLimit.Threshold?
         for step in (0..<Self.steps).reversed() {
             for window in Self.windows.indices {
                 launches += cells[window * Self.steps + step].launches
                 wrong += cells[window * Self.steps + step].wrong
             }
             guard launches > 0, wrong <= share * launches else { continue }
-            best = (Double(step) / Double(Self.steps), Int(launches))
+            best = .init(minimum: Double(step) / Double(Self.steps), matches: Int(launches))
         }
         return best
     }
 
-    /// The longest of ``windows`` under which at most such a share of matches is wrong, and how many matches there
-    /// would be; nil where none does that.
+    /// The longest window up to the present one under which at most such a share of matches is wrong, and how many
+    /// matches there would be; nil where none does that, or none that keeps ``leastKept`` of the matches expected to be
+    /// right.
     ///
-    /// The policy is as it is. Windows longer than the present one show what is known of them, which is nothing more.
-    public func window(keepingFalseBelow share: Double) -> (window: AttributionWindow, matches: Int)? {
-        var matches = 0.0
-        var wrong = 0.0
-        var best: (window: AttributionWindow, matches: Int)?
-        for (index, window) in Self.windows.enumerated() {
-            for cell in cells[index * Self.steps..<(index + 1) * Self.steps] {
-                matches += cell.matches
-                wrong += cell.wrongMatches
-            }
-            guard matches > 0, wrong <= share * matches else { continue }
-            best = (window, Int(matches))
+    /// The policy is as it is. Of windows longer than the present one nothing is known.
+    public func window(
+        keepingFalseBelow share: Double,
+        within present: AttributionWindow
+    ) -> FalseMatchLimit.Window? {
+        let all = sum(upTo: Self.windows.count)
+        let leastRight = Self.leastKept * (all.matches - all.wrong)
+        let shorter = Self.windows.indices.filter { Self.windows[$0].seconds < present.seconds }
+        // The present one holds whatever it was under which clicks were recorded.
+        let sums = [(present, all)] + shorter.reversed().map { (Self.windows[$0], sum(upTo: $0 + 1)) }
+        let best = sums.first { _, sum in
+            sum.matches > 0 && sum.wrong <= share * sum.matches && sum.matches - sum.wrong >= leastRight
         }
-        return best
+        return best.map { .init(window: $0.0, matches: Int($0.1.matches)) }
+    }
+
+    private func sum(upTo end: Int) -> (matches: Double, wrong: Double) {
+        cells[..<(end * Self.steps)].reduce(into: (0, 0)) { sum, cell in
+            sum.0 += cell.matches
+            sum.1 += cell.wrongMatches
+        }
+    }
+
+    /// A window that costs more of the right matches is not worth the wrong ones that it spares.
+    public static let leastKept = 0.5
+}
+
+extension FalseMatchEstimate {
+    /// Counts a recorded check; a repeated answer, and one that a surer way than a fingerprint gave, is left out.
+    ///
+    /// - Parameters:
+    ///   - facts: what is recorded.
+    ///   - clickedAt: when the click was made that was answered, or that was the likeliest.
+    public mutating func add(_ facts: CheckFacts, clickedAt: Timestamp?) {
+        guard facts.outcome != .replay, facts.method?.confidence == nil, let confidence = facts.confidence
+        else { return }
+        var probability = confidence
+        // What was stated has a limit; what it was worked out from is recorded without.
+        if confidence >= Verdict.highestConfidence, !facts.isCampaignOnly {
+            probability = max(confidence, facts.shares.first?.probability ?? confidence)
+        }
+        add(
+            probability: probability,
+            ageSeconds: clickedAt.map { Double(max(0, facts.at.milliseconds(since: $0))) / 1000 },
+            isMatch: facts.outcome == .match
+        )
     }
 }

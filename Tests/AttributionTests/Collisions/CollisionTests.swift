@@ -6,7 +6,7 @@ private let d = Lane(platform: .ios, form: .d)
 private let a = Lane(platform: .ios, form: .a)
 private let minute = 60_000
 
-private func row(_ key: UInt64, _ lane: Lane = d, at minutes: Int, visitor: UInt64, weight: Double = 1)
+private func row(_ key: UInt64, _ lane: Lane? = d, at minutes: Int, visitor: UInt64, weight: Double = 1)
     -> CollisionRow
 {
     let at = Timestamp(milliseconds: Int64(minutes * minute))
@@ -58,6 +58,29 @@ struct CollisionCountTests {
         #expect(crowding[d]?.first?.alone == 1)
     }
 
+    @Test("lets a click whose form is not known compete, and does not report it")
+    func unknownForm() throws {
+        let rows = [row(1, nil, at: 0, visitor: 1), row(1, at: 1, visitor: 2)]
+        let crowding = CollisionCount.of(rows, windows: windows(3600))
+        #expect(crowding.count == 1)
+        #expect(crowding[d]?.first?.clicks == 1)
+        #expect(crowding[d]?.first?.competing == 1)
+    }
+
+    @Test("looks at a sample of a very common fingerprint's rows, and tells of all of them")
+    func sample() throws {
+        // Three in a minute, each click another person's: within an hour, 180 others before each.
+        let count = 5 * CollisionCount.rowLimit
+        let rows = (0..<count).lazy.map { number in
+            let at = Timestamp(milliseconds: Int64(number) * 20_000)
+            return CollisionRow(key: 1, lane: d, at: at, visitor: UInt64(number))
+        }
+        let crowding = try #require(CollisionCount.of(rows, windows: windows(3600))[d]?.first)
+        #expect(abs(crowding.clicks / Double(count) - 1) < 0.02)
+        #expect(abs((crowding.competing ?? 0) / 180 - 1) < 0.02)
+        #expect((crowding.alone ?? 1) < 0.001)
+    }
+
     @Test("has nothing to tell of no rows")
     func none() {
         #expect(CollisionCount.of([], windows: windows(3600)).isEmpty)
@@ -102,15 +125,70 @@ struct FalseMatchEstimateTests {
         #expect(self.estimate([(0.9, 60, true)]).threshold(keepingFalseBelow: 0.05) == nil)
     }
 
-    @Test("are kept below a share by the longest window that does")
-    func window() throws {
+    private func window(_ estimate: FalseMatchEstimate, _ share: Double, within present: Int64 = 86_400)
+        -> FalseMatchLimit.Window?
+    {
+        AttributionWindow(seconds: present).flatMap {
+            estimate.window(keepingFalseBelow: share, within: $0)
+        }
+    }
+
+    @Test("are kept below a share by the longest window that does, up to the present one")
+    func window() {
         let estimate = estimate(
             (0..<9).map { _ in (1, 600, true) } + [(0.5, 3601, true), (0.5, 90_000, true), (0.5, 1, false)]
         )
-        #expect(estimate.window(keepingFalseBelow: 0.01)?.window == AttributionWindow(seconds: 3600))
-        #expect(estimate.window(keepingFalseBelow: 0.05)?.matches == 10)
-        #expect(estimate.window(keepingFalseBelow: 0.05)?.window == AttributionWindow(seconds: 86_400))
-        #expect(self.estimate([(0.5, 1, true)]).window(keepingFalseBelow: 0.05) == nil)
+        #expect(window(estimate, 0.01)?.window == AttributionWindow(seconds: 3600))
+        #expect(window(estimate, 0.01)?.matches == 9)
+        #expect(window(estimate, 0.05)?.window == AttributionWindow(seconds: 43_200))
+        #expect(window(estimate, 0.05)?.matches == 10)
+        // All that is known is within the present one, whatever it was when the clicks came.
+        #expect(window(estimate, 0.1)?.window == AttributionWindow(seconds: 86_400))
+        #expect(window(estimate, 0.1)?.matches == 11)
+        #expect(window(estimate, 0.1, within: 100_000)?.window == AttributionWindow(seconds: 100_000))
+        #expect(window(self.estimate([(0.5, 1, true)]), 0.05) == nil)
+    }
+
+    @Test("are kept low by no window that costs more than half of the right matches")
+    func dearWindow() {
+        let early = (0..<10).map { _ in (probability: 1.0, age: Double?(60), isMatch: true) }
+        func late(_ count: Int) -> [(probability: Double, age: Double?, isMatch: Bool)] {
+            (0..<count).map { _ in (0.75, 7200, true) }
+        }
+        #expect(window(estimate(early + late(12)), 0.01)?.matches == 10)
+        #expect(window(estimate(early + late(16)), 0.01) == nil)
+    }
+
+    private func facts(_ outcome: CheckOutcome, confidence: Double?, method: AttributionMethod? = nil)
+        -> CheckFacts
+    {
+        var facts = CheckFacts(at: Timestamp(milliseconds: 600_000), outcome: outcome)
+        facts.confidence = confidence
+        facts.method = method
+        return facts
+    }
+
+    @Test("count what is recorded of checks: without the limit of what is stated, and by fingerprints alone")
+    func records() {
+        var estimate = FalseMatchEstimate()
+        var sure = facts(.match, confidence: 0.95, method: .probabilistic)
+        sure.shares = [CheckFacts.Share(click: ClickID(high: 1, low: 0), probability: 0.999)]
+        estimate.add(sure, clickedAt: Timestamp(milliseconds: 0))
+        estimate.add(facts(.match, confidence: 0.8, method: .fingerprint), clickedAt: nil)
+        #expect(estimate.matches == 2)
+        #expect(abs(estimate.expectedFalse - 0.201) < 1e-9)
+        #expect(estimate.window(keepingFalseBelow: 0.01, within: .standard)?.window.seconds == 43_200)
+        estimate.add(facts(.replay, confidence: 0.5, method: .fingerprint), clickedAt: nil)
+        estimate.add(facts(.match, confidence: 0.99, method: .signedToken), clickedAt: nil)
+        estimate.add(facts(.noMatch, confidence: nil), clickedAt: nil)
+        #expect(estimate.matches == 2)
+        #expect(estimate.threshold(keepingFalseBelow: 0.5)?.matches == 2)
+        // A campaign is credited by what all its clicks have together, not by the likeliest one's share.
+        var campaign = facts(.match, confidence: 0.95, method: .fingerprint)
+        campaign.isCampaignOnly = true
+        campaign.shares = [CheckFacts.Share(click: ClickID(high: 1, low: 0), probability: 0.999)]
+        estimate.add(campaign, clickedAt: nil)
+        #expect(abs(estimate.expectedFalse - 0.251) < 1e-9)
     }
 
     @Test(
