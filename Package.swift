@@ -130,7 +130,7 @@ let package = Package(
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "Support"], swiftSettings: house),
         .testTarget(
             name: "StorageTests",
-            dependencies: ["Attribution", "SQLiteStorage", "SQLite", "Support"],
+            dependencies: ["Attribution", "SQLiteStorage", "SQLite", "Simulation", "Support"],
             swiftSettings: house
         ),
         .testTarget(

@@ -14,6 +14,8 @@ public struct SQLiteConfiguration: Sendable {
     public var durability = Durability.full
     /// How long clicks are kept after their window has ended, in seconds.
     public var retentionSeconds: Int64 = 604_800
+    /// Of apps that have none of their own.
+    public var standardWindow = AttributionWindow.standard
     /// What takes longer is answered `timedOut`, and withdrawn.
     public var timeLimitMilliseconds: UInt64 = 1000
     /// What waits beyond it is refused at once.

@@ -212,6 +212,27 @@ package enum HotQueries {
             "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"
         ),
         query(
+            "fingerprints of a scope, in order",
+            CollisionCensus.fingerprints,
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND (fingerprint,state,moment,click)>(?,?,?,?))"
+        ),
+        query(
+            "records of checks, on from one",
+            CollisionCensus.checks,
+            "SEARCH checks USING INTEGER PRIMARY KEY (rowid>?)",
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"
+        ),
+        query(
+            "report on collisions",
+            CollisionRows.report,
+            "SEARCH collision_reports USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
+        query(
+            "crowding of forms",
+            CollisionRows.forms,
+            "SEARCH collision_forms USING PRIMARY KEY (scope=?)"
+        ),
+        query(
             "expected conversions",
             ProbabilitySQL.sumOfExpected,
             "SEARCH expected_conversions USING PRIMARY KEY "

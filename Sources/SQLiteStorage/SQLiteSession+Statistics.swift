@@ -19,4 +19,24 @@ extension SQLiteSession: StatsStore {
         report.writeAheadLogBytes = logByteCount
         return report
     }
+
+    /// Never called on a loop that has requests: it reads everything.
+    public func countCollisions(
+        of app: AppID,
+        isTest: Bool,
+        window: AttributionWindow,
+        at now: Timestamp,
+        progress: (Double) -> Void
+    ) async throws(StoreError) -> CollisionReport? {
+        guard let scope = try scope(of: app, isTest: isTest) else { return nil }
+        var census = CollisionCensus(of: [CollisionCensus.Place(scope: scope, window: window)])
+        var isMore = true
+        while isMore {
+            isMore = try read { connection throws(SQLiteError) in try census.runSlice(on: connection) }
+            // A serving process must be able to begin its log anew.
+            endTurn()
+            progress(census.progress)
+        }
+        return census.reports(at: now)[scope]
+    }
 }

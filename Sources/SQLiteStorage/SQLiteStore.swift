@@ -129,6 +129,15 @@ public final class SQLiteStore: Sendable {
         try lookout.runTurn { connection }
     }
 
+    /// Counts collisions now and keeps what was found; for tests.
+    ///
+    /// Blocks.
+    package func countCollisions() throws(StoreError) {
+        let connection = try opening.reopen()
+        var rounds = CollisionRounds(shared: shared, opening: opening)
+        try rounds.runRound(on: connection)
+    }
+
     /// Finishes what waits, copies the log into the database, and closes.
     ///
     /// Blocks.

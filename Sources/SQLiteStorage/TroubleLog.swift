@@ -14,6 +14,7 @@ package final class TroubleLog: Sendable {
         case checkpoint
         case retention
         case drift
+        case collisions
         case filter
         case learning
     }

@@ -52,6 +52,7 @@ enum Wiring {
     ) -> SQLiteConfiguration {
         var settings = SQLiteConfiguration(path: configuration.databasePath, clock: .system)
         settings.retentionSeconds = configuration.retention
+        settings.standardWindow = configuration.attributionWindow
         settings.durability = configuration.durability == .full ? .full : .relaxed
         settings.queueLimit = configuration.queueLimit
         switch purpose {

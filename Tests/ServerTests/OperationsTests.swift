@@ -296,4 +296,13 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func statistics(_ query: StatisticsQuery, at now: Timestamp) throws(StoreError) -> StatisticsReport {
         throw Self.failure
     }
+    func countCollisions(
+        of app: AppID,
+        isTest: Bool,
+        window: AttributionWindow,
+        at now: Timestamp,
+        progress: (Double) -> Void
+    ) throws(StoreError) -> CollisionReport? {
+        throw Self.failure
+    }
 }

@@ -126,12 +126,17 @@ public struct StatisticsReport: Equatable, Sendable {
     ///
     /// They are judged by their own past, whatever the query's campaign and time are. None for test traffic.
     public var drift: [AppDrift] = []
+    /// How many people share fingerprints, as it was counted last; of the first ``collisionLimit`` apps.
+    ///
+    /// It is of all that is held, whatever the query's campaign and time are.
+    public var collisions: [AppCollisions] = []
     /// Clicks that could still be matched now, to the second.
     public var liveClicks: Int64 = 0
     public var databaseBytes: Int64 = 0
     public var writeAheadLogBytes: Int64 = 0
 
     public static let campaignLimit = 100
+    public static let collisionLimit = 20
 
     public init() {}
 }
@@ -139,4 +144,22 @@ public struct StatisticsReport: Equatable, Sendable {
 public protocol StatsStore {
     /// Everything that was noted before the call is in the answer.
     func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError) -> StatisticsReport
+
+    /// Counts anew how many people share the fingerprints of an app's clicks: takes the longer the more is stored.
+    ///
+    /// - Parameters:
+    ///   - app: whose clicks and checks.
+    ///   - isTest: the test ones.
+    ///   - window: the app's window.
+    ///   - now: when the count began.
+    ///   - progress: told now and then how much is done, 0…1.
+    /// - Returns: nil where there is no such app.
+    /// - Throws: where the store cannot be read.
+    func countCollisions(
+        of app: AppID,
+        isTest: Bool,
+        window: AttributionWindow,
+        at now: Timestamp,
+        progress: (Double) -> Void
+    ) async throws(StoreError) -> CollisionReport?
 }

@@ -31,6 +31,7 @@ struct StatisticsReader {
         report.timeToInstall = try delays()
         try addProbabilities(to: &report)
         report.drift = try drift(at: now)
+        report.collisions = try collisions()
         report.databaseBytes = try connection.databaseByteCount()
         return report
     }
@@ -55,6 +56,15 @@ struct StatisticsReader {
             if !readings.isEmpty { drift.append(AppDrift(app: app.id, readings: readings)) }
         }
         return drift
+    }
+
+    private func collisions() throws(SQLiteError) -> [AppCollisions] {
+        var collisions: [AppCollisions] = []
+        for app in apps.prefix(StatisticsReport.collisionLimit) {
+            guard let report = try CollisionRows.report(of: app.scope, on: connection) else { continue }
+            collisions.append(AppCollisions(app: app.id, report: report))
+        }
+        return collisions
     }
 
     /// Counts by value of a dimension in one scope, over all spans of the query.

@@ -2,18 +2,20 @@ internal import Attribution
 internal import SQLite
 
 /// Answers what takes longer than a loop may be held up, one question after the other, on a thread and a connection of
-/// its own.
+/// its own; in between it counts collisions.
 final class AsideReader {
     /// Questions that wait at most.
     static let queueLimit = 16
 
     private let shared: SharedState
     private let opening: DatabaseOpening
+    private var rounds: CollisionRounds
     private var connection: Connection?
 
     init(shared: SharedState, opening: DatabaseOpening) {
         self.shared = shared
         self.opening = opening
+        rounds = CollisionRounds(shared: shared, opening: opening)
     }
 
     /// Answers until the store stops; who still waits then is refused.
@@ -22,14 +24,7 @@ final class AsideReader {
             connection = nil
             shared.endBackgroundThread()
         }
-        while let question = next() {
-            do throws(StoreError) {
-                question.answer(.success(try openConnection()))
-            } catch {
-                question.answer(.failure(error))
-            }
-            if question.hasFailed() { connection = nil }
-        }
+        while work() {}
         let left = shared.background.withLock { state in
             defer { state.questions = [] }
             return state.questions
@@ -37,12 +32,48 @@ final class AsideReader {
         for question in left { question.answer(.failure(StoreError(.stopping, "the server is stopping"))) }
     }
 
-    private func next() -> AsideQuestion? {
-        let next = shared.background.wait(until: nil) { state -> AsideQuestion?? in
-            if state.isStopping { return .some(nil) }
-            return state.questions.isEmpty ? nil : .some(state.questions.removeFirst())
+    /// False when the store stops.
+    private func work() -> Bool {
+        switch next() {
+        case .stop: return false
+        case .question(let question): answer(question)
+        case .count: count()
         }
-        return next ?? nil
+        return true
+    }
+
+    private enum Wake: Sendable {
+        case stop
+        case question(AsideQuestion)
+        /// Nobody asks, and the next slice of a count is due.
+        case count
+    }
+
+    private func next() -> Wake {
+        shared.background.wait(until: rounds.dueAt) { state -> Wake? in
+            if state.isStopping { return .stop }
+            return state.questions.isEmpty ? nil : .question(state.questions.removeFirst())
+        } ?? .count
+    }
+
+    private func answer(_ question: AsideQuestion) {
+        do throws(StoreError) {
+            question.answer(.success(try openConnection()))
+        } catch {
+            question.answer(.failure(error))
+        }
+        if question.hasFailed() { connection = nil }
+    }
+
+    private func count() {
+        do throws(StoreError) {
+            try rounds.runSlice { () throws(StoreError) in try openConnection() }
+            shared.troubles.noteSuccess(of: .collisions, at: MonotonicClock.now())
+        } catch {
+            connection = nil
+            guard error.code != .stopping else { return }
+            shared.troubles.note(error, of: .collisions, at: MonotonicClock.now())
+        }
     }
 
     private func openConnection() throws(StoreError) -> Connection {

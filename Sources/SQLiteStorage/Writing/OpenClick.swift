@@ -124,11 +124,11 @@ enum FingerprintSQL {
             exact_address, near_address, visitor, destination, campaign, release
         ) VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
         """
+    /// What says how crowded a fingerprint is stays: platform and form, weight, visitor.
     static let close: StaticString = """
         UPDATE fingerprints
-        SET state = 1, moment = ?5, other_moment = ?3, closed_as = ?6, party = ?7, lane = NULL, weight = NULL,
-            exact_address = NULL, near_address = NULL, visitor = NULL, destination = NULL, campaign = NULL,
-            release = NULL
+        SET state = 1, moment = ?5, other_moment = ?3, closed_as = ?6, party = ?7, exact_address = NULL,
+            near_address = NULL, destination = NULL, campaign = NULL, release = NULL
         WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment = ?3 AND click = ?4
         """
     static let removeOpen: StaticString = """

@@ -53,6 +53,7 @@ public struct StatisticsBody {
             calibration(&json)
             series(&json)
             DriftBody(drift: report.drift, directory: directory).write(to: &json)
+            CollisionBody(collisions: report.collisions, directory: directory).write(to: &json)
             json.name("database")
             json.object { json in
                 json.member("bytes", report.databaseBytes)

@@ -1,0 +1,119 @@
+internal import Attribution
+internal import SQLite
+
+/// Counts collisions again and again beside requests, in slices, and keeps what was found for the statistics.
+struct CollisionRounds {
+    private let shared: SharedState
+    private let opening: DatabaseOpening
+    private var census: CollisionCensus?
+    /// Commits when the last round ended; nil before the first.
+    private var countedCommits: UInt64?
+    /// When the next slice is due, on the monotonic clock.
+    private(set) var dueAt: UInt64
+
+    /// How long after a slice the next may be: so many times as long as it took.
+    ///
+    /// A round takes a hundredth of a core.
+    private static let pauseFactor: UInt64 = 99
+    /// From one round's end to the next one's beginning, in nanoseconds.
+    private static let pause: UInt64 = 60_000_000_000
+    /// As above, in milliseconds of the store's own clock: of several servers, one counts.
+    private static let pauseMilliseconds: Int64 = 60_000
+    /// After the start, so that what else is to be read then comes first.
+    private static let firstPause: UInt64 = 1_000_000_000
+
+    init(shared: SharedState, opening: DatabaseOpening) {
+        self.shared = shared
+        self.opening = opening
+        dueAt = MonotonicClock.now() + Self.firstPause
+    }
+
+    /// Works for a few milliseconds, and says when it wants to again.
+    mutating func runSlice(_ open: () throws(StoreError) -> Connection) throws(StoreError) {
+        let start = MonotonicClock.now()
+        do throws(StoreError) {
+            let isDone = try work(try open())
+            let end = MonotonicClock.now()
+            dueAt = end + (isDone ? Self.pause : Self.pauseFactor * (end - start))
+        } catch {
+            census = nil
+            dueAt = MonotonicClock.now() + Self.pause
+            throw error
+        }
+    }
+
+    /// A whole round, without pauses: for tests.
+    mutating func runRound(on connection: Connection) throws(StoreError) {
+        census = try opening.translated { () throws(SQLiteError) in
+            CollisionCensus(of: try places(on: connection))
+        }
+        while try !work(connection) {}
+    }
+
+    /// True when there is nothing to do for a while.
+    private mutating func work(_ connection: Connection) throws(StoreError) -> Bool {
+        guard var census else {
+            guard try opening.translated({ () throws(SQLiteError) in try isRoundDue(on: connection) }) else {
+                return true
+            }
+            self.census = try opening.translated { () throws(SQLiteError) in
+                CollisionCensus(of: try places(on: connection))
+            }
+            return false
+        }
+        // One copy alone: what it has counted is not small.
+        self.census = nil
+        let isMore = try opening.translated { () throws(SQLiteError) in try census.runSlice(on: connection) }
+        guard !isMore else {
+            self.census = census
+            return false
+        }
+        try keep(census.reports(at: shared.configuration.clock.now()), on: connection)
+        countedCommits = shared.commitCount
+        return true
+    }
+
+    /// A few at a time: other writes wait for it.
+    private func keep(_ reports: [Scope: CollisionReport], on connection: Connection) throws(StoreError) {
+        var kept: [(scope: Scope, report: CollisionReport)] = []
+        for (scope, report) in reports {
+            let isNews = try opening.translated { () throws(SQLiteError) in
+                // Nothing where nothing was is not worth a write.
+                guard report.forms.isEmpty, report.matches == 0 else { return true }
+                return try CollisionRows.report(of: scope, on: connection) != nil
+            }
+            if isNews { kept.append((scope, report)) }
+        }
+        while !kept.isEmpty {
+            let some = Array(kept.suffix(Self.keptAtOnce))
+            kept.removeLast(some.count)
+            try shared.performAndWait { context throws(SQLiteError) in
+                for (scope, report) in some { try context.keep(report, of: scope) }
+                return .success(())
+            }
+        }
+    }
+
+    private static let keptAtOnce = 16
+
+    /// Whether anything can have changed, and no other process has counted just now.
+    private func isRoundDue(on connection: Connection) throws(SQLiteError) -> Bool {
+        guard countedCommits != shared.commitCount else { return false }
+        let newest = try connection.statement(CollisionRows.newest).first { $0.optionalInteger(0) }
+        guard let newest = newest ?? nil else { return true }
+        let age = shared.configuration.clock.now().milliseconds - newest
+        return !(0..<Self.pauseMilliseconds).contains(age)
+    }
+
+    private func places(on connection: Connection) throws(SQLiteError) -> [CollisionCensus.Place] {
+        let standard = shared.configuration.standardWindow
+        return try connection.statement(Self.apps).all { row in
+            let window = row.optionalInteger(1).flatMap { AttributionWindow(seconds: $0) } ?? standard
+            return [false, true].map {
+                CollisionCensus.Place(scope: Scope(app: row.integer(0), isTest: $0), window: window)
+            }
+        }.flatMap(\.self)
+    }
+
+    static let apps: StaticString = "SELECT number, window_seconds FROM apps"
+}

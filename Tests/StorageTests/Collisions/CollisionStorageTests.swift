@@ -1,0 +1,176 @@
+import Attribution
+import SQLiteStorage
+import Simulation
+import Testing
+
+@Suite("Collisions of stored fingerprints")
+struct CollisionStorageTests {
+    private func click(_ fingerprint: UInt64, visitor: UInt64, at minutes: Int64, robot: Bool = false) throws
+        -> NewClick
+    {
+        let moment = TestStore.noon.advanced(byMilliseconds: minutes * 60_000)
+        var click = try NewClick.sample(fingerprint: fingerprint, at: moment) { $0.isRobot = robot }
+        click.fingerprints = [
+            FingerprintEntry(form: .d, key: hash(fingerprint)),
+            FingerprintEntry(form: .a, key: hash(fingerprint + 1000), weight: 0.5),
+        ]
+        click.evidence.visitor = visitor
+        return click
+    }
+
+    private func count(_ test: TestStore, _ seconds: Int64 = 3600) async throws -> CollisionReport {
+        let window = try #require(AttributionWindow(seconds: seconds))
+        let (app, now) = (test.app, test.clock.now)
+        let report = try await test.run {
+            try await $0.countCollisions(of: app, isTest: false, window: window, at: now) { _ in }
+        }
+        return try #require(report)
+    }
+
+    private static let d = Lane(platform: .ios, form: .d)
+    private static let a = Lane(platform: .ios, form: .a)
+
+    @Test("are counted of open, claimed and expired clicks alike, without robots and ids")
+    func allStates() async throws {
+        let test = try await TestStore()
+        var ids = try click(3, visitor: 9, at: 0)
+        ids.fingerprints = []
+        ids.evidence.advertisingIDs = [AdvertisingIDEntry(.idfa, key: hash(77))]
+        let clicks = [
+            try click(1, visitor: 1, at: 0), try click(1, visitor: 2, at: 10),
+            try click(1, visitor: 1, at: 20),
+            try click(1, visitor: 3, at: 25, robot: true), try click(2, visitor: 4, at: 0), ids,
+        ]
+        try await test.run { session in for click in clicks { _ = try await session.record(click) } }
+        let before = try await count(test)
+        #expect(before.forms.map(\.lane) == [Self.a, Self.d])
+        let crowding = try #require(before.forms.last?.crowding)
+        #expect(crowding.clicks == 4)
+        // None, one, one that is not himself; none.
+        #expect(crowding.alone == 0.5)
+        #expect(crowding.competing == 0.5)
+        #expect(before.forms.first?.crowding.clicks == 2)
+
+        let check = Check.sample(at: TestStore.noon.advanced(byMilliseconds: 1_800_000))
+        #expect(try await test.run { try await $0.match(check) }.claim != nil)
+        test.clock.advance(seconds: 2 * 86_400)
+        let now = test.clock.now
+        // What a loop has noted of checks is on disk with the next statistics.
+        _ = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }
+        try test.store.runRetention()
+        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == 0)
+        let after = try await count(test)
+        #expect(after.forms == before.forms)
+        #expect(after.matches == 1)
+    }
+
+    @Test("compete without being reported where they were closed before their form was kept")
+    func olderRows() async throws {
+        let test = try await TestStore()
+        let clicks = [try click(1, visitor: 1, at: 0), try click(1, visitor: 2, at: 10)]
+        try await test.run { session in for click in clicks { _ = try await session.record(click) } }
+        try test.execute(
+            "UPDATE fingerprints SET lane = NULL, weight = NULL, visitor = NULL WHERE party = "
+                + "(SELECT visit FROM clicks ORDER BY id LIMIT 1)"
+        )
+        let crowding = try #require(try await count(test).forms.last?.crowding)
+        #expect(crowding.clicks == 1)
+        #expect(crowding.competing == 1)
+    }
+
+    @Test("are counted over slices as in one go, and tell how far the count has come")
+    func slices() async throws {
+        let test = try await TestStore()
+        try await test.run { session in
+            for number in 0..<5000 {
+                _ = try await session.record(
+                    click(UInt64(number % 700), visitor: UInt64(number), at: Int64(number % 90))
+                )
+            }
+        }
+        let told = Told()
+        let (app, now) = (test.app, test.clock.now)
+        let report = try await test.run {
+            try await $0.countCollisions(of: app, isTest: false, window: .standard, at: now) {
+                told.values.append($0)
+            }
+        }
+        #expect(report?.forms.map(\.crowding.clicks) == [2500, 5000])
+        #expect(told.values.count > 5)
+        #expect(told.values == told.values.sorted())
+        #expect(told.values.last == 1)
+        // 700 fingerprints of seven or eight people each, within a day.
+        let pairs = (0..<5000).reduce(into: 0) { sum, number in sum += number / 700 }
+        let competing = try #require(report?.forms.last?.crowding.competing)
+        #expect(abs(competing - Double(pairs) / 5000) < 0.01)
+    }
+
+    /// Touched on one loop alone.
+    private final class Told: @unchecked Sendable {
+        var values: [Double] = []
+    }
+
+    @Test("are kept for the statistics, which count nothing themselves")
+    func kept() async throws {
+        let test = try await TestStore()
+        let clicks = [try click(1, visitor: 1, at: 0), try click(1, visitor: 2, at: 10)]
+        try await test.run { session in for click in clicks { _ = try await session.record(click) } }
+        let now = test.clock.now
+        func told(_ query: StatisticsQuery = StatisticsQuery()) async throws -> [AppCollisions] {
+            try await test.run { try await $0.statistics(query, at: now) }.collisions
+        }
+        #expect(try await told().isEmpty)
+        _ = try await test.run { try await $0.match(.sample(at: now.advanced(byMilliseconds: 900_000))) }
+        _ = try await told()
+        try test.store.countCollisions()
+        let kept = try #require(try await told().first)
+        #expect(kept.app == test.app)
+        #expect(kept.report == (try await count(test, 86_400)))
+        #expect(kept.report.matches == 1)
+        #expect(kept.report.limits.map(\.share) == [0.01, 0.05])
+        #expect(try await told(StatisticsQuery(isTest: true)).isEmpty)
+
+        _ = try await test.run { try await $0.record(click(5, visitor: 3, at: 20)) }
+        #expect(try await told().first == kept)
+        test.clock.advance(seconds: 3600)
+        try test.store.countCollisions()
+        let later = try #require(try await told().first).report
+        #expect(later.countedAt == now.advanced(byMilliseconds: 3_600_000))
+        #expect(later.forms.last?.crowding.clicks == 3)
+    }
+
+    @Test(
+        "are expected to make as many matches wrong as there are in simulated traffic, by either rule",
+        arguments: [MatchPolicy.Rule.probability, .newest]
+    )
+    func simulated(rule: MatchPolicy.Rule) async throws {
+        var world = Worlds.turkey(1500)
+        world.days = 2
+        let events = TraceGenerator.events(of: world, seed: 17)
+        let test = try await TestStore {
+            $0.learnsAtOnce = true
+            $0.durability = .relaxed
+        }
+        let start = TraceGenerator.beginning
+        test.clock.now = start
+        let app = test.app
+        let traffic = try await test.run { session in
+            var traffic = SimulatedTraffic(app: app, policy: MatchPolicy(rule: rule))
+            let firstDay = events.prefix { $0.at < start.advanced(byMilliseconds: 86_400_000) }
+            for event in firstDay { try await traffic.play(event, session) }
+            traffic.beginCounting()
+            for event in events.dropFirst(firstDay.count) { try await traffic.play(event, session) }
+            return (matches: traffic.matches, wrong: traffic.wrong)
+        }
+        // The first day teaches.
+        let dayTwo = (start.milliseconds + 86_400_000) << 16
+        test.clock.now = start.advanced(byMilliseconds: 4 * 86_400_000)
+        _ = try await test.run { try await $0.statistics(StatisticsQuery(), at: start) }
+        try test.execute("DELETE FROM checks WHERE id < \(dayTwo)")
+        try test.store.runRetention()
+        let report = try await count(test, 86_400)
+        #expect(report.matches == traffic.matches)
+        let off = abs(report.expectedFalse - Double(traffic.wrong))
+        #expect(off <= 0.02 * Double(report.matches) + 2 * report.spread)
+    }
+}
