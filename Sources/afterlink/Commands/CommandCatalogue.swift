@@ -15,6 +15,7 @@ extension Program {
         RevokeKey.description,
         ShowStatistics.description,
         ExplainCheck.description,
+        ShowCollisions.description,
         RunBacktest.description,
         ShowModel.description,
         ResetModel.description,

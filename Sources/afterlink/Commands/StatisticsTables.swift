@@ -19,7 +19,8 @@ struct StatisticsTables {
         let tables = groups.filter { !$0.1.isEmpty }.map { counts($0.0, $0.1) }
         let probabilities = ProbabilityTables(report: report).texts
         let drift = DriftTables(drift: report.drift, directory: directory).text.map { [$0] } ?? []
-        return ([totals] + tables + probabilities + drift).joined(separator: "\n\n")
+        let collisions = CollisionTables(collisions: report.collisions, directory: directory).texts
+        return ([totals] + tables + probabilities + drift + collisions).joined(separator: "\n\n")
     }
 
     private var totals: String {

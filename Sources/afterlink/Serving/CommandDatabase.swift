@@ -162,6 +162,26 @@ struct CommandDatabase {
         }
     }
 
+    func collisions(
+        of app: AppID,
+        isTest: Bool,
+        window: AttributionWindow,
+        at now: Timestamp,
+        progress: (Double) -> Void
+    ) async throws(CommandFailure) -> CollisionReport? {
+        do throws(StoreError) {
+            return try await stores.statistics.countCollisions(
+                of: app,
+                isTest: isTest,
+                window: window,
+                at: now,
+                progress: progress
+            )
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
     func explanation(of reference: CheckReference, by explainer: Explainer) async throws(CommandFailure)
         -> Explanation?
     {

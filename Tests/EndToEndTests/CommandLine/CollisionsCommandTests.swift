@@ -1,0 +1,98 @@
+import Foundation
+import SQLite
+import Support
+import Testing
+
+@Suite("afterlink collisions", .blocking, .timeLimit(.minutes(10)))
+struct CollisionsCommandTests {
+    /// Three people with one fingerprint, one of whom clicks twice, and a fourth with his own; two of them launch.
+    private func fill(_ installation: Installation) throws {
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let connection = try server.connect()
+        for (fingerprint, agent, path) in [
+            (1, "Anna", "a"), (1, "Ben", "a"), (1, "Anna", "b"), (1, "Cem", "a"), (2, "Dua", "a"),
+        ] {
+            let click = try connection.click(
+                EndToEndTests.fingerprint(fingerprint),
+                ["deeplink_url": "myapp://promo/\(path)"],
+                fields: ["User-Agent": "Mozilla/5.0 (iPhone; \(agent))"]
+            )
+            #expect(click.status == 201)
+        }
+        for number in 1...2 {
+            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
+        }
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+    }
+
+    private func collisions(_ json: Any?) throws -> [String: Any] {
+        let object = try #require(json as? [String: Any])
+        return try #require((object["collisions"] as? [[String: Any]])?.first)
+    }
+
+    private func check(_ app: [String: Any], _ installation: Installation) throws {
+        #expect(app["app"] as? String == installation.appID)
+        #expect(app["window_seconds"] as? Int == 86_400)
+        let form = try #require((app["forms"] as? [[String: Any]])?.first)
+        #expect(form["clicks"] as? Double == 5)
+        #expect(form["form"] == nil)
+        // Anna's first click and Dua's.
+        #expect(form["alone"] as? Double == 0.4)
+        // 0, 1, 1, 3 other people's clicks on the first; Anna's own do not compete with each other, but both with Cem's.
+        #expect(form["competing_clicks"] as? Double == 1)
+        #expect(app["matches"] as? Int == 2)
+        #expect(
+            (app["limits"] as? [[String: Any]])?.map { $0["false_match_share"] as? Double } == [0.01, 0.05]
+        )
+    }
+
+    @Test("counts how many people share a fingerprint, and says it as a table and as JSON")
+    func command() throws {
+        let installation = try Installation()
+        let empty = try installation.run(["collisions"])
+        #expect(empty.status == 0)
+        #expect(empty.text.contains("no click with a fingerprint"))
+        try fill(installation)
+        let printed = try installation.run(["collisions", "--json"])
+        #expect(printed.status == 0, "\(printed.errors)")
+        try check(
+            collisions(JSONSerialization.jsonObject(with: printed.standardOutput)),
+            installation
+        )
+        let text = try installation.run(["collisions", "--attribution-window", "3600"]).text
+        for words in [
+            "Collisions of app, window 60 min", "ready-made", "40.0 %", "Matches by fingerprint: 2 recorded",
+            "rule probability, minimum confidence 0.7", "WRONG AT MOST",
+        ] { #expect(text.contains(words), "\(words): \(text)") }
+        #expect(try installation.run(["collisions", "--app", "Nobody"]).status == 1)
+        #expect(try installation.run(["collisions", "--test"]).text.contains("no click with a fingerprint"))
+    }
+
+    @Test("a serving process counts the same beside its work, and shows it with the time in the statistics")
+    func statistics() throws {
+        let installation = try Installation()
+        try fill(installation)
+        let connection = try SQLite.Connection(
+            path: installation.database.path,
+            access: .readWrite,
+            busyMilliseconds: 10_000
+        )
+        // The first server may have counted some of the clicks; the next one waits a minute then.
+        try connection.execute("DELETE FROM collision_reports")
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let client = try server.connect()
+        let isShown = try Patience.until {
+            let statistics = try client.get("/admin/stats", key: installation.keys.admin)
+            return (statistics.json["collisions"] as? [Any])?.isEmpty == false
+        }
+        #expect(isShown)
+        let statistics = try client.get("/admin/stats", key: installation.keys.admin)
+        let app = try collisions(statistics.json)
+        try check(app, installation)
+        #expect((app["counted_at"] as? String)?.hasSuffix("Z") == true)
+        #expect(try installation.run(["stats"]).text.contains("Collisions of app"))
+    }
+}
