@@ -20,7 +20,9 @@ enum ShowStatistics {
         )
         body.version = context.service.settings.version
         body.uptimeSeconds = Int64(context.service.uptime / 1_000_000_000)
-        body.warnings = warnings(exchange.directory, context.service.settings)
+        body.warnings =
+            warnings(exchange.directory, context.service.settings)
+            + exchange.directory.policyWarnings(report.policyFigures(of: query))
         return Response(.ok, json: body.json())
     }
 

@@ -48,15 +48,16 @@ enum ShowStatistics {
         if report.totals.isEmpty, let campaign = query.campaign {
             Console.printError(try await absence(of: campaign, query, in: database, at: now))
         }
+        let warnings = directory.warnings + directory.policyWarnings(report.policyFigures(of: query))
         guard !arguments.has("json") else {
             var body = StatisticsBody(report: report, query: query, directory: directory, now: now)
             body.version = ProgramVersion.text
-            body.warnings = directory.warnings
+            body.warnings = warnings
             Console.print(body.json().text)
             return .done
         }
         Console.print(StatisticsTables(report: report, query: query, directory: directory).text)
-        for warning in directory.warnings { Console.printError("\nWarning: \(warning).\n") }
+        for warning in warnings { Console.printError("\nWarning: \(warning).\n") }
         return .done
     }
 

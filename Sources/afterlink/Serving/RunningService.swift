@@ -108,7 +108,7 @@ final class RunningService: Sendable {
         _ configuration: Configuration
     ) -> [String] {
         let without = FirstStartSettings.withoutEffect(origins, configuration, directory)
-        return without.map { "\($0.text); \($0.advice)" } + directory.warnings
+        return without.map { "\($0.text); \($0.advice)" } + directory.warnings + directory.policyWarnings()
     }
 
     private static func makeLog(

@@ -67,7 +67,7 @@ enum Doctor {
             diagnoses.append(CertificateExamination.diagnosis(of: files, at: now))
         }
         diagnoses += TableFileExamination.diagnoses(configuration)
-        diagnoses += databaseDiagnoses(configuration, origins, at: now)
+        diagnoses += await databaseDiagnoses(configuration, origins, at: now)
         diagnoses += FileExamination(configuration).diagnoses()
         Console.print(
             arguments.has("json") ? Diagnosis.json(diagnoses) : diagnoses.map(\.line).joined(separator: "\n")
@@ -104,7 +104,7 @@ enum Doctor {
         _ configuration: Configuration,
         _ origins: [ConfigurationReader.Origin],
         at now: Timestamp
-    ) -> [Diagnosis] {
+    ) async -> [Diagnosis] {
         guard TextFile.exists(configuration.databasePath) else {
             return [
                 .warning(
@@ -123,6 +123,7 @@ enum Doctor {
         }
         return DatabaseExamination(report: report, now: now).diagnoses()
             + ServerKeyExamination.diagnoses(configuration, report.summary)
+            + (await PolicyExamination.diagnoses(configuration, report, at: now))
             + KeyExamination(keys: report.directory.keys, now: now).diagnoses()
             + ClockExamination(
                 now: now,
