@@ -20,14 +20,14 @@ struct SimulateCommandTests {
     }
 
     @Test(
-        "finds every browser's click by its own device on a running server, by the SDKs of all forms, and no robot's"
+        "finds every browser's click by its own device on a running server, by the SDKs of all forms and by newer clients, and no robot's"
     )
     func everyProfile() throws {
-        for release in ["1.7.1", "1.8.5", "1.8.7", "1.8.9"] {
+        for release in ["--sdk 1.7.1", "--sdk 1.8.5", "--sdk 1.8.7", "--sdk 1.8.9", "--resolve"] {
             let installation = try Installation()
             let server = try AfterlinkProcess(installation)
             defer { server.kill() }
-            let output = try run(installation, server, "--all --json --sdk \(release)")
+            let output = try run(installation, server, "--all --json \(release)")
             #expect(output.status == 0, "\(output.errors)")
             let trials = try trials(output)
             #expect(trials.count == BrowserProfile.all.count)
@@ -55,6 +55,27 @@ struct SimulateCommandTests {
         ] { #expect(output.text.contains(text), "\(text)") }
         #expect(!output.text.contains("<- differs"))
         #expect(!KeyMark.occurs(in: output.text))
+    }
+
+    @Test(
+        "asks as a newer client does, which the phone's update does not keep from its click, another zone does"
+    )
+    func values() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let updated = try run(installation, server, "--resolve --os-version 26.5")
+        #expect(updated.status == 0, "\(updated.errors)")
+        for text in [
+            "> POST /v1/deferred-deeplink/resolve", #""osVersion": "26.5""#, #""machine": "iPhone17,1""#,
+            "Matched: the launch got this click", "Of the values the server makes iPhone|Europe/Istanbul|tr",
+        ] { #expect(updated.text.contains(text), "\(text)") }
+        let token = try run(installation, server, "--resolve --token --device-timezone Asia/Dubai")
+        #expect(token.status == 0, "\(token.text)")
+        #expect(token.text.contains("method signed_token"))
+        let other = try run(installation, server, "--resolve --device-timezone Asia/Dubai")
+        #expect(other.status == 0, "\(other.text)")
+        #expect(other.text.contains("the click says Europe/Istanbul, the launch says Asia/Dubai"))
     }
 
     @Test("says which component differs when nothing matched, and that this was to be expected")

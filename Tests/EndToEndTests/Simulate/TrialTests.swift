@@ -133,6 +133,18 @@ struct TrialTests {
         }
     }
 
+    @Test("every browser's click is found by the values of its own device, spelled as the system spells them")
+    func everyProfileByValues() throws {
+        for profile in BrowserProfile.all where !profile.isRobot && profile.name != "firefox-android" {
+            let trial = try Trials.trial(["--profile", profile.name, "--resolve"])
+            #expect(TrialReading(trial).hit != nil, "\(profile.name): \(trial.launch.text)")
+        }
+        // Found by the person's first language, whatever the app runs in, as long as its languages are not known.
+        let german = try Trials.trial("--resolve --device-language de")
+        #expect(german.launch.text == "iPhone|Europe/Istanbul|tr")
+        #expect(TrialReading(german).hit != nil)
+    }
+
     @Test("sends what browser and SDK send")
     func requests() throws {
         let page = try Trials.trial("--profile chrome-android-hints --as page")
@@ -167,7 +179,8 @@ struct TrialTests {
         arguments: [
             ("--profile safari-ios-27", "Did you mean safari-ios-26"), ("--device x", "--list"),
             ("--sdk android", "Leave --sdk out"), ("--all --profile googlebot", "Leave one of them out"),
-            ("--url a://b --link c", "Leave one of them out"), ("--as admin", "Correct it"),
+            ("--url a://b --link c", "Leave one of them out"),
+            ("--resolve --sdk 1.8.9", "Leave one of them out"), ("--as admin", "Correct it"),
             ("--delay 5", "Correct it"), ("--model a|b", "Correct it"),
         ]
     )

@@ -10,6 +10,8 @@ package struct SDKRelease: Sendable {
     let versionField: String
     /// Whether it sends `X-Device-Platform`.
     let namesPlatform: Bool
+    /// Whether it sends its values, and leaves it to the server to hash them.
+    package var asksWithValues = false
 
     /// Source: the SDKs' public code, read release by release.
     package static let all = [
@@ -27,6 +29,18 @@ package struct SDKRelease: Sendable {
             namesPlatform: false
         ),
     ]
+
+    /// A newer client, which asks `POST …/resolve`; the server makes of its values the form that holds least.
+    static func withValues(on platform: Platform) -> SDKRelease {
+        SDKRelease(
+            name: "resolve",
+            platform: platform,
+            form: platform == .ios ? .d : .c,
+            versionField: "simulated-\(platform.rawValue)/2.0.0",
+            namesPlatform: false,
+            asksWithValues: true
+        )
+    }
 
     /// The newest of a platform.
     static func newest(on platform: Platform) -> SDKRelease? {

@@ -38,6 +38,10 @@ enum Simulate {
                 call: "afterlink simulate --all",
                 purpose: "Every browser with its own device: is each found, and no robot?"
             ),
+            CommandDescription.Example(
+                call: "afterlink simulate --resolve --os-version 26.5",
+                purpose: "A client that sends its values, on a phone that was updated after the click."
+            ),
         ],
         run: run
     )
@@ -61,6 +65,11 @@ enum Simulate {
             help: "The device of the launch. Default: the one that the browser runs on."
         ),
         CommandOption("sdk", "RELEASE", help: "The release of the SDK. Default: the newest for the device."),
+        CommandOption(
+            "resolve",
+            help:
+                "Ask as a newer client does, which sends its values to POST …/resolve in the place of a hash."
+        ),
         CommandOption("all", help: "Try every profile with its own device, and print a table."),
         CommandOption("list", help: "Print the profiles, devices and releases, and send nothing."),
         CommandOption("timezone", "ZONE", help: "The person's time zone, as in Europe/Berlin."),

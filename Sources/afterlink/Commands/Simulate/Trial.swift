@@ -70,8 +70,19 @@ package struct Trial: Sendable {
     /// What the page's script sends.
     var signals: DeviceSignals { profile.signals(of: person) }
 
-    /// What the SDK hashes at the first launch.
+    /// What a launch is found by that tells its values: the server makes these of them, the one that holds least first.
+    package var inputsOfValues: [FingerprintInput] {
+        let native = device.values(for: person).withLanguageOfClicks(
+            localization,
+            told: nil,
+            languages: DeviceData.embedded.languages
+        )
+        return CanonicalSignals(native).inputs().reversed()
+    }
+
+    /// What the SDK hashes at the first launch, or the server of what it says.
     package var launch: FingerprintInput {
+        if release.asksWithValues, let input = inputsOfValues.first { return input }
         let values = release.form.components.map { device.value(of: $0, for: person) }
         guard let input = FingerprintInput(form: release.form, values: values) else {
             preconditionFailure("there is a value for each component of the form")

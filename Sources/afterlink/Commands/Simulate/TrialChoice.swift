@@ -5,6 +5,7 @@ package struct TrialChoice: Sendable {
     package let profiles: [BrowserProfile]
     private let device: TrialDevice?
     private let release: SDKRelease?
+    private let asksWithValues: Bool
     private let timezone: String?
     private let language: String?
     private let deviceTimezone: String?
@@ -35,6 +36,14 @@ package struct TrialChoice: Sendable {
             isAll ? BrowserProfile.all : [try Self.find("profile", name, in: BrowserProfile.all, \.name)]
         device = try Self.named("device", arguments, in: TrialDevice.all, \.name)
         release = try Self.named("sdk", arguments, in: SDKRelease.all, \.name)
+        asksWithValues = arguments.has("resolve")
+        if asksWithValues, release != nil {
+            throw CommandFailure(
+                .wrongUse,
+                "--sdk chooses a release that sends a hash, and --resolve a client that sends its values.",
+                advice: "Leave one of them out."
+            )
+        }
         timezone = try Self.text("timezone", arguments)
         language = try Self.text("language", arguments)
         deviceTimezone = try Self.text("device-timezone", arguments)
@@ -101,6 +110,7 @@ package struct TrialChoice: Sendable {
     }
 
     private func release(for device: TrialDevice) throws(CommandFailure) -> SDKRelease {
+        if asksWithValues { return .withValues(on: device.platform) }
         if let release {
             if release.platform == device.platform { return release }
             guard isAll else {

@@ -7,6 +7,8 @@ package struct TrialDevice: Sendable {
     let platform: Platform
     /// `UIDevice.model`, `Build.MODEL`.
     var model: String
+    /// `utsname.machine` on iOS.
+    var machine: String?
     /// `UIDevice.systemVersion`, `Build.VERSION.RELEASE`.
     package var osVersion: String
     /// In points on iOS, in pixels on Android.
@@ -22,6 +24,22 @@ package struct TrialDevice: Sendable {
     /// The shorter side in pixels.
     var widthText: String { String(min(screen.width, screen.height) * scale) }
 
+    /// What a newer client sends, as the system gives it.
+    func values(for person: TrialPerson) -> NativeSignals {
+        NativeSignals(
+            platform: platform,
+            model: model,
+            machine: machine,
+            osVersion: osVersion,
+            screenWidth: Double(screen.width),
+            screenHeight: Double(screen.height),
+            scale: platform == .ios ? Double(scale) : nil,
+            timezone: person.deviceTimezone,
+            language: person.language(on: platform),
+            languages: person.languages
+        )
+    }
+
     /// What its SDK hashes for a component.
     func value(of component: SignalComponent, for person: TrialPerson) -> String {
         switch component {
@@ -35,15 +53,16 @@ package struct TrialDevice: Sendable {
     }
 
     package static let all = [
-        iPhone("iphone-se", "18.1", (375, 667), scale: 2),
-        iPhone("iphone-13", "17.5.1", (390, 844)),
-        iPhone("iphone-14-pro-max", "18.5", (430, 932)),
-        iPhone("iphone-15-pro", "26.0.1", (393, 852)),
-        iPhone("iphone-16-pro", "26.4.1", (402, 874)),
+        iPhone("iphone-se", "iPhone14,6", "18.1", (375, 667), scale: 2),
+        iPhone("iphone-13", "iPhone14,5", "17.5.1", (390, 844)),
+        iPhone("iphone-14-pro-max", "iPhone15,3", "18.5", (430, 932)),
+        iPhone("iphone-15-pro", "iPhone16,1", "26.0.1", (393, 852)),
+        iPhone("iphone-16-pro", "iPhone17,1", "26.4.1", (402, 874)),
         TrialDevice(
             name: "ipad-air",
             platform: .ios,
             model: "iPad",
+            machine: "iPad13,16",
             osVersion: "18.5",
             screen: (820, 1180),
             scale: 2
@@ -59,6 +78,7 @@ package struct TrialDevice: Sendable {
 
     private static func iPhone(
         _ name: String,
+        _ machine: String,
         _ osVersion: String,
         _ screen: (width: Int, height: Int),
         scale: Int = 3
@@ -67,6 +87,7 @@ package struct TrialDevice: Sendable {
             name: name,
             platform: .ios,
             model: "iPhone",
+            machine: machine,
             osVersion: osVersion,
             screen: screen,
             scale: scale

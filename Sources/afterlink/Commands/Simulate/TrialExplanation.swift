@@ -65,8 +65,13 @@ extension TrialResult {
                 $0.input == hit.input
             }
             let place = rank.map { $0 == 0 ? "the first" : "spelling \($0 + 1)" } ?? "one"
+            let form = hit.input.form.rawValue
+            let maker =
+                trial.release.asksWithValues
+                ? "Of the values the server makes \(hit.input.text) in form \(form)"
+                : "Form \(form) of this release hashes \(hit.input.text)"
             sentences.append(
-                "Form \(hit.input.form.rawValue) of this release hashes \(hit.input.text); it is \(place) of those"
+                "\(maker); it is \(place) of those"
                     + " under which the click is found in this form, with a weight of \(Percent.text(hit.weight))."
             )
         }
@@ -105,7 +110,8 @@ extension TrialResult {
             let told = difference.click.prefix(5).map(\.text).joined(separator: " or ")
             let click = told.isEmpty ? "the click does not say it" : "the click says \(told)"
             return
-                "They differ in \(difference.component.rawValue): \(click), the launch hashes \(difference.launch)."
+                "They differ in \(difference.component.rawValue): \(click), the launch"
+                + " \(trial.release.asksWithValues ? "says" : "hashes") \(difference.launch)."
         }
         return sentences
     }

@@ -16,7 +16,7 @@ package struct TrialReading: Sendable {
         package let component: SignalComponent
         /// Whether it goes into the launch's form.
         package let isHashed: Bool
-        /// What the device hashes, or would hash in another form.
+        /// What the device hashes, or would hash in another form; or what the server makes of its values.
         package let launch: String
         /// What apps may hash by what the click says; empty when it does not say it.
         package let click: [Spelling]
@@ -50,11 +50,14 @@ package struct TrialReading: Sendable {
             Component(
                 component: component,
                 isHashed: launch.form.components.contains(component),
-                launch: trial.device.value(of: component, for: trial.person),
+                launch: launch.value(of: component) ?? trial.device.value(of: component, for: trial.person),
                 click: canonical.spellings(of: component, localization: localization)
             )
         }
-        hit = made.first { $0.input == launch }
+        // Of several, the one that comes first counts.
+        hit =
+            (trial.release.asksWithValues ? trial.inputsOfValues : [launch]).lazy
+            .compactMap { [made] input in made.first { $0.input == input } }.first
         isRobot = RobotAgents.embedded.isRobot(trial.profile.agent)
         missing = made.isEmpty ? canonical.missing() : []
     }

@@ -20,11 +20,15 @@ package struct TrialReport: Sendable {
             header, "── The click, as the browser sends it", click.shown,
             Self.shown(result.click.statusText, result.click.body), "── What the click says of the device",
             values, "── What the click is found by", forms,
-            "── What the device hashes, component by component", components,
+            asksWithValues
+                ? "── What the server makes of the device's values, component by component"
+                : "── What the device hashes, component by component", components,
         ]
         if let launch, let answer = result.launch {
             parts += [
-                "── The first launch, as the SDK asks", launch.shown,
+                asksWithValues
+                    ? "── The first launch, as a newer client asks" : "── The first launch, as the SDK asks",
+                launch.shown,
                 Self.shown(answer.statusText, answer.body),
             ]
         }
@@ -35,6 +39,17 @@ package struct TrialReport: Sendable {
         "< \(status)\n" + JSONLayout.indented(body, by: "< ")
     }
 
+    private var asksWithValues: Bool { result.trial.release.asksWithValues }
+
+    private var client: String {
+        let release = result.trial.release
+        let form = release.form.rawValue
+        guard !asksWithValues else {
+            return "client   a newer one, which sends its values; the server makes form \(form) of them"
+        }
+        return "SDK      \(release.name), which hashes form \(form) and calls itself \(release.versionField)"
+    }
+
     private var header: String {
         let trial = result.trial
         let language = trial.person.language(on: trial.device.platform)
@@ -43,8 +58,7 @@ package struct TrialReport: Sendable {
                      seen in \(trial.profile.source)
             device   \(trial.device.name): \(trial.device.model), \(trial.device.osVersion), \
             \(trial.device.screenText) at \(trial.device.scale), \(trial.person.deviceTimezone), \(language)
-            SDK      \(trial.release.name), which hashes form \(trial.release.form.rawValue) and calls itself \
-            \(trial.release.versionField)
+            \(client)
             """
     }
 

@@ -18,18 +18,67 @@ extension Trial {
         return ClientRequest("POST \(Self.path)/click", host: host, fields, body: body)
     }
 
-    /// The launch's question as the SDK asks it, with the click's own token where it is to bring that.
+    /// The launch's question as the SDK or a newer client asks it, with the click's own token where it is to bring that.
     package func launch(host: String, key: String, token: String?, at moment: Timestamp?) -> ClientRequest {
+        guard !release.asksWithValues else { return resolve(host: host, key: key, token: token, at: moment) }
         var target = "\(Self.path)?fingerprint=\(launch.fingerprint.hex)"
         // A token's characters are those of base64url.
         if let token { target += "&token=\(token)" }
         var fields = [("Authorization", "Bearer \(key)"), ("X-SDK-Version", release.versionField)]
         if release.namesPlatform { fields.append(("X-Device-Platform", device.platform.rawValue)) }
-        fields += [("User-Agent", appAgent), ("Accept", "*/*")]
-        // An Android app's default client says nothing of the language.
+        return ClientRequest("GET \(target)", host: host, fields + appFields + Self.time(moment))
+    }
+
+    /// What the default client of an app on the device adds.
+    private var appFields: [(name: String, value: String)] {
+        var fields = [("User-Agent", appAgent), ("Accept", "*/*")]
+        // An Android app's says nothing of the language.
         if device.platform == .ios { fields.append(("Accept-Language", person.acceptLanguage)) }
         fields.append(("Accept-Encoding", device.platform == .ios ? "gzip, deflate" : "gzip"))
-        return ClientRequest("GET \(target)", host: host, fields + Self.time(moment))
+        return fields
+    }
+
+    /// The question of a newer client, which sends its values in the place of a hash.
+    private func resolve(host: String, key: String, token: String?, at moment: Timestamp?) -> ClientRequest {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("platform", device.platform.rawValue)
+            json.member("signals") { json in
+                json.object { Self.write(device.values(for: person), to: &$0) }
+            }
+            json.member("token", token)
+        }
+        let fields =
+            [("Authorization", "Bearer \(key)"), ("X-SDK-Version", release.versionField)] + appFields
+        let body = [("Content-Type", "application/json"), ("Content-Length", String(json.text.utf8.count))]
+        return ClientRequest(
+            "POST \(Self.path)/resolve",
+            host: host,
+            fields + Self.time(moment) + body,
+            body: json.text
+        )
+    }
+
+    private static func write(_ signals: NativeSignals, to json: inout JSONWriter) {
+        json.member("model", signals.model)
+        if let machine = signals.machine { json.member("machine", machine) }
+        json.member("osVersion", signals.osVersion)
+        json.member("screen") { json in
+            json.object { json in
+                write("width", signals.screenWidth, to: &json)
+                write("height", signals.screenHeight, to: &json)
+            }
+        }
+        if let scale = signals.scale { write("scale", scale, to: &json) }
+        json.member("timezone", signals.timezone)
+        json.member("language", signals.language)
+        write(signals.languages ?? [], to: &json)
+    }
+
+    private static func write(_ languages: [String], to json: inout JSONWriter) {
+        json.member("languages") { json in
+            json.array { json in for language in languages { json.value(language) } }
+        }
     }
 
     private static func time(_ moment: Timestamp?) -> [(name: String, value: String)] {
@@ -85,15 +134,12 @@ extension Trial {
         write("pixelRatio", signals.pixelRatio, to: &json)
         json.member("timezone", signals.timezone)
         json.member("language", signals.language)
-        if let languages = signals.languages {
-            json.member("languages") { json in
-                json.array { json in for language in languages { json.value(language) } }
-            }
-        }
+        if let languages = signals.languages { write(languages, to: &json) }
         json.member("touchPoints", signals.touchPoints)
         json.member("uaModel", signals.uaModel)
         json.member("uaPlatformVersion", signals.uaPlatformVersion)
     }
+
     /// As a script writes a number: a whole one without a point.
     private static func write(_ name: String, _ number: Double?, to json: inout JSONWriter) {
         if let whole = number.flatMap({ Int(exactly: $0) }) {
