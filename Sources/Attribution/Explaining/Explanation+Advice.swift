@@ -43,7 +43,8 @@ extension Explanation {
             ["A reinstallation, or a link that was shared after it was opened: each click has a token."]
         case .fingerprintDisabled:
             [
-                "Only tokens and advertising ids count for this app; `afterlink apps set` switches fingerprints on."
+                "Only tokens and advertising ids count for this app; `afterlink apps set --fingerprinting on` lets"
+                    + " fingerprints count."
             ]
         }
     }

@@ -72,10 +72,17 @@ struct ConfigurationDocumentationTests {
 
 /// The files of this repository.
 enum Repository {
+    private static let top = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     static func text(_ path: String) throws -> String {
-        let top = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: top.appending(path: path), encoding: .utf8)
+        try String(contentsOf: top.appending(path: path), encoding: .utf8)
+    }
+
+    /// Paths of all files below a folder.
+    static func files(under folder: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: top.appending(path: folder).path)
+            .map { "\(folder)/\($0)" }
     }
 }
