@@ -206,5 +206,6 @@ struct DriftWatchTests {
         )
         let findings = DriftWatch.look(at: strange, alarms: [alarm, alarm])
         #expect(findings.alarms == [alarm])
+        #expect(findings.readings.allSatisfy { (0...1).contains($0.usualRate ?? 0) })
     }
 }
