@@ -10,10 +10,6 @@ extension SQLiteSession: AppStore {
         try await write { context throws(SQLiteError) in try context.create(app, with: keys) }
     }
 
-    public func confirm(serverKey check: KeyedHash) async throws(StoreError) -> Bool {
-        try await write { context throws(SQLiteError) in .success(try context.confirm(serverKey: check)) }
-    }
-
     public func update(_ app: AppID, to settings: App.Settings) async throws(StoreError) {
         try await write { context throws(SQLiteError) in try context.update(app, to: settings) }
     }

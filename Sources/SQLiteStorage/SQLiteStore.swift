@@ -8,8 +8,8 @@ public final class SQLiteStore: Sendable {
     /// Whether the database was made by this opening.
     public let isNew: Bool
 
-    private let shared: SharedState
-    private let opening: DatabaseOpening
+    let shared: SharedState
+    let opening: DatabaseOpening
     private let directory: DirectoryCache
     private let hasEnded = Monitor(false)
     private let threads = Monitor<[ServiceThread]>([])

@@ -63,7 +63,8 @@ public final class Service: Sendable {
     public let metrics: Metrics
     let clock: WallClock
     let random: RandomSource
-    let serverKey: ServerKey
+    /// The first of the rings; see ``Keyring/latest``.
+    let keyring: Keyring
     let log: Log
     let storeHealth: @Sendable () -> StoreHealth
     let connections: @Sendable () -> Statistics
@@ -82,7 +83,7 @@ public final class Service: Sendable {
     ///   - settings: what the operator chose.
     ///   - clock: the wall clock.
     ///   - random: the system's random bytes.
-    ///   - serverKey: under which fingerprints, addresses and install ids are hashed.
+    ///   - keyring: what fingerprints, addresses and install ids are hashed under.
     ///   - log: where request lines and events go.
     ///   - storeHealth: how the store is, for readiness and metrics.
     ///   - connections: how the HTTP server is, for metrics.
@@ -91,7 +92,7 @@ public final class Service: Sendable {
         settings: ServiceSettings,
         clock: WallClock,
         random: RandomSource,
-        serverKey: ServerKey,
+        keyring: Keyring,
         log: Log,
         storeHealth: @escaping @Sendable () -> StoreHealth,
         connections: @escaping @Sendable () -> Statistics,
@@ -100,7 +101,7 @@ public final class Service: Sendable {
         self.settings = settings
         self.clock = clock
         self.random = random
-        self.serverKey = serverKey
+        self.keyring = keyring
         self.log = log
         self.storeHealth = storeHealth
         self.connections = connections
@@ -130,14 +131,14 @@ public final class Service: Sendable {
         )
     }
 
-    /// What is stored and compared instead of an address; nil for one that tells nothing.
-    func addressHashes(of address: NetworkAddress) -> AddressHashes? {
-        settings.relays.contains(address) ? nil : serverKey.addressHashes(of: address)
+    /// What is stored instead of a click's address; nil for one that tells nothing.
+    func addressHashes(of address: NetworkAddress, _ key: AddressKey) -> AddressHashes? {
+        settings.relays.contains(address) ? nil : key.addressHashes(of: address)
     }
 
-    /// What is stored and compared instead of signals' values.
-    func signals(_ values: [LaunchSignals.Value]) -> [SignalValue] {
-        values.map { serverKey.signal($0.component, $0.text) }
+    /// What is compared and recorded instead of a launch's address; nil for one that tells nothing.
+    func launchAddress(_ address: NetworkAddress, _ keys: Keyring, at moment: Timestamp) -> LaunchAddress? {
+        settings.relays.contains(address) ? nil : keys.addresses.address(address, at: moment)
     }
 
     /// A handler for one event loop; to be called on the loop's thread.

@@ -32,6 +32,11 @@ enum Wiring {
                 )
             },
             health: { health(of: store.health) },
+            confirm: { checks, now throws(StoreError) in
+                try store.confirm(serverKeys: checks, at: now)
+            },
+            keyNeeds: { () throws(StoreError) in try store.keyNeeds() },
+            forget: { check throws(StoreError) in try store.forget(serverKey: check) },
             stop: { store.stop(within: $0) }
         )
     }

@@ -195,7 +195,7 @@ struct UnreadableStoreTests {
             settings: ServiceSettings(version: "test"),
             clock: .fixed(Timestamp(milliseconds: 0)),
             random: .system,
-            serverKey: key,
+            keyring: Keyring(server: ServerKeys(key), addresses: try TestKeys.addresses()),
             log: try Log(format: .json, clock: .fixed(Timestamp(milliseconds: 0))) { _ in },
             storeHealth: { StoreHealth(acceptsWrites: true) },
             connections: { .zero }
@@ -268,7 +268,6 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func material(ofClick id: ClickID) throws(StoreError) -> ClickMaterial? { throw Self.failure }
     func directory() throws(StoreError) -> Directory { throw Self.failure }
     func create(_ app: App, with keys: [APIKey]) throws(StoreError) { throw Self.failure }
-    func confirm(serverKey check: KeyedHash) throws(StoreError) -> Bool { throw Self.failure }
     func update(_ app: AppID, to settings: App.Settings) throws(StoreError) { throw Self.failure }
     func create(_ key: APIKey) throws(StoreError) { throw Self.failure }
     func revoke(_ key: KeyID, at now: Timestamp) throws(StoreError) { throw Self.failure }

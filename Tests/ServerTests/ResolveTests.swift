@@ -170,7 +170,7 @@ struct ResolveTests {
         let click = try #require(service.watch.click)
         #expect(click.fingerprints.contains { $0.form == .d && $0.key == check.ladder.fingerprints[0] })
         #expect(click.evidence.signals == details.signals)
-        #expect(click.evidence.address == details.address)
+        #expect(click.evidence.address == details.address?.present)
     }
 
     @Test("of an app whose languages are set is found by the one that the app runs in")

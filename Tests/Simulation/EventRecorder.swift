@@ -75,8 +75,8 @@ public struct EventRecorder {
 
     private static func address(_ bits: UInt32) -> AddressHashes {
         AddressHashes(
-            exact: SplitMix64.mixed(UInt64(bits)),
-            near: SplitMix64.mixed(UInt64(bits) >> 8 | 1 << 40)
+            exact: SplitMix64.mixed(UInt64(bits)) & AddressHashes.hashBits,
+            near: SplitMix64.mixed(UInt64(bits) >> 8 | 1 << 40) & AddressHashes.hashBits
         )
     }
 

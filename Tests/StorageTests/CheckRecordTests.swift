@@ -230,8 +230,7 @@ struct CheckRecordTests {
         #expect(try await page(test).records.map(\.facts.requestID) == ["req_late"])
         test.stop()
         let report = try DatabaseVerification.run(
-            SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now)),
-            serverKey: nil
+            SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
         )
         #expect(report.problems(of: "probability_sums").isEmpty)
     }

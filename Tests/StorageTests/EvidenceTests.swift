@@ -30,7 +30,7 @@ struct EvidenceTests {
         caller: UInt64 = 1
     ) -> Check {
         var check = Check.sample(fingerprint: fingerprint, at: moment, caller: caller)
-        check.details = Deferred(LaunchDetails(address: address))
+        check.details = Deferred(LaunchDetails(address: address.map { LaunchAddress($0) }))
         return check
     }
 

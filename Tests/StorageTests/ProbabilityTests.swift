@@ -13,7 +13,7 @@ struct ProbabilityTests {
     }
 
     private func problems(_ test: TestStore) throws -> [String] {
-        try DatabaseVerification.run(configuration(test), serverKey: nil).problems
+        try DatabaseVerification.run(configuration(test)).problems
     }
 
     private func configuration(_ test: TestStore) -> SQLiteConfiguration {

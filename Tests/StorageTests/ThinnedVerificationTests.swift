@@ -73,7 +73,7 @@ private struct ThinnedHistory {
     }
 
     func verify() throws -> VerificationReport {
-        try DatabaseVerification.run(configuration, serverKey: nil)
+        try DatabaseVerification.run(configuration)
     }
 
     /// The last moment, and everything, by the day.
@@ -158,7 +158,7 @@ struct ThinnedVerificationTests {
         )
         try backup.publish()
         let configuration = SQLiteConfiguration(path: copy, clock: .fixed(history.test.clock.now))
-        #expect(try DatabaseVerification.run(configuration, serverKey: nil).problems == [])
+        #expect(try DatabaseVerification.run(configuration).problems == [])
 
         // As if the last day that is thinned out were not done yet.
         try history.test.execute(
@@ -295,7 +295,7 @@ struct ThinnedVerificationTests {
         test.stop()
         let counters = try test.content(counters: true)
         let configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
-        #expect(try DatabaseVerification.run(configuration, serverKey: nil).problems == [])
+        #expect(try DatabaseVerification.run(configuration).problems == [])
         #expect(try CounterRepair.run(configuration).count == 0)
         #expect(try test.content(counters: true) == counters)
     }

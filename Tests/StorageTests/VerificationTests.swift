@@ -17,8 +17,8 @@ private struct History {
         let key = try #require(key)
         test = try await TestStore { $0.retentionSeconds = 50_000 }
         let clock = test.clock
+        _ = try test.store.confirm(serverKeys: [key.check], at: clock.now)
         _ = try await test.run { session in
-            _ = try await session.confirm(serverKey: key.check)
             var model = CountingModel()
             var random = SplitMix(seed: 5)
             for step in 0..<300 {
@@ -38,7 +38,7 @@ private struct History {
     }
 
     func verify() throws -> VerificationReport {
-        try DatabaseVerification.run(configuration, serverKey: key)
+        try DatabaseVerification.run(configuration, serverKeys: [key].compactMap(\.self))
     }
 
     func content(counters: Bool) throws -> [String] { try test.content(counters: counters) }
@@ -306,8 +306,7 @@ struct VerificationTests {
         async let reports = Task.detached {
             try (0..<5).map { _ in
                 try DatabaseVerification.run(
-                    SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon)),
-                    serverKey: nil
+                    SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon))
                 )
             }
         }.value

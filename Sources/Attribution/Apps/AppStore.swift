@@ -43,11 +43,6 @@ public protocol AppStore {
     /// - Throws: `notFound`, `conflict`.
     func update(_ app: AppID, to settings: App.Settings) async throws(StoreError)
 
-    /// Remembers which server key the store's hashes are made with, the first time that it is told.
-    ///
-    /// Takes ``ServerKey/check``, and returns false when the store's hashes were made with another key.
-    func confirm(serverKey check: KeyedHash) async throws(StoreError) -> Bool
-
     /// - Throws: `conflict` when the same key text is there already, `notFound` for an unknown app.
     func create(_ key: APIKey) async throws(StoreError)
     /// A key that was revoked before stays revoked since then.

@@ -109,6 +109,8 @@ public struct NewClick: Equatable, Sendable {
     public var evidence: ClickEvidence
     /// From the caller's idempotency key, where it sent one.
     public var idempotency: KeyedHash?
+    /// The same under keys that were used before.
+    public var earlier = EarlierClickHashes()
 
     public init(
         facts: Click.Facts,
@@ -123,4 +125,15 @@ public struct NewClick: Equatable, Sendable {
         self.evidence = evidence
         self.idempotency = idempotency
     }
+}
+
+/// What a click would have been recorded under before the present keys: by it a repeated post is known again.
+public struct EarlierClickHashes: Equatable, Sendable {
+    /// Within the seconds in which posts of one visit are one click.
+    public var visit: KeyedHash?
+    public var idempotencies: [KeyedHash] = []
+    /// Of all its fingerprints, under each other key.
+    public var fingerprints: [[KeyedHash]] = []
+
+    public init() {}
 }

@@ -19,6 +19,8 @@ public struct CheckView: Sendable {
     public var evidence: CandidateEvidence?
     /// What they are weighed with; there with ``evidence``.
     public var model: MatchingModel?
+    /// The launch's fingerprint as clicks from before a rotation of the server key have it, where only those do.
+    public var storedFingerprint: KeyedHash?
     /// When there is none of these: what the newest click with this fingerprint, or the one that was named, has become.
     public var reason: NoMatchReason
 

@@ -101,13 +101,13 @@ extension CheckFacts {
             at: check.at,
             outcome: CheckOutcome(report.ending),
             minimumConfidence: check.policy.minimumConfidence,
-            fingerprint: check.ladder.fingerprints.first,
+            fingerprint: report.storedFingerprint ?? check.ladder.fingerprints.first,
             namesClick: check.ladder.namesClick,
             hasInstallID: check.install != nil,
             platform: check.platform
         )
         let details = check.details.value
-        address = details.address
+        address = details.address?.present
         release = details.release
         sdkVersion = details.sdkVersion
         requestID = details.requestID.map(Self.cut)

@@ -25,6 +25,9 @@ public struct MatchingLadder: Equatable, Sendable {
     /// The last way: clicks that can be found by one of these, which are weighed against each other and against a launch
     /// that came from no click.
     public private(set) var fingerprints: [KeyedHash] = []
+    /// How many of them there are under each server key; those of the present one come first, and the others in the same
+    /// order.
+    private var countUnderEachKey = 1
     /// Why the first of the tokens that were brought and count for nothing does not: what to say when no rung leads to
     /// a click.
     public private(set) var refusal: ClickTokenError?
@@ -70,11 +73,18 @@ public struct MatchingLadder: Equatable, Sendable {
                 self.fingerprints.append(hash)
             }
         }
+        countUnderEachKey = max(1, self.fingerprints.count / max(1, keys.count))
     }
 
-    /// The ladder of a launch that has a fingerprint and nothing else.
+    /// The ladder of a launch that has a fingerprint and nothing else: its hashes under each server key, the present one
+    /// first.
+    public init(fingerprintUnderEachKey hashes: [KeyedHash]) {
+        fingerprints = hashes
+    }
+
+    /// As above, with a single server key.
     public init(fingerprint: KeyedHash) {
-        fingerprints = [fingerprint]
+        self.init(fingerprintUnderEachKey: [fingerprint])
     }
 
     /// A ladder of ways that were verified elsewhere.
@@ -82,6 +92,15 @@ public struct MatchingLadder: Equatable, Sendable {
         self.rungs = rungs
         self.fingerprints = fingerprints
         self.refusal = refusal
+        countUnderEachKey = max(1, fingerprints.count)
+    }
+
+    /// Whether fingerprints are looked for under more than one server key.
+    public var isUnderSeveralKeys: Bool { fingerprints.count > countUnderEachKey }
+
+    /// The first fingerprint under each server key, the present one first.
+    public var firstUnderEachKey: [KeyedHash] {
+        stride(from: 0, to: fingerprints.count, by: countUnderEachKey).map { fingerprints[$0] }
     }
 
     /// The advertising ids among the sure ways.

@@ -10,6 +10,8 @@ public struct Check: Equatable, Sendable {
     ///
     /// With it, the grace is never used.
     public var install: KeyedHash?
+    /// The same under keys that were used before.
+    public var earlier: EarlierHashes
     /// When the check happened; expiry is judged by it.
     public var at: Timestamp
     /// When its first byte was read, in nanoseconds of the process's monotonic clock.
@@ -32,6 +34,7 @@ public struct Check: Equatable, Sendable {
         ladder: MatchingLadder,
         caller: Caller,
         install: KeyedHash? = nil,
+        earlier: EarlierHashes = EarlierHashes(),
         at: Timestamp,
         firstByteAt: UInt64,
         replayGrace: Int64,
@@ -45,6 +48,7 @@ public struct Check: Equatable, Sendable {
         self.ladder = ladder
         self.caller = caller
         self.install = install
+        self.earlier = earlier
         self.at = at
         self.firstByteAt = firstByteAt
         self.replayGrace = replayGrace
@@ -66,10 +70,30 @@ public struct Check: Equatable, Sendable {
     }
 }
 
+/// Who asks, as claims that were made before the present keys say it.
+public struct EarlierHashes: Equatable, Sendable {
+    /// The caller, as far as the grace reaches back.
+    public var callers: Deferred<[KeyedHash]>
+    public var installs: [KeyedHash]
+
+    public init(callers: Deferred<[KeyedHash]> = Deferred([]), installs: [KeyedHash] = []) {
+        self.callers = callers
+        self.installs = installs
+    }
+}
+
+extension Check {
+    /// The installation under every key that claims may be stored under; empty for a client that sends none.
+    public var installs: [KeyedHash] { install.map { [$0] + earlier.installs } ?? [] }
+
+    /// The caller, likewise.
+    public var callers: [KeyedHash] { [caller.hash] + earlier.callers.value }
+}
+
 /// What a launch tells beside what it may be recognised by: evidence, and what its record says.
 public struct LaunchDetails: Equatable, Sendable {
     /// Nil where its address tells nothing.
-    public var address: AddressHashes?
+    public var address: LaunchAddress?
     public var release: OSRelease?
     /// Values that a fingerprint may not hold.
     public var signals: [SignalValue]
@@ -81,7 +105,7 @@ public struct LaunchDetails: Equatable, Sendable {
     public var firstInstalledAt: Timestamp?
 
     public init(
-        address: AddressHashes? = nil,
+        address: LaunchAddress? = nil,
         release: OSRelease? = nil,
         signals: [SignalValue] = [],
         sdkVersion: String? = nil,

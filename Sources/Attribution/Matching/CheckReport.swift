@@ -24,6 +24,8 @@ public struct CheckReport: Sendable {
     public var model: MatchingModel?
     /// Whether a click that it was to have went to somebody else meanwhile: nothing is learnt from such a check.
     public var hasLostRace: Bool
+    /// See ``CheckView/storedFingerprint``.
+    public var storedFingerprint: KeyedHash?
 
     public init(
         _ ending: CheckEnding,

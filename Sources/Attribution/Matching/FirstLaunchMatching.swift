@@ -65,5 +65,6 @@ extension CheckReport {
             model: view.model,
             hasLostRace: hasLostRace
         )
+        storedFingerprint = view.storedFingerprint
     }
 }

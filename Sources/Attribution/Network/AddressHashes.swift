@@ -1,18 +1,37 @@
 /// An address as it is stored and compared, on two levels: the first words of keyed hashes.
+///
+/// The first bits of either say under which day's key it was made, so that hashes of different keys are never taken for
+/// different addresses.
 public struct AddressHashes: Hashable, Sendable {
     /// Of the IPv4 address, or of the IPv6 /64.
     public let exact: UInt64
     /// Of the IPv4 /24, or of the IPv6 /48.
     public let near: UInt64
 
+    /// Bits that say which key, more than a month of days.
+    private static let markBits: UInt64 = 6
+    /// The bits of a word that are hash.
+    public static let hashBits: UInt64 = .max >> markBits
+    static let markCount = 1 << Int(markBits)
+
     public init(exact: UInt64, near: UInt64) {
         self.exact = exact
         self.near = near
     }
 
-    /// How the address of a launch compares with that of a click; ``AddressAgreement/missing`` where one is not known.
+    /// Hashes under the key of a day since 1970.
+    init(exact: UInt64, near: UInt64, keyedOn day: Int64) {
+        let mark = UInt64(bitPattern: day) << (64 - Self.markBits)
+        self.init(exact: exact & Self.hashBits | mark, near: near & Self.hashBits | mark)
+    }
+
+    /// Which key they were made under.
+    var mark: Int { Int(exact >> (64 - Self.markBits)) }
+
+    /// How the address of a launch compares with that of a click; ``AddressAgreement/missing`` where one is not known, or
+    /// where they were hashed under different keys.
     public static func agreement(_ click: AddressHashes?, _ launch: AddressHashes?) -> AddressAgreement {
-        guard let click, let launch else { return .missing }
+        guard let click, let launch, click.mark == launch.mark else { return .missing }
         if click.exact == launch.exact { return .exact }
         return click.near == launch.near ? .near : .differs
     }
@@ -24,12 +43,13 @@ extension NetworkAddress {
 }
 
 extension ServerKey {
-    /// What is stored instead of an address; nil for one that tells nothing.
+    /// What is stored instead of an address, as of 1970; nil for one that tells nothing.
     public func addressHashes(of address: NetworkAddress) -> AddressHashes? {
         guard address.tellsVisitors else { return nil }
         return AddressHashes(
             exact: addressHash(of: address.prefix(ipv4Bits: 32, ipv6Bits: 64), bits: 0),
-            near: addressHash(of: address.prefix(ipv4Bits: 24, ipv6Bits: 48), bits: 1)
+            near: addressHash(of: address.prefix(ipv4Bits: 24, ipv6Bits: 48), bits: 1),
+            keyedOn: 0
         )
     }
 }

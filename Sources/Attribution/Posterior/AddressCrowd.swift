@@ -12,6 +12,10 @@ public struct AddressCrowd: Equatable, Sendable {
     /// ``CounterFamily/launchesNearAddress``, the exact ones included, at its present worth.
     public var launchesNear: Double
 
+    /// How much of the launches from which the model has learnt came while addresses could be compared with this one's,
+    /// 0…1: those of days whose keys are gone are not among the counts above.
+    public var coverage: Double = 1
+
     /// An address with so many clicks is crowded, however many more there are: launches then tell the rest.
     public static let enough = 1000.0
 

@@ -3,6 +3,8 @@ struct AddressLikelihood {
     private let crowd: AddressCrowd
     private let model: MatchingModel
     private let total: Double
+    /// With an address, as far as they would be counted at the launch's own.
+    private let launches: Double
     private let rush: Rush
 
     /// What keeps a likelihood from being certain in either direction.
@@ -12,16 +14,17 @@ struct AddressLikelihood {
         crowd = evidence.crowd
         rush = Rush(evidence.candidates)
         self.model = model
-        total = crowd.liveClicks + model.launchesWithAddress + 1
+        launches = model.launchesWithAddress * min(max(crowd.coverage, 0), 1)
+        total = crowd.liveClicks + launches + 1
     }
 
     /// The probability that a stranger has exactly the launch's address, not counting so many clicks of our own.
     func strangerExact(own: Double) -> Double {
         let others = max(0, crowd.clicksExact - own) + crowd.launchesExact
         // An address nobody else was seen at is as frequent as such addresses turned out to be.
-        let seen = others / total + model.repeatExact / (model.launchesWithAddress + 1)
-        let launches = crowd.launchesExact / (model.launchesWithAddress + 1)
-        let crowded = crowd.clicksExact >= AddressCrowd.enough ? launches : 0
+        let seen = others / total + model.repeatExact / (launches + 1)
+        let share = crowd.launchesExact / (launches + 1)
+        let crowded = crowd.clicksExact >= AddressCrowd.enough ? share : 0
         return clamped(max(seen, crowded, rush.exact(own: own)))
     }
 
@@ -29,7 +32,7 @@ struct AddressLikelihood {
     func strangerNear(own: Double) -> Double {
         let clicks = max(0, crowd.clicksNear - crowd.clicksExact - own)
         let others = clicks + max(0, crowd.launchesNear - crowd.launchesExact)
-        let seen = others / total + model.repeatNear / (model.launchesWithAddress + 1)
+        let seen = others / total + model.repeatNear / (launches + 1)
         return clamped(max(seen, rush.near(own: own)))
     }
 

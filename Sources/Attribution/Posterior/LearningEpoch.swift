@@ -50,6 +50,13 @@ public struct LearningEpoch: Equatable, Sendable {
         return meanLife * (1 - cmath_exp(-seconds / meanLife))
     }
 
+    /// Which share of what a family's counters stand for at `moment` has come since another one, 0…1.
+    public func coverage(of family: CounterFamily, since: Timestamp, at moment: Timestamp) -> Double {
+        let all = observedSeconds(family, at: moment)
+        guard since > began, all > 0 else { return 1 }
+        return min(1, LearningEpoch(began: since).observedSeconds(family, at: moment) / all)
+    }
+
     /// What a count of `seconds` ago is still worth.
     static func fading(_ seconds: Double, halfLife: Double) -> Double {
         cmath_exp2(-max(0, seconds) / halfLife)

@@ -31,12 +31,6 @@ extension WriteContext {
         return .success(())
     }
 
-    func confirm(serverKey check: KeyedHash) throws(SQLiteError) -> Bool {
-        let word = Int64(bitPattern: check.index)
-        try connection.statement(DirectorySQL.rememberServerKey).run(word)
-        return try connection.statement(DirectorySQL.findServerKey).first { $0.integer(0) } == word
-    }
-
     func update(_ app: AppID, to settings: App.Settings) throws(SQLiteError) -> Result<Void, StoreError> {
         guard try scope(of: app, isTest: false) != nil else {
             return .failure(StoreError(.notFound, "this app does not exist"))
@@ -129,9 +123,6 @@ extension WriteContext {
 }
 
 enum DirectorySQL {
-    static let rememberServerKey: StaticString =
-        "INSERT INTO progress VALUES ('server_key', ?1) ON CONFLICT DO NOTHING"
-    static let findServerKey: StaticString = "SELECT value FROM progress WHERE name = 'server_key'"
     static let insertApp: StaticString = """
         INSERT INTO apps (id_high, id_low, name, open_clicks, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
         """

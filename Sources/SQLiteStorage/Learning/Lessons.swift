@@ -85,8 +85,8 @@ struct Lessons {
                     check.traits,
                     report.evidence ?? CandidateEvidence(candidates: []),
                     fingerprint: key.index,
-                    exact: address?.exact,
-                    near: address?.near,
+                    exact: address?.present.exact,
+                    near: address?.present.near,
                     model: model,
                     into: &increments
                 )

@@ -36,9 +36,10 @@ public struct DatabaseContent: Equatable, Sendable {
         serverKeyCheck = counts.serverKeyCheck
     }
 
-    /// Whether the hashes were made with this key; nil where the database does not say, because nothing was hashed.
-    public func fits(_ key: ServerKey) -> Bool? {
-        serverKeyCheck.map { $0 == Int64(bitPattern: key.check.index) }
+    /// Whether one of the keys is the one under which the database stored last; nil where it does not say, because nothing
+    /// was hashed.
+    public func fits(_ keys: [ServerKey]) -> Bool? {
+        serverKeyCheck.map { stored in keys.contains { stored == Int64(bitPattern: $0.check.index) } }
     }
 
     private struct Counts {
@@ -56,7 +57,7 @@ public struct DatabaseContent: Equatable, Sendable {
                 "SELECT recorded_at FROM clicks ORDER BY id DESC LIMIT 1"
             )
             .first { Timestamp(milliseconds: $0.integer(0)) }
-            serverKeyCheck = try connection.statement(DirectorySQL.findServerKey).first { $0.integer(0) }
+            serverKeyCheck = try connection.statement(KeySQL.present).first { $0.integer(0) }
         }
     }
 }

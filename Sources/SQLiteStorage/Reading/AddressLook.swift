@@ -39,7 +39,7 @@ struct AddressLook {
         }
         for (position, isExact) in found.prefix(CandidateEvidence.listed) {
             if let row = try Self.open(position, look.key, scope, at: moment, on: connection) {
-                candidates.append(row.candidate(address))
+                candidates.append(row.candidate(AddressHashes.agreement(row.address, address)))
             } else if isExact, let claimedAt = try Self.claim(of: position.click, on: connection) {
                 claimedExact += 1
                 candidates.append(Self.claimed(position, at: claimedAt))

@@ -12,8 +12,7 @@ struct CheckLook {
     let requestSummary: (HotSummary.Key) -> Void
 
     func view() throws(SQLiteError) -> CheckView {
-        if let install = check.install,
-            let row = try ClaimRow.ofInstall(install, scope, at: check.at, on: connection),
+        if let row = try ClaimRow.ofInstall(check, scope, on: connection),
             let claim = try row.claim(for: check, on: connection)
         {
             return offer(row, claim)
@@ -67,7 +66,7 @@ struct CheckLook {
     private func mayRepeat(_ row: ClaimRow, of id: ClickID) -> Bool {
         guard check.install == nil, check.replayGrace > 0 else { return false }
         let age = check.at.milliseconds(since: row.claimedAt)
-        return abs(age) <= check.replayGrace && row.caller == check.caller.hash
+        return abs(age) <= check.replayGrace && check.callers.contains { $0 == row.caller }
             && ledger.wasAnswered(id, before: check.firstByteAt)
     }
 
@@ -80,7 +79,7 @@ struct CheckLook {
             return .offered(view)
         }
         guard let newest = look.open.first else { return .nothing(nil) }
-        return .live(newest.candidate(nil).click)
+        return .live(newest.candidate(.missing).click)
     }
 
     /// A surer way has led to a click: what the fingerprint would have said is asked for as well, because such launches
@@ -90,11 +89,30 @@ struct CheckLook {
         let looks = try keyLooks()
         guard looks.contains(where: { !$0.open.isEmpty }) else { return view }
         (view.evidence, view.model) = try weighed(looks)
+        view.storedFingerprint = storedFingerprint(looks)
         return view
     }
 
     private func fingerprintView(orElse reason: NoMatchReason?) throws(SQLiteError) -> CheckView {
         let looks = try keyLooks()
+        var view = try fingerprintView(looks, orElse: reason)
+        view.storedFingerprint = storedFingerprint(looks)
+        return view
+    }
+
+    /// The launch's first fingerprint under the server key under which clicks have it; nil where that is the present one.
+    private func storedFingerprint(_ looks: [KeyLook]) -> KeyedHash? {
+        guard check.ladder.isUnderSeveralKeys else { return nil }
+        let keys = check.ladder.firstUnderEachKey
+        let found = keys.first { key in
+            looks.contains { $0.key == key && ($0.newestUnclosed != nil || $0.lastClosed != nil) }
+        }
+        return found == keys[0] ? nil : found
+    }
+
+    private func fingerprintView(_ looks: [KeyLook], orElse reason: NoMatchReason?) throws(SQLiteError)
+        -> CheckView
+    {
         let newest = looks.compactMap { $0.open.first?.position }.max()
         let closed = looks.compactMap { look in look.lastClosed.map { (look.key, $0) } }
             .max { $0.1.closedAt < $1.1.closedAt }

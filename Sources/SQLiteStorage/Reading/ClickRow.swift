@@ -99,15 +99,19 @@ struct ClaimRow {
     }
 
     /// The claim of the check's installation whose click's window has not ended.
-    static func ofInstall(_ install: KeyedHash, _ scope: Scope, at now: Timestamp, on connection: Connection)
-        throws(SQLiteError) -> ClaimRow?
+    static func ofInstall(_ check: Check, _ scope: Scope, on connection: Connection) throws(SQLiteError)
+        -> ClaimRow?
     {
-        try connection.statement(byInstall).first(
-            scope.number,
-            install.index,
-            install.rest,
-            now.milliseconds
-        ) { row throws(SQLiteError) in try ClaimRow(row) }
+        for install in check.installs {
+            let row = try connection.statement(byInstall).first(
+                scope.number,
+                install.index,
+                install.rest,
+                check.at.milliseconds
+            ) { row throws(SQLiteError) in try ClaimRow(row) }
+            if let row { return row }
+        }
+        return nil
     }
 
     /// An answer to this key that was seen to fail, of a click whose window has not ended.
@@ -128,15 +132,18 @@ struct ClaimRow {
     static func ofCaller(_ scope: Scope, _ key: KeyedHash, _ check: Check, on connection: Connection)
         throws(SQLiteError) -> ClaimRow?
     {
-        let caller = check.caller.hash
-        return try connection.statement(byCaller).first(
-            scope.number,
-            key.index,
-            caller.index,
-            caller.rest,
-            check.at.advanced(byMilliseconds: -check.replayGrace).milliseconds,
-            check.at.advanced(byMilliseconds: check.replayGrace).milliseconds
-        ) { row throws(SQLiteError) in try ClaimRow(row) }
+        for caller in check.callers {
+            let row = try connection.statement(byCaller).first(
+                scope.number,
+                key.index,
+                caller.index,
+                caller.rest,
+                check.at.advanced(byMilliseconds: -check.replayGrace).milliseconds,
+                check.at.advanced(byMilliseconds: check.replayGrace).milliseconds
+            ) { row throws(SQLiteError) in try ClaimRow(row) }
+            if let row { return row }
+        }
+        return nil
     }
 
     static let byClick: StaticString = """

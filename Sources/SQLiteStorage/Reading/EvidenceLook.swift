@@ -9,25 +9,29 @@ struct EvidenceLook {
 
     /// From what was found by each of the launch's keys; learnt sums are relative to the epoch.
     func evidence(_ looks: [KeyLook], _ epoch: LearningEpoch) throws(SQLiteError) -> CandidateEvidence {
-        let address = check.details.value.address
+        var address = check.details.value.address
         var evidence = CandidateEvidence(candidates: [])
         var told: Set<Int64> = []
         // A click is found by several of a launch's keys: the first of them counts.
         for look in looks {
             for row in look.open where looks.count == 1 || told.insert(row.click).inserted {
-                evidence.candidates.append(row.candidate(address))
+                evidence.candidates.append(row.candidate(address?.agreement(with: row.address) ?? .missing))
             }
             if evidence.background.isEmpty { evidence.background = look.background }
         }
         let moment = check.at
         evidence.crowd.liveClicks = Double(try LiveClicks.count(of: scope, at: moment, on: connection))
-        if let address {
-            try addAgreeing(address, looks, &told, to: &evidence)
-            let (exact, near) = (address.exact, address.near)
-            evidence.crowd.launchesExact = try learnt(.launchesAtAddress, exact, epoch)
-            evidence.crowd.launchesNear = try learnt(.launchesNearAddress, near, epoch)
+        if let since = address?.since {
+            evidence.crowd.coverage = epoch.coverage(of: .launchesAtAddress, since: since, at: moment)
         }
-        if let first = looks.first { evidence.organic = try learnt(.organic, first.key.index, epoch) }
+        for hashes in address?.searched() ?? [] {
+            try addAgreeing(hashes, looks, &told, to: &evidence)
+            evidence.crowd.launchesExact += try learnt(.launchesAtAddress, hashes.exact, epoch)
+            evidence.crowd.launchesNear += try learnt(.launchesNearAddress, hashes.near, epoch)
+        }
+        for key in check.ladder.firstUnderEachKey {
+            evidence.organic += try learnt(.organic, key.index, epoch)
+        }
         return evidence
     }
 
@@ -37,15 +41,18 @@ struct EvidenceLook {
         _ told: inout Set<Int64>,
         to evidence: inout CandidateEvidence
     ) throws(SQLiteError) {
+        var crowd = AddressCrowd()
         for look in looks where look.newestUnclosed != nil || looks.count == 1 {
             let around = try AddressLook(address, look, scope, at: check.at, on: connection)
             for candidate in around.candidates
             where looks.count == 1 || told.insert(Int64(bitPattern: candidate.click.high)).inserted {
                 evidence.candidates.append(candidate)
             }
-            evidence.crowd.clicksExact = max(evidence.crowd.clicksExact, around.clicksExact)
-            evidence.crowd.clicksNear = max(evidence.crowd.clicksNear, around.clicksNear)
+            crowd.clicksExact = max(crowd.clicksExact, around.clicksExact)
+            crowd.clicksNear = max(crowd.clicksNear, around.clicksNear)
         }
+        evidence.crowd.clicksExact = min(evidence.crowd.clicksExact + crowd.clicksExact, AddressCrowd.enough)
+        evidence.crowd.clicksNear = min(evidence.crowd.clicksNear + crowd.clicksNear, AddressCrowd.enough)
     }
 
     private func learnt(_ family: CounterFamily, _ key: UInt64, _ epoch: LearningEpoch) throws(SQLiteError)

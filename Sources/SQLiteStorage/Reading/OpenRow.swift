@@ -34,7 +34,7 @@ struct OpenRow {
 
     var position: RowPosition { RowPosition(clickedAt: clickedAt, click: click) }
 
-    func candidate(_ launch: AddressHashes?, claimedAt: Timestamp? = nil) -> Candidate {
+    func candidate(_ agreement: AddressAgreement, claimedAt: Timestamp? = nil) -> Candidate {
         Candidate(
             // The second half of an identifier is not needed to find a click by.
             click: ClickID(high: UInt64(bitPattern: click), low: 0),
@@ -43,7 +43,7 @@ struct OpenRow {
             platform: lane.platform,
             form: lane.form,
             weight: weight,
-            address: AddressHashes.agreement(address, launch),
+            address: agreement,
             visitor: visitor,
             hasAddress: address != nil,
             release: release,

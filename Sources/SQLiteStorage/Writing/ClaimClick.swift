@@ -41,8 +41,7 @@ extension WriteContext {
     private func attempt(_ choice: ClickChoice, _ scope: Scope, _ check: Check) throws(SQLiteError)
         -> ClaimWrite
     {
-        if let install = check.install,
-            let earlier = try ClaimRow.ofInstall(install, scope, at: check.at, on: connection),
+        if let earlier = try ClaimRow.ofInstall(check, scope, on: connection),
             let claim = try earlier.claim(for: check, on: connection)
         {
             // Overlapping checks of one installation share the answer, and with it the right to have it again.
@@ -64,8 +63,8 @@ extension WriteContext {
             competingClicks: choice.competingClicks,
             isCampaignOnly: choice.isCampaignOnly
         )
-        try insert(claim, check, scope)
-        let retired = try retireDuplicates(of: rows)
+        try insert(claim, check, foundBy: rows.fingerprints, scope)
+        let retired = try retireDuplicates(of: rows, check)
         try count(claim, check, scope)
 
         for expiry in retired + [click.facts.expiresAt] {
@@ -124,9 +123,13 @@ extension WriteContext {
         return ClaimWrite(.replayed(claim), mustBeDelivered: true)
     }
 
-    private func insert(_ claim: Claim, _ check: Check, _ scope: Scope) throws(SQLiteError) {
-        // One that is found again by its token alone has none.
-        let key = check.ladder.fingerprints.first ?? check.ladder.advertisingIDs.first
+    private func insert(_ claim: Claim, _ check: Check, foundBy keys: [KeyedHash], _ scope: Scope)
+        throws(SQLiteError)
+    {
+        // The key that the click has too, so that an answer which is lost is found where its closed rows are. One that is
+        // found again by its token alone has none.
+        let asked = check.ladder.fingerprints + check.ladder.advertisingIDs
+        let key = asked.count > 1 ? asked.first(where: keys.contains) ?? asked.first : asked.first
         try connection.statement(ClaimSQL.insert).run(
             claim.click.id.high,
             scope.number,
@@ -147,9 +150,23 @@ extension WriteContext {
     /// Closes the same visitor's other clicks of the same minutes, so that a reinstall does not match them.
     ///
     /// - Returns: when they would have expired.
-    private func retireDuplicates(of claimed: ClickFingerprints) throws(SQLiteError) -> [Timestamp] {
+    private func retireDuplicates(of claimed: ClickFingerprints, _ check: Check) throws(SQLiteError)
+        -> [Timestamp]
+    {
         // A visit is made of the first fingerprint: its duplicates have it too.
         guard let fingerprint = claimed.fingerprints.first else { return [] }
+        var retired = try retireDuplicates(of: claimed, under: fingerprint)
+        guard check.ladder.isUnderSeveralKeys else { return retired }
+        // Or under another server key, where one was put in the place of another between two taps.
+        for other in check.ladder.firstUnderEachKey where other != fingerprint {
+            retired += try retireDuplicates(of: claimed, under: other)
+        }
+        return retired
+    }
+
+    private func retireDuplicates(of claimed: ClickFingerprints, under fingerprint: KeyedHash)
+        throws(SQLiteError) -> [Timestamp]
+    {
         let first = claimed.clickedAt.advanced(byMilliseconds: -Self.retiredMilliseconds).milliseconds
         let last = claimed.clickedAt.advanced(byMilliseconds: Self.retiredMilliseconds).milliseconds
         let (scope, visit) = (claimed.scope.number, claimed.visit.index)

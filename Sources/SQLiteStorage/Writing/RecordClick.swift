@@ -17,12 +17,15 @@ extension WriteContext {
         let entries = click.indexEntries
         try insert(click, entries, id, scope)
         try open(Int64(bitPattern: id.high), click, entries, scope)
+        let need = addressDays.need(of: click)
+        if let need { try addressDays.write(need, to: connection) }
         let traits = CountedTraits(facts)
         try count(facts.isRobot ? .robots : .clicks, of: traits, scope, at: facts.recordedAt)
         if !facts.isRobot {
             drift.add(DriftCount(trials: 1), of: facts.driftGroup, in: scope, at: facts.recordedAt)
         }
 
+        if let need { addressDays.note(need) }
         visits.add(Int64(bitPattern: id.high), of: scope, click.visit, recordedAt: facts.recordedAt)
         if !facts.isRobot {
             counters.addLive(1, of: scope, expiringAt: facts.expiresAt)
@@ -34,12 +37,23 @@ extension WriteContext {
     private func repeated(by click: NewClick, _ scope: Scope) throws(SQLiteError) -> Click? {
         let facts = click.facts
         var id = try unclaimed(visits.click(of: scope, click.visit, recordedAt: facts.recordedAt))
+        if id == nil, let visit = click.earlier.visit {
+            id = try unclaimed(visits.click(of: scope, visit, recordedAt: facts.recordedAt))
+        }
         if let idempotency = click.idempotency {
             let statement = try connection.statement(RecordSQL.findIdempotent)
-            let found = try statement.first(scope.number, idempotency.index, idempotency.rest) {
-                $0.integer(0)
+            for key in [idempotency] + click.earlier.idempotencies {
+                guard
+                    let found = try statement.first(
+                        scope.number,
+                        key.index,
+                        key.rest,
+                        read: { $0.integer(0) }
+                    )
+                else { continue }
+                id = found
+                break
             }
-            id = found ?? id
         }
         guard let id else { return nil }
         // Nil when retention has deleted it meanwhile: then this is the first one.
@@ -50,8 +64,9 @@ extension WriteContext {
     /// fingerprint too.
     private func isFound(_ first: Click, by click: NewClick) throws(SQLiteError) -> Bool {
         let rows = try ClickFingerprints.find(Int64(bitPattern: first.id.high), on: connection)
-        guard let rows, rows.visit != click.visit else { return true }
-        return click.fingerprints.allSatisfy { rows.fingerprints.contains($0.key) }
+        guard let rows, rows.visit != click.visit, rows.visit != click.earlier.visit else { return true }
+        let own = [click.fingerprints.map(\.key)] + click.earlier.fingerprints
+        return own.contains { $0.allSatisfy(rows.fingerprints.contains) }
     }
 
     /// A visit that has led to its first launch is over: the next post is a new click, however soon it comes.

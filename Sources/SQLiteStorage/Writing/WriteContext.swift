@@ -17,6 +17,7 @@ final class WriteContext {
     var visits = RecentVisits()
     var counters = CounterBatch()
     var drift = DriftBatch()
+    var addressDays = AddressDays()
     var filters: FilterKeeper
     /// Whether apps or keys were changed.
     var changesDirectory = false
@@ -70,6 +71,7 @@ final class WriteContext {
         closedBefore.rollback()
         counters.removeAll()
         drift.rollback()
+        addressDays.rollback()
         register.forgetAll()
         changesDirectory = false
         // Where SQLite cannot undo any more, it has undone already, or the connection is given up.

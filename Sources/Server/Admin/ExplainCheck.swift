@@ -6,7 +6,7 @@ internal import HTTPServer
 enum ExplainCheck {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let keys = [context.service.serverKey]
+        let keys = context.keys.server.all
         // A fingerprint in a path would stand in the logs of proxies.
         guard let text = exchange.parameter.map(QueryItem.text(ofPathPart:)), Fingerprint(hex: text) == nil,
             let reference = CheckReference(text, keys: keys)

@@ -5,7 +5,7 @@ internal import HTTPServer
 enum ListChecks {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let query = try self.query(exchange, context.service)
+        let query = try self.query(exchange, context.keys)
         let page: CheckPage
         do throws(StoreError) {
             page = try await context.stores.checks.checks(query)
@@ -24,7 +24,7 @@ enum ListChecks {
         return Response(.ok, json: json)
     }
 
-    private static func query(_ exchange: Exchange, _ service: Service) throws(APIError) -> CheckQuery {
+    private static func query(_ exchange: Exchange, _ keys: Keyring) throws(APIError) -> CheckQuery {
         var query = CheckQuery(isTest: try exchange.testItem(), limit: try limit(exchange))
         query.app = try exchange.appItem()?.id
         query.campaign = try exchange.campaignItem()
@@ -33,7 +33,7 @@ enum ListChecks {
         query.reason = try word("reason", exchange)
         if let text = exchange.queryItem("fingerprint") {
             guard let fingerprint = Fingerprint(hex: text) else { throw .invalidFingerprint }
-            query.fingerprints = [service.serverKey.keyed(fingerprint)]
+            query.fingerprints = keys.keyed(fingerprint)
         }
         if let text = exchange.queryItem("before"), !text.isEmpty {
             guard let id = CheckID(text) else {

@@ -19,6 +19,8 @@ struct ClickDevice {
     let canonicalText: String?
     /// Values that a fingerprint may not hold.
     let signals: [SignalValue]
+    /// The fingerprints themselves, in the order of ``fingerprints``.
+    private let ownFingerprints: [Fingerprint]
     /// What is lacking for any fingerprint, by the names of the body's members; empty where there is one.
     let missing: [String]
 
@@ -27,9 +29,10 @@ struct ClickDevice {
         _ claims: ClickClaims,
         _ app: App,
         _ request: Request,
-        _ service: Service
+        _ service: Service,
+        _ serverKey: ServerKey
     ) throws(APIError) {
-        let (serverKey, devices) = (service.serverKey, service.settings.devices)
+        let devices = service.settings.devices
         let canonical = CanonicalSignals(
             body.signals ?? DeviceSignals(),
             claims.headers,
@@ -41,7 +44,9 @@ struct ClickDevice {
         isRobot = service.settings.robots.isRobot(claims.userAgent) || AutomaticVisit.isAnnounced(by: request)
         let hasSignals = body.signals != nil
         canonicalText = hasSignals ? canonical.line : nil
-        signals = hasSignals ? service.signals(canonical.evidence(data: devices)) : []
+        signals =
+            hasSignals
+            ? canonical.evidence(data: devices).map { serverKey.signal($0.component, $0.text) } : []
         let localization = app.settings.localization(devices.languages)
         let made = hasSignals ? canonical.fingerprints(localization: localization, data: devices) : []
         let primary = body.fingerprint ?? made.first?.fingerprint
@@ -53,6 +58,7 @@ struct ClickDevice {
         isContradictory = !made.isEmpty && !isKnown
         let release = OSRelease(canonical.system, on: canonical.platform)
         let own = isKnown ? nil : body.fingerprint
+        ownFingerprints = (own.map { [$0] } ?? []) + made.map(\.fingerprint)
         fingerprints =
             (own.map { [FingerprintEntry(form: nil, key: serverKey.keyed($0), release: release)] } ?? [])
             + made.map { made in
@@ -63,6 +69,11 @@ struct ClickDevice {
                     release: made.osVersion.map { OSRelease($0, on: canonical.platform) } ?? release
                 )
             }
+    }
+
+    /// The fingerprints as they would be stored under another server key.
+    func keys(under key: ServerKey) -> [KeyedHash] {
+        ownFingerprints.map(key.keyed)
     }
 
     /// The members that are lacking in signals of which some say something: such a click is found by its token.

@@ -12,15 +12,23 @@ enum RecordClick {
         exchange.app = app.id
         let claims = try ClickClaims(body, exchange, window: window(body, app, context))
         let destination = try ClickDestination.url(of: body, app: app, key: exchange.key)
-        let device = try ClickDevice(body, claims, app, exchange.request, context.service)
-        let click = newClick(body, app, claims, destination, device, context, exchange)
+        let keys = context.keys
+        let device = try ClickDevice(
+            body,
+            claims,
+            app,
+            exchange.request,
+            context.service,
+            keys.server.present
+        )
+        let click = newClick(body, app, claims, destination, device, context, keys, exchange)
         let outcome: RecordOutcome
         do throws(StoreError) {
             outcome = try await context.stores.clicks.record(click)
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
-        return answer(outcome, device, context.service.serverKey, &exchange)
+        return answer(outcome, device, keys.server.present, &exchange)
     }
 
     private static func window(_ body: ClickBody, _ app: App, _ context: LoopContext) -> AttributionWindow {
@@ -34,30 +42,40 @@ enum RecordClick {
         _ destination: DeepLinkURL,
         _ device: ClickDevice,
         _ context: LoopContext,
+        _ keys: Keyring,
         _ exchange: Exchange
     ) -> NewClick {
         let facts = facts(body, app, claims, destination, device, context, exchange)
-        let serverKey = context.service.serverKey
-        return NewClick(
-            facts: facts,
-            fingerprints: device.fingerprints,
-            visit: serverKey.visit(
+        func visit(_ key: AddressKey) -> KeyedHash {
+            key.visit(
                 app: app.id,
                 isTest: facts.isTest,
                 fingerprint: device.primary,
                 destinationOrLink: destination.text,
                 address: claims.address,
                 userAgent: visitorAgent(claims, device)
-            ),
-            evidence: evidence(body, facts, claims, device, context.service),
-            idempotency: body.idempotencyKey.map {
-                serverKey.idempotency(
-                    app: app.id,
-                    isTest: facts.isTest,
-                    key: idempotencyScope(claims, exchange) + $0
-                )
-            }
+            )
+        }
+        func idempotency(_ key: ServerKey, _ text: String) -> KeyedHash {
+            let text = idempotencyScope(claims, exchange) + text
+            return key.idempotency(app: app.id, isTest: facts.isTest, key: text)
+        }
+        let addressKey = keys.addresses.key(at: exchange.now)
+        var click = NewClick(
+            facts: facts,
+            fingerprints: device.fingerprints,
+            visit: visit(addressKey),
+            evidence: evidence(body, facts, claims, device, context.service, keys, addressKey),
+            idempotency: body.idempotencyKey.map { idempotency(keys.server.present, $0) }
         )
+        if let earlier = keys.addresses.keyOfPost(before: exchange.now) {
+            click.earlier.visit = visit(earlier)
+        }
+        if let text = body.idempotencyKey, !keys.server.others.isEmpty {
+            click.earlier.idempotencies = keys.server.others.map { idempotency($0, text) }
+            click.earlier.fingerprints = keys.server.others.map { device.keys(under: $0) }
+        }
+        return click
     }
 
     /// Two visitors without a fingerprint are told apart by what little their signals say.
@@ -71,9 +89,11 @@ enum RecordClick {
         _ facts: Click.Facts,
         _ claims: ClickClaims,
         _ device: ClickDevice,
-        _ service: Service
+        _ service: Service,
+        _ keys: Keyring,
+        _ addressKey: AddressKey
     ) -> ClickEvidence {
-        let (serverKey, address) = (service.serverKey, service.addressHashes(of: claims.address))
+        let address = service.addressHashes(of: claims.address, addressKey)
         var ids = body.advertisingIDs
         for id in AdvertisingID.ids(in: facts.destination.queryItems)
         where !ids.contains(where: { $0.kind == id.kind }) {
@@ -81,11 +101,11 @@ enum RecordClick {
         }
         return ClickEvidence(
             address: address,
-            visitor: serverKey.visitor(address, userAgent: claims.userAgent),
+            visitor: addressKey.visitor(address, userAgent: claims.userAgent),
             signals: device.signals,
             canonicalText: device.canonicalText,
             advertisingIDs: ids.map { id in
-                let key = serverKey.advertisingID(app: facts.app, isTest: facts.isTest, id: id)
+                let key = keys.server.present.advertisingID(app: facts.app, isTest: facts.isTest, id: id)
                 return AdvertisingIDEntry(id.kind, key: key)
             }
         )

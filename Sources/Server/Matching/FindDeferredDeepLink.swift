@@ -13,7 +13,7 @@ enum FindDeferredDeepLink {
             launch = try FirstLaunch(exchange, context, fingerprint: fingerprint)
             ladder =
                 launch.policy.usesFingerprints
-                ? MatchingLadder(fingerprint: context.service.serverKey.keyed(fingerprint))
+                ? MatchingLadder(fingerprintUnderEachKey: launch.keys.keyed(fingerprint))
                 : launch.ladder(LaunchEvidence(), [], exchange.directory)
         } else {
             (launch, ladder) = try readEverything(fingerprint, exchange, context)
@@ -70,10 +70,10 @@ extension FirstLaunch {
             LaunchSignals($0, given: fingerprint, isWeighedByGiven: true, data: devices)
         }
         return LaunchDetails(
-            address: service.addressHashes(of: address),
+            address: comparedAddress,
             // The agent of the app's own requests is written by the system, and tells the minor version.
             release: release ?? told?.release,
-            signals: told.map { service.signals($0.beside) } ?? [],
+            signals: told.map { signals($0.beside) } ?? [],
             sdkVersion: LaunchFields.sdkVersion(request),
             requestID: requestID
         )

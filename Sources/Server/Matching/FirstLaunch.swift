@@ -15,6 +15,7 @@ final class FirstLaunch: Sendable {
     let policy: MatchPolicy
     let fingerprint: Fingerprint?
     let service: Service
+    let keys: Keyring
     /// What it brought besides a fingerprint, as one text; nil for nothing.
     private let moreEvidence: (@Sendable () -> String)?
 
@@ -36,11 +37,12 @@ final class FirstLaunch: Sendable {
         self.policy = policy
         self.fingerprint = fingerprint
         service = context.service
+        let keys = context.keys
+        self.keys = keys
         let isTest = key.kind == .test
         self.isTest = isTest
-        let serverKey = context.service.serverKey
         if let evidence {
-            moreEvidence = { serverKey.text(of: evidence, app: app, isTest: isTest) }
+            moreEvidence = { keys.server.oldest.text(of: evidence, app: app, isTest: isTest) }
         } else {
             moreEvidence = nil
         }
@@ -58,23 +60,47 @@ final class FirstLaunch: Sendable {
             of: app,
             isTest: isTest,
             among: directory.apps.lazy.map { $0.id },
-            keys: [service.serverKey],
+            keys: keys.server.all,
             at: now
         )
     }
 
     /// Another launch that has the fingerprint, the address and the agent in common has other tokens, ids or signals.
-    var caller: Caller {
-        Caller(madeBy: { [self] in
-            service.serverKey.caller(
-                key: key,
-                isTest: isTest,
-                fingerprint: fingerprint,
-                evidence: moreEvidence?() ?? "",
-                address: address,
-                userAgent: agent
-            )
+    private var caller: Caller {
+        Caller(madeBy: { [self] in caller(keys.addresses.key(at: now)) })
+    }
+
+    /// Who it was on the days before, as far as an answer of then may be given again.
+    private var earlierCallers: Deferred<[KeyedHash]> {
+        Deferred(madeBy: { [self] in
+            let first = AddressKeys.day(of: now.advanced(byMilliseconds: -service.settings.replayGrace))
+            let present = keys.addresses.key(at: now).day
+            let days = (max(first, keys.addresses.firstDay)..<max(present, first, keys.addresses.firstDay))
+                .suffix(Self.mostDays)
+            return days.reversed().map { caller(keys.addresses.key(on: $0)) }
         })
+    }
+
+    /// For a grace of a month.
+    private static let mostDays = 31
+
+    private func caller(_ addressKey: AddressKey) -> KeyedHash {
+        addressKey.caller(
+            key: key,
+            isTest: isTest,
+            fingerprint: fingerprint,
+            evidence: moreEvidence?() ?? "",
+            address: address,
+            userAgent: agent
+        )
+    }
+
+    /// What is compared and recorded instead of its address.
+    var comparedAddress: LaunchAddress? { service.launchAddress(address, keys, at: now) }
+
+    /// What is compared instead of signals' values.
+    func signals(_ values: [LaunchSignals.Value]) -> [SignalValue] {
+        values.map { keys.server.present.signal($0.component, $0.text) }
     }
 
     /// Empty where there is none.
@@ -106,8 +132,9 @@ final class FirstLaunch: Sendable {
                     ladder: ladder,
                     caller: caller,
                     install: installID.map {
-                        service.serverKey.install(app: app, isTest: isTest, installID: $0)
+                        keys.server.present.install(app: app, isTest: isTest, installID: $0)
                     },
+                    earlier: EarlierHashes(callers: earlierCallers, installs: earlierInstalls(installID)),
                     at: now,
                     firstByteAt: request.firstByteAt.nanoseconds,
                     replayGrace: service.settings.replayGrace,
@@ -131,6 +158,12 @@ final class FirstLaunch: Sendable {
             exchange.outcome = "no_match"
             return noMatch(reason)
         }
+    }
+
+    /// The installation as it was stored under other server keys.
+    private func earlierInstalls(_ installID: InstallID?) -> [KeyedHash] {
+        guard let installID, !keys.server.others.isEmpty else { return [] }
+        return keys.server.others.map { $0.install(app: app, isTest: isTest, installID: installID) }
     }
 
     /// An answer that is seen to fail on its way goes to the next check.

@@ -52,9 +52,9 @@ enum ResolveDeferredDeepLink {
 extension FirstLaunch {
     fileprivate func details(_ told: LaunchSignals?, installedAt: Timestamp?) -> LaunchDetails {
         LaunchDetails(
-            address: service.addressHashes(of: address),
+            address: comparedAddress,
             release: told?.release ?? release,
-            signals: told.map { service.signals($0.beside) } ?? [],
+            signals: told.map { signals($0.beside) } ?? [],
             sdkVersion: LaunchFields.sdkVersion(request),
             requestID: requestID,
             firstInstalledAt: installedAt

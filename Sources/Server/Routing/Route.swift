@@ -59,4 +59,14 @@ struct LoopContext {
     let service: Service
     let stores: Stores
     let launches = LaunchKinds()
+    private let loopKeys: LoopKeys
+
+    init(service: Service, stores: Stores) {
+        self.service = service
+        self.stores = stores
+        loopKeys = LoopKeys(service.keyring)
+    }
+
+    /// What values are hashed under now.
+    var keys: Keyring { loopKeys.latest }
 }

@@ -12,8 +12,9 @@ enum BackUp {
             "Writes a copy that holds every click acknowledged before it began, checks it, and gives it its name only"
                 + " when it is on disk: what was interrupted is called PATH.afterlink-partial, never PATH. A serving process goes"
                 + " on meanwhile.",
-            "The server key goes along, to PATH.key, because without it nothing in a restored database can be found."
-                + " Whoever has both has everything: keep them as you keep the database.",
+            "The server keys go along, to PATH.key, because without them nothing in a restored database can be found, and"
+                + " the address keys, to PATH.address-key. Whoever has all of them has everything: keep them as you keep"
+                + " the database.",
         ],
         operands: [
             CommandDescription.Operand(
@@ -24,7 +25,10 @@ enum BackUp {
         ],
         options: [
             CommandOption("overwrite", help: "Replace a backup of that name, once the new one is whole."),
-            CommandOption("without-server-key", help: "Leave the key out; it has to be kept elsewhere then."),
+            CommandOption(
+                "without-server-key",
+                help: "Leave the keys out; they have to be kept elsewhere then."
+            ),
             CommandOption("json", help: "Print a JSON object instead."),
         ],
         settings: CommandDatabase.settings + ["server-key-file"],
@@ -50,7 +54,8 @@ enum BackUp {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
         let key =
-            try arguments.has("without-server-key") ? nil : ServerKeyCopy(at: configuration.serverKeyPath)
+            try arguments.has("without-server-key")
+            ? nil : KeyCopy(server: configuration.serverKeyPath, addresses: configuration.addressKeyPath)
         let keyPath = path + ".key"
         try refuseOtherKey(key, at: keyPath)
         umask(0o077)
@@ -75,7 +80,7 @@ enum BackUp {
     private static func copy(
         _ configuration: Configuration,
         to path: String,
-        _ key: ServerKeyCopy?,
+        _ key: KeyCopy?,
         mayReplace: Bool
     ) throws(CommandFailure) -> DatabaseSummary {
         let signals = StopSignals()
@@ -91,23 +96,23 @@ enum BackUp {
         } catch {
             throw refusal(error)
         }
-        let isNewKey = key != nil && !TextFile.exists(path + ".key")
-        if isNewKey { try key?.create(at: path + ".key") }
+        let files = try key.map { key throws(CommandFailure) in try BackedUpKeys(key, beside: path) }
         do throws(StoreError) {
             _ = try copy.publish()
         } catch {
-            if isNewKey { TextFile.delete(path + ".key") }
+            files?.putBack()
             throw refusal(error)
         }
+        try files?.finish()
         return copy.summary
     }
 
     private static func confirm(
-        _ key: ServerKeyCopy?,
+        _ key: KeyCopy?,
         _ summary: DatabaseSummary,
         _ configuration: Configuration
     ) throws(StoreError) {
-        guard let key, summary.fits(key.key) == false else { return }
+        guard let key, summary.fits(key.keys) == false else { return }
         throw StoreError(
             .incompatible,
             "the server key \(configuration.serverKeyPath) is not the one that the database was made with: name its own"
@@ -116,8 +121,10 @@ enum BackUp {
     }
 
     /// A key of another database is not overwritten, and the key is written before the database.
-    private static func refuseOtherKey(_ key: ServerKeyCopy?, at path: String) throws(CommandFailure) {
-        guard let key, TextFile.exists(path), !key.isSame(asAt: path) else { return }
+    private static func refuseOtherKey(_ key: KeyCopy?, at path: String) throws(CommandFailure) {
+        guard let key, TextFile.exists(path) else { return }
+        let other = KeyCopy.text(at: path).flatMap { ServerKeyList($0) }
+        guard other?.isRelated(to: key.server) != true else { return }
         throw CommandFailure(
             "\(path) holds the server key of another database.",
             advice: "Give the backup another name, or move the key away."
@@ -152,7 +159,9 @@ enum BackUp {
         var text: String {
             let tenths = Int((seconds * 10).rounded())
             let key =
-                keyPath.map { "The server key went along, to \($0); keep both together, and from others." }
+                keyPath.map {
+                    "The keys went along, to \($0) and beside it; keep all together, and from others."
+                }
                 ?? "The server key was left out: without it, nothing in a restored database can be found."
             return """
                 Backed up \(summary.text) to \(path): \(summary.byteCount) bytes in \(tenths / 10).\(tenths % 10) s.

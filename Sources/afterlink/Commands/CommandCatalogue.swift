@@ -13,6 +13,8 @@ extension Program {
         CreateKey.description,
         ListKeys.description,
         RevokeKey.description,
+        RotateServerKey.description,
+        ListServerKeys.description,
         ShowStatistics.description,
         ExplainCheck.description,
         ShowCollisions.description,

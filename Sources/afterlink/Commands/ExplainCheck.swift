@@ -37,9 +37,9 @@ enum ExplainCheck {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
-        let key = try ServerKeyCopy(at: configuration.serverKeyPath).key
+        let keys = try KeyCopy(server: configuration.serverKeyPath).keys
         let text = invocation.arguments.operands.first ?? ""
-        guard let reference = CheckReference(text, keys: [key]) else {
+        guard let reference = CheckReference(text, keys: keys) else {
             throw CommandFailure(
                 .wrongUse,
                 "\"\(Table.printable(text))\" is no id of a check, request or click, and no fingerprint.",
@@ -49,7 +49,7 @@ enum ExplainCheck {
         let database = try CommandDatabase.open(configuration, for: .reading)
         defer { database.close() }
         let data = try TableFiles.settings(of: configuration).devices
-        let explainer = Explainer(keys: [key], directory: try database.directory(), data: data)
+        let explainer = Explainer(keys: keys, directory: try database.directory(), data: data)
         let isJSON = invocation.arguments.has("json")
         guard let explanation = try await database.explanation(of: reference, by: explainer) else {
             if case .click(let id) = reference, let material = try await database.material(ofClick: id) {

@@ -29,7 +29,12 @@ enum Initialise {
         let configuration = try ConfigurationReader.read(invocation)
         let database = try CommandDatabase.openOrMake(configuration)
         defer { database.close() }
-        let (_, firstApp) = try await FirstApp.prepare(database.apps, configuration, others: .always)
+        let (_, firstApp) = try await FirstApp.prepare(
+            database.store,
+            database.apps,
+            configuration,
+            others: .always
+        )
         guard let firstApp else {
             throw CommandFailure(
                 "The database \(configuration.databasePath) has an app already.",

@@ -17,7 +17,8 @@ enum Restore {
             CommandDescription.Operand(
                 placeholder: "BACKUP",
                 isRequired: true,
-                help: "What `afterlink backup` wrote; its key is expected at BACKUP.key."
+                help:
+                    "What `afterlink backup` wrote; its keys are expected at BACKUP.key and BACKUP.address-key."
             )
         ],
         options: [
@@ -77,8 +78,9 @@ enum Restore {
         } catch {
             throw refusal(error)
         }
-        let asideKey = configuration.databasePath + suffix + ".key"
-        try put(key, at: configuration.serverKeyPath, aside: asideKey, hasReplaced: aside != nil)
+        let asidePath = configuration.databasePath + suffix
+        try put(key, at: configuration.serverKeyPath, aside: asidePath + ".key", hasReplaced: aside != nil)
+        try putAddresses(key, at: configuration.addressKeyPath, aside: asidePath + KeyCopy.addressSuffix)
         let outcome = Outcome(configuration.databasePath, backup, aside, copy.summary, hasKey: key != nil)
         Console.print(arguments.has("json") ? outcome.json : outcome.text)
         return .done
@@ -88,7 +90,7 @@ enum Restore {
     private static func key(
         of backup: String,
         _ configuration: Configuration
-    ) throws(CommandFailure) -> ServerKeyCopy {
+    ) throws(CommandFailure) -> KeyCopy {
         let paths = [backup + ".key", configuration.serverKeyPath]
         guard let path = paths.first(where: TextFile.exists) else {
             throw CommandFailure(
@@ -99,11 +101,11 @@ enum Restore {
                     + " start before it is there."
             )
         }
-        return try ServerKeyCopy(at: path)
+        return try KeyCopy(server: path, addresses: backup + KeyCopy.addressSuffix)
     }
 
-    private static func confirm(_ key: ServerKeyCopy?, _ summary: DatabaseSummary) throws(StoreError) {
-        guard let key, summary.fits(key.key) == false else { return }
+    private static func confirm(_ key: KeyCopy?, _ summary: DatabaseSummary) throws(StoreError) {
+        guard let key, summary.fits(key.keys) == false else { return }
         throw StoreError(
             .incompatible,
             "the server key is not the one that the backup was made with: put its own beside it, as BACKUP.key"
@@ -111,11 +113,11 @@ enum Restore {
     }
 
     private static func refuseOtherKey(
-        _ key: ServerKeyCopy?,
+        _ key: KeyCopy?,
         at path: String,
         isReplacing: Bool
     ) throws(CommandFailure) {
-        guard let key, !isReplacing, TextFile.exists(path), !key.isSame(asAt: path) else { return }
+        guard let key, !isReplacing, TextFile.exists(path), !holds(path, key) else { return }
         throw CommandFailure(
             "\(path) holds another server key than the backup's.",
             advice:
@@ -123,13 +125,27 @@ enum Restore {
         )
     }
 
-    private static func put(_ key: ServerKeyCopy?, at path: String, aside: String, hasReplaced: Bool)
+    /// Whether a file holds every key of the backup: then there has been a rotation since, or none.
+    private static func holds(_ path: String, _ key: KeyCopy) -> Bool {
+        KeyCopy.text(at: path).flatMap { ServerKeyList($0) }?.holds(key.server) ?? false
+    }
+
+    /// Without those of the backup's time, the addresses of its live clicks are compared with none.
+    private static func putAddresses(_ key: KeyCopy?, at path: String, aside: String) throws(CommandFailure) {
+        guard let text = key?.addresses, KeyCopy.text(at: path) != text else { return }
+        if let former = KeyCopy.text(at: path) { try KeyCopy.put(former, at: aside) }
+        try KeyCopy.put(text, at: path)
+    }
+
+    private static func put(_ key: KeyCopy?, at path: String, aside: String, hasReplaced: Bool)
         throws(CommandFailure)
     {
         guard let key else { return }
-        if key.isSame(asAt: path) {
+        if holds(path, key) {
             // What was moved aside can be opened where it lies, too.
-            if hasReplaced, !TextFile.exists(aside) { try key.create(at: aside) }
+            if hasReplaced, !TextFile.exists(aside), let text = KeyCopy.text(at: path) {
+                try KeyCopy.put(text, at: aside)
+            }
             return
         }
         if TextFile.exists(path) {
@@ -142,7 +158,7 @@ enum Restore {
                 )
             }
         }
-        try key.create(at: path)
+        try KeyCopy.put(key.server.text, at: path)
     }
 
     private static func refusal(_ error: StoreError) -> CommandFailure {

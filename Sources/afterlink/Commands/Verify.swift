@@ -52,15 +52,15 @@ enum Verify {
     }
 
     private static func checks(_ configuration: Configuration) throws(CommandFailure) -> [VerifiedCheck] {
-        var key: ServerKey?
+        var keys: [ServerKey] = []
         var failure: CommandFailure?
         do throws(CommandFailure) {
-            key = try ServerKeyCopy(at: configuration.serverKeyPath).key
+            keys = try KeyCopy(server: configuration.serverKeyPath).keys
         } catch {
             failure = error
         }
         do throws(StoreError) {
-            return try Wiring.verify(configuration, key).map { check in
+            return try Wiring.verify(configuration, keys).map { check in
                 var check = check
                 if check.name == "server_key", let failure {
                     check.findings.append(failure.finding)

@@ -71,6 +71,9 @@ package struct Configuration: Sendable {
         serverKeyFile ?? databasePath + ".key"
     }
 
+    /// Where the keys for addresses come from.
+    package var addressKeyPath: String { databasePath + KeyCopy.addressSuffix }
+
     private static let standardConnections = 20_000
     /// Below it, a service that was not told how many connections to take says how few it takes.
     static let connectionsWorthHaving = 10_000

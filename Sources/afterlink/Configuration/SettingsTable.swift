@@ -114,8 +114,8 @@ extension Setting {
             "FILE",
             default: "the database's path and .key",
             allowed: "the path of a file",
-            help: "The key under which fingerprints and addresses are hashed. It is made with the database;"
-                + " back up both together.",
+            help: "The server keys, the newest first: fingerprints and ids are hashed under them, and tokens"
+                + " signed. The first is made with the database; back up both together.",
             intoOptional: \.serverKeyFile,
             ValueText.path
         ),

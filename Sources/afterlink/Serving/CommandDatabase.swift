@@ -10,7 +10,7 @@ struct CommandDatabase {
     /// Longer than any write is meant to wait.
     private static let patience: UInt64 = 5000
 
-    private let store: OpenStore
+    let store: OpenStore
     private let stores: Stores
 
     /// Opens a database that is there and up to date; to read it, whoever may be writing to it.

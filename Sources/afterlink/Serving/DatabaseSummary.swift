@@ -12,8 +12,8 @@ struct DatabaseSummary: Sendable {
     /// Migrations of this program that the database does not have yet, as file names.
     let pendingMigrations: [String]
     let byteCount: Int64
-    /// Whether the hashes were made with a key; nil where nothing was hashed yet.
-    let fits: @Sendable (ServerKey) -> Bool?
+    /// Whether the key under which was stored last is one of these; nil where nothing was stored yet.
+    let fits: @Sendable ([ServerKey]) -> Bool?
 
     /// As in `1204 clicks (37 matched), 1 app and 4 keys`.
     var text: String {

@@ -20,48 +20,28 @@ struct FirstApp: Sendable {
 
     /// Makes the server key, the app and its keys where the database has no app yet.
     ///
-    /// - Returns: the server key, and the app if it was made now.
+    /// - Returns: the keys that values are hashed under, and the app if it was made now.
     static func prepare(
+        _ store: OpenStore,
         _ apps: any AppStore,
         _ configuration: Configuration,
         others: Others
-    ) async throws(CommandFailure) -> (ServerKey, FirstApp?) {
+    ) async throws(CommandFailure) -> (HeldKeys, FirstApp?) {
         let isNew: Bool
         do throws(StoreError) {
             isNew = try apps.directory().apps.isEmpty
         } catch {
             throw CommandFailure(error)
         }
-        let serverKey = try ServerKeyFile(path: configuration.serverKeyPath).open(databaseIsNew: isNew)
-        try await confirm(serverKey, apps, configuration)
-        guard isNew else { return (serverKey, nil) }
+        let keys = try HeldKeys(configuration, store, databaseIsNew: isNew)
+        guard isNew else { return (keys, nil) }
         do throws(StoreError) {
-            return (serverKey, try await make(in: apps, configuration, others: others))
+            return (keys, try await make(in: apps, configuration, others: others))
         } catch {
             // Somebody else who began at the same moment was faster.
-            guard error.code != .conflict else { return (serverKey, nil) }
+            guard error.code != .conflict else { return (keys, nil) }
             throw CommandFailure(error)
         }
-    }
-
-    /// With another key than before every check would end in "no match": that is found at the start.
-    private static func confirm(
-        _ serverKey: ServerKey,
-        _ apps: any AppStore,
-        _ configuration: Configuration
-    ) async throws(CommandFailure) {
-        let isTheSame: Bool
-        do throws(StoreError) {
-            isTheSame = try await apps.confirm(serverKey: serverKey.check)
-        } catch {
-            throw CommandFailure(error)
-        }
-        guard !isTheSame else { return }
-        throw CommandFailure(
-            "The server key \(configuration.serverKeyPath) is not the one that \(configuration.databasePath) was made"
-                + " with: no click in it could be found.",
-            advice: "Put the database's own key back from the backup, or name it with --server-key-file."
-        )
     }
 
     /// Makes app and keys as the configuration says.

@@ -66,10 +66,11 @@ extension Wiring {
     }
 
     /// Compares the database with itself, beside a serving process or alone, and changes nothing.
-    static func verify(_ configuration: Configuration, _ key: ServerKey?) throws(StoreError)
+    static func verify(_ configuration: Configuration, _ keys: [ServerKey]) throws(StoreError)
         -> [VerifiedCheck]
     {
-        try DatabaseVerification.run(storeConfiguration(configuration, .command), serverKey: key).checks.map {
+        try DatabaseVerification.run(storeConfiguration(configuration, .command), serverKeys: keys).checks.map
+        {
             check in
             VerifiedCheck(
                 name: check.name,

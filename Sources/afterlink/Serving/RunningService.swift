@@ -11,6 +11,7 @@ final class RunningService: Sendable {
     private let store: OpenStore
     private let servers: Servers
     private let service: Service
+    private let keeper: KeyKeeper
     /// Nil where plain HTTP is spoken.
     private let tls: ServedTLS?
     private let shutdownGrace: Duration
@@ -49,13 +50,27 @@ final class RunningService: Sendable {
         lateStore.value = store
         do throws(CommandFailure) {
             let apps = store.makeStores().apps
-            let (serverKey, firstApp) =
-                try await FirstApp.prepare(apps, configuration, others: .unlessBrought)
-            let service = makeService(settings, serverKey, log, output, store, servers)
+            let (keys, firstApp) =
+                try await FirstApp.prepare(store, apps, configuration, others: .unlessBrought)
+            let keyring = keys.keyring
+            let service = makeService(settings, keyring, log, output, store, servers)
             lateService.value = service
-            try start(servers, firstApp)
-            let running = RunningService(log, output, firstApp, store, servers, service, tls, configuration)
-            let warnings = modes + others + connectionWarnings(chosen, descriptors: descriptors)
+            let keeper = try start(servers, firstApp) { () throws(CommandFailure) in
+                try KeyKeeper(keys, keyring, surroundings(service, store, log))
+            }
+            let running = RunningService(
+                log,
+                output,
+                firstApp,
+                store,
+                servers,
+                service,
+                keeper,
+                tls,
+                configuration
+            )
+            let warnings =
+                modes + others + keys.warnings + connectionWarnings(chosen, descriptors: descriptors)
             let isNew = firstApp != nil
             let known = (try? apps.directory()).map { remarks(on: $0, isNew ? [] : origins, configuration) }
             running.announce(configuration, warnings: warnings + (known ?? []))
@@ -66,9 +81,15 @@ final class RunningService: Sendable {
         }
     }
 
-    private static func start(_ servers: Servers, _ firstApp: FirstApp?) throws(CommandFailure) {
+    private static func start(
+        _ servers: Servers,
+        _ firstApp: FirstApp?,
+        keeping: () throws(CommandFailure) -> KeyKeeper
+    ) throws(CommandFailure) -> KeyKeeper {
         do throws(CommandFailure) {
+            let keeper = try keeping()
             try servers.start()
+            return keeper
         } catch {
             guard let firstApp, !firstApp.madeKeys.isEmpty else { throw error }
             throw CommandFailure(
@@ -83,7 +104,7 @@ final class RunningService: Sendable {
 
     private static func makeService(
         _ settings: ServiceSettings,
-        _ serverKey: ServerKey,
+        _ keyring: Keyring,
         _ log: Log,
         _ output: LogOutput,
         _ store: OpenStore,
@@ -93,11 +114,24 @@ final class RunningService: Sendable {
             settings: settings,
             clock: .system,
             random: .system,
-            serverKey: serverKey,
+            keyring: keyring,
             log: log,
             storeHealth: store.health,
             connections: { servers.main.statistics },
             process: { ProcessFacts.samples() + [output.failureSample] }
+        )
+    }
+
+    private static func surroundings(_ service: Service, _ store: OpenStore, _ log: Log)
+        -> KeyWork.Surroundings
+    {
+        let settings = service.settings
+        return KeyWork.Surroundings(
+            store: store,
+            log: log,
+            clock: settings.usesTestClock ? service.backgroundClock : .system,
+            usesTestClock: settings.usesTestClock,
+            replayGrace: settings.replayGrace
         )
     }
 
@@ -146,6 +180,7 @@ final class RunningService: Sendable {
         _ store: OpenStore,
         _ servers: Servers,
         _ service: Service,
+        _ keeper: KeyKeeper,
         _ tls: ServedTLS?,
         _ configuration: Configuration
     ) {
@@ -155,6 +190,7 @@ final class RunningService: Sendable {
         self.store = store
         self.servers = servers
         self.service = service
+        self.keeper = keeper
         self.tls = tls
         shutdownGrace = .seconds(configuration.shutdownGrace)
     }
@@ -171,6 +207,7 @@ final class RunningService: Sendable {
         service.beginStopping()
         log.event(.info, "stopping")
         servers.stop(within: shutdownGrace)
+        keeper.stop()
         store.stop(Self.storeGrace)
         log.event(.info, "stopped")
         log.flush()

@@ -70,6 +70,34 @@ struct OpenFile: ~Copyable, Sendable {
         guard fsync(descriptor) == 0 else { throw SystemError("cannot sync", path) }
     }
 
+    /// Waits until nobody else holds this file, and holds it until it is closed.
+    func lock() throws(SystemError) {
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw SystemError("cannot lock", path) }
+        }
+    }
+
+    func unlock() {
+        _ = flock(descriptor, LOCK_UN)
+    }
+
+    /// Belongs to whom another file belongs, where that is somebody else: what root writes for a service is the service's.
+    func takeOwner(of other: borrowing OpenFile) throws(SystemError) {
+        let (own, others) = (try status(), try other.status())
+        guard own.st_uid != others.st_uid || own.st_gid != others.st_gid else { return }
+        guard fchown(descriptor, others.st_uid, others.st_gid) == 0 else {
+            throw SystemError("cannot give away", path)
+        }
+    }
+
+    /// Overwrites all of it with zeros; returns when that is on disk.
+    func erase() throws(SystemError) {
+        let count = Int(try status().st_size)
+        guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemError("cannot write", path) }
+        try write([UInt8](repeating: 0, count: count))
+        try synchronize()
+    }
+
     /// Lets this descriptor lead to another file from now on, in one step for all threads.
     func become(_ other: borrowing OpenFile) {
         dup2(other.descriptor, descriptor)

@@ -29,7 +29,7 @@ struct CheckFactsTests {
             platform: .ios,
             details: Deferred(
                 LaunchDetails(
-                    address: AddressHashes(exact: 1, near: 2),
+                    address: LaunchAddress(AddressHashes(exact: 1, near: 2)),
                     release: OSRelease(platform: .ios, major: 26, minor: 1),
                     sdkVersion: "ios 1.8.9",
                     requestID: String(repeating: "r", count: 100),

@@ -14,6 +14,8 @@ final class TestService: Sendable {
     let clock: TestClock
     let app: AppID
     let watch = ClickWatch()
+    /// The first of the rings.
+    let keyring: Keyring
     private let keys: [KeyKind: String]
     private let loop: ServiceLoop
     /// How the database is kept: for tests that look at it from beside.
@@ -58,12 +60,13 @@ final class TestService: Sendable {
             throw CocoaError(.coderInvalidValue)
         }
         self.serverKey = serverKey
+        keyring = Keyring(server: ServerKeys(serverKey), addresses: try TestKeys.addresses())
         log = try Log(format: .json, clock: clock.wallClock) { logged.append($0) }
         service = Service(
             settings: own,
             clock: clock.wallClock,
             random: .system,
-            serverKey: serverKey,
+            keyring: keyring,
             log: log,
             storeHealth: { StoreHealth(acceptsWrites: acceptsWrites.value) },
             connections: { .zero }
@@ -120,6 +123,21 @@ final class TestService: Sendable {
 // MARK: - Requests
 
 extension TestService {
+    /// Puts another server key in the place of the present one, which stays beside it.
+    func rotateServerKey() throws {
+        let ring = keyring.latest
+        let count = UInt8(ring.server.all.count)
+        guard let key = ServerKey(bytes: Array(repeating: 100 + count, count: ServerKey.byteCount)) else {
+            throw CocoaError(.coderInvalidValue)
+        }
+        ring.replace(
+            by: Keyring(
+                server: ServerKeys(key, former: ring.server.all),
+                addresses: ring.addresses
+            )
+        )
+    }
+
     static let peer = PeerAddress(ipv4: 0x7F00_0001, port: 4711)
 
     @discardableResult

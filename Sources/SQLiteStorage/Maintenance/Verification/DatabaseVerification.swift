@@ -17,26 +17,26 @@ public struct DatabaseVerification {
     ///
     /// - Parameters:
     ///   - configuration: the database, and the clock by which clicks are live.
-    ///   - serverKey: the key that its hashes should be made with; nil where there is none to compare.
+    ///   - serverKeys: the keys that its hashes should be made with; empty where there is none to compare.
     /// - Returns: what was looked at, and what was found.
     /// - Throws: when there is no database, or a file that is none.
     public static func run(
         _ configuration: SQLiteConfiguration,
-        serverKey: ServerKey?
+        serverKeys: [ServerKey] = []
     ) throws(StoreError) -> VerificationReport {
-        try DatabaseVerification(configuration, nil).report(serverKey)
+        try DatabaseVerification(configuration, nil).report(serverKeys)
     }
 
     /// As above, with other migrations than those of this program.
     package static func run(
         _ configuration: SQLiteConfiguration,
-        serverKey: ServerKey?,
+        serverKeys: [ServerKey] = [],
         migrations: [(name: String, text: String)]
     ) throws(StoreError) -> VerificationReport {
-        try DatabaseVerification(configuration, migrations).report(serverKey)
+        try DatabaseVerification(configuration, migrations).report(serverKeys)
     }
 
-    private func report(_ serverKey: ServerKey?) throws(StoreError) -> VerificationReport {
+    private func report(_ serverKeys: [ServerKey]) throws(StoreError) -> VerificationReport {
         var report = VerificationReport()
         try look.atOneMoment { () throws(StoreError) in
             report.checks = [
@@ -46,7 +46,7 @@ public struct DatabaseVerification {
                     try SchemaChecks.compareMigrations(look.opening.migrations, look.connection, &check)
                 },
                 checked(SchemaChecks.serverKey) { check throws(SQLiteError) in
-                    try SchemaChecks.compare(serverKey, look.connection, &check)
+                    try SchemaChecks.compare(serverKeys, look.connection, &check)
                 },
             ]
             // Of other tables than ours, nothing can be said.

@@ -65,21 +65,43 @@ enum SchemaChecks {
         check.add("the version is \(version), and the last migration \(last.number)", Advice.restore)
     }
 
-    static func compare(_ key: ServerKey?, _ connection: Connection, _ check: inout Check) throws(SQLiteError)
+    static func compare(_ keys: [ServerKey], _ connection: Connection, _ check: inout Check)
+        throws(SQLiteError)
     {
-        guard let key else {
+        guard !keys.isEmpty else {
             check.scope = "not compared: there is no server key at hand"
             return
         }
-        let stored = try connection.statement(DirectorySQL.findServerKey).first { $0.integer(0) }
+        let stored = try connection.statement(KeySQL.present).first { $0.integer(0) }
         guard let stored else {
             check.scope = "not compared: the database does not say which key it was made with"
             return
         }
-        guard stored != Int64(bitPattern: key.check.index) else { return }
+        let words = keys.map { Int64(bitPattern: $0.check.index) }
+        guard !words.contains(stored) else {
+            try compareFormer(words, connection, &check)
+            return
+        }
         check.add(
             "the server key is another one, so that no click in the database can be found",
             "put the database's own key back from the backup, or name it with --server-key-file"
         )
     }
+
+    private static func compareFormer(_ words: [Int64], _ connection: Connection, _ check: inout Check)
+        throws(SQLiteError)
+    {
+        // An older schema knows of none.
+        guard try connection.integer("PRAGMA user_version") >= firstVersionWithFormerKeys else { return }
+        let missing = try connection.statement(KeySQL.former).all { $0.integer(0) }.count {
+            !words.contains($0)
+        }
+        guard missing > 0 else { return }
+        check.add(
+            "\(missing) former server keys are missing, so that clicks from before the rotation cannot be found",
+            "put them back from the backup, as further lines of the key file"
+        )
+    }
+
+    private static let firstVersionWithFormerKeys = 8
 }

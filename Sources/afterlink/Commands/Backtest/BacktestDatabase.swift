@@ -7,13 +7,13 @@ struct BacktestDatabase {
     private let app: App
     private let policy: MatchPolicy
     private let isTest: Bool
-    private let key: ServerKey
+    private let keys: [ServerKey]
     private let data: DeviceData
 
     init(_ invocation: Invocation) throws(CommandFailure) {
         configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
-        key = try ServerKeyCopy(at: configuration.serverKeyPath).key
+        keys = try KeyCopy(server: configuration.serverKeyPath).keys
         data = try TableFiles.settings(of: configuration).devices
         isTest = invocation.arguments.has("test")
         let database = try CommandDatabase.open(configuration, for: .reading)
@@ -25,7 +25,7 @@ struct BacktestDatabase {
 
     func source() throws(CommandFailure) -> HistorySource {
         let remaking = FingerprintRemaking(
-            keys: [key],
+            keys: keys,
             data: data,
             localization: app.settings.localization(data.languages)
         )

@@ -122,7 +122,7 @@ enum Doctor {
                 + ServiceExamination(configuration, holder: nil).diagnoses()
         }
         return DatabaseExamination(report: report, now: now).diagnoses()
-            + ServerKeyExamination.diagnoses(configuration, report.summary)
+            + ServerKeyExamination.diagnoses(configuration, report.summary, at: now)
             + (await PolicyExamination.diagnoses(configuration, report, at: now))
             + KeyExamination(keys: report.directory.keys, now: now).diagnoses()
             + ClockExamination(

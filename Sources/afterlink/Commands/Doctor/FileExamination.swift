@@ -4,15 +4,15 @@ internal import Glibc
 /// Who may read the files, and when they were last written.
 struct FileExamination {
     private let database: String
-    private let key: String
+    private let keys: [String]
 
     init(_ configuration: Configuration) {
         database = configuration.databasePath
-        key = configuration.serverKeyPath
+        keys = [configuration.serverKeyPath, configuration.addressKeyPath]
     }
 
     func diagnoses() -> [Diagnosis] {
-        let files = [database, database + "-wal", database + "-shm", key]
+        let files = [database, database + "-wal", database + "-shm"] + keys
         var diagnoses = files.compactMap { path in
             mode(of: path).flatMap { $0 & 0o077 == 0 ? nil : open(path, $0, "600", .problem) }
         }

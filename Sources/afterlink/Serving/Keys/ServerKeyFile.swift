@@ -2,16 +2,20 @@ internal import Attribution
 internal import Crypto
 internal import Glibc
 
-/// The file that holds the server key: 32 random bytes as 64 hexadecimal digits, for its owner's eyes only.
+/// The file that holds the server keys, for its owner's eyes only: see ``ServerKeyList``.
 struct ServerKeyFile {
     let path: String
 
-    /// The key in the file; a new one where there is no file and nothing was hashed yet.
+    private var file: SecretFile { SecretFile(path: path) }
+    /// See ``SecretFile/mark``.
+    var mark: [Int] { file.mark }
+
+    /// The keys in the file; a new one where there is no file and nothing was hashed yet.
     ///
     /// - Parameter databaseIsNew: whether nothing in the database depends on a key.
-    /// - Returns: the key.
+    /// - Returns: the keys.
     /// - Throws: when the file is missing and needed, malformed, or open to others.
-    func open(databaseIsNew: Bool) throws(CommandFailure) -> ServerKey {
+    func open(databaseIsNew: Bool) throws(CommandFailure) -> ServerKeyList {
         if databaseIsNew, !TextFile.exists(path) { try make() }
         guard TextFile.exists(path) else {
             throw CommandFailure(
@@ -26,18 +30,43 @@ struct ServerKeyFile {
                 advice: "Run `chmod 600 \(ShellWord.quoted(operand: path))`."
             )
         }
-        guard let key = Self.bytes(ofHexadecimal: text).flatMap(ServerKey.init(bytes:)) else {
+        guard let list = ServerKeyList(text) else {
             throw CommandFailure(
-                "The server key \(path) is damaged: it must hold 64 hexadecimal digits.",
+                "The server key \(path) is damaged: it must hold 64 hexadecimal digits in each line.",
                 advice: "Put it back from the backup; with another key no click in the database can be found."
             )
         }
-        return key
+        return list
+    }
+
+    /// Changes what the file holds in one step, while no other process does.
+    ///
+    /// - Parameters:
+    ///   - erasesFormer: whether what was there is destroyed.
+    ///   - body: gives the keys that are to take the place of those there are; nil: nothing is changed.
+    /// - Returns: what the file holds now.
+    /// - Throws: what keeps it from being read or changed.
+    @discardableResult
+    func change(
+        erasesFormer: Bool = false,
+        _ body: (ServerKeyList) throws(CommandFailure) -> ServerKeyList?
+    ) throws(CommandFailure) -> ServerKeyList {
+        try file.withLock { () throws(CommandFailure) in
+            let list = try open(databaseIsNew: false)
+            guard let changed = try body(list) else { return list }
+            do throws(SystemError) {
+                try file.replace(by: changed.text, erasesFormer: erasesFormer)
+            } catch {
+                throw outOfReach(error)
+            }
+            return changed
+        }
     }
 
     private func make() throws(CommandFailure) {
+        let key = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount))
         do throws(SystemError) {
-            try TextFile.create(path, text: Self.hexadecimal(SystemRandom.bytes(ServerKey.byteCount)) + "\n")
+            try TextFile.create(path, text: ServerKeyList([key]).text)
         } catch {
             // Somebody else who starts on the same database was faster: theirs it is.
             guard error.number != EEXIST else { return }
@@ -47,9 +76,7 @@ struct ServerKeyFile {
 
     private func content() throws(CommandFailure) -> (text: String, isOpenToOthers: Bool) {
         do throws(SystemError) {
-            let file = try OpenFile(path, O_RDONLY)
-            let text = String(decoding: try file.readAll(limit: 1024), as: UTF8.self)
-            return (text, try file.isOpenToOthers())
+            return try file.read()
         } catch {
             throw outOfReach(error)
         }
@@ -61,20 +88,5 @@ struct ServerKeyFile {
             advice:
                 "Its directory must belong to the user that Afterlink runs as; --server-key-file names another."
         )
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
-
-    /// A line end behind the digits is no part of them.
-    private static func bytes(ofHexadecimal text: String) -> [UInt8]? {
-        var digits: [UInt8] = []
-        for character in text.hasSuffix("\n") ? text.dropLast() : text[...] {
-            guard let digit = character.hexDigitValue, character.isASCII else { return nil }
-            digits.append(UInt8(digit))
-        }
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }

@@ -1,0 +1,44 @@
+public import Attribution
+internal import SQLite
+
+// All of these wait for the disk: never called on a loop.
+
+extension SQLiteStore {
+    /// Remembers by their ``ServerKey/check`` which server keys the store is used with from now on, the present one first.
+    ///
+    /// What was there before is not changed where it was stored under another key than these.
+    public func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(StoreError)
+        -> ServerKeyStanding
+    {
+        try shared.performAndWait { context throws(SQLiteError) in
+            .success(try context.confirm(serverKeys: checks, at: now))
+        }
+    }
+
+    /// Which keys may be destroyed, as of a moment of the store's own clock.
+    public func keyNeeds() throws(StoreError) -> KeyNeeds {
+        let now = shared.configuration.clock.now()
+        // Not by the writer, whose commits say that the disk takes writes.
+        let (needs, hasPastDays) = try opening.translated { () throws(SQLiteError) in
+            let connection = try opening.openReader()
+            let hasPastDays = try connection.statement(KeySQL.hasPastDays).first(now.milliseconds) {
+                $0.integer(0)
+            }
+            return (try KeyNeeds(at: now, on: connection), hasPastDays == 1)
+        }
+        guard hasPastDays else { return needs }
+        try shared.performAndWait { context throws(SQLiteError) in
+            try context.forgetAddressDays(before: now)
+            return .success(())
+        }
+        return needs
+    }
+
+    /// Forgets a server key under which nothing is stored any more, by the first word of its check.
+    public func forget(serverKey check: UInt64) throws(StoreError) {
+        try shared.performAndWait { context throws(SQLiteError) in
+            try context.forget(serverKey: check)
+            return .success(())
+        }
+    }
+}

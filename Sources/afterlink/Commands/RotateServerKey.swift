@@ -1,0 +1,99 @@
+internal import Attribution
+internal import Crypto
+internal import Server
+
+/// The command `afterlink server-key rotate`.
+enum RotateServerKey {
+    static let description = CommandDescription(
+        name: "server-key rotate",
+        summary: "Put a new server key in the place of the present one",
+        discussion: [
+            "Makes a new key, under which a serving process stores clicks and makes tokens from some seconds later on;"
+                + " nothing has to be restarted. What was stored before is found as ever: the former key stays in"
+                + " the file beside the new one until nothing is stored under it any more, which is when the"
+                + " retention time has passed after the last window of its clicks, and is then destroyed.",
+            "The keys for addresses, which change every day by themselves, come from new random bytes from tomorrow on.",
+            "Whoever has stolen the former key and the database can still try fingerprints against what was stored until"
+                + " now. Take a new backup: those from before hold the former key.",
+        ],
+        options: [CommandOption("json", help: "Print a JSON object instead.")],
+        settings: CommandDatabase.settings + ["server-key-file"],
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink server-key rotate --data-directory /var/lib/afterlink",
+                purpose: "Somebody has left who had a copy of the key."
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let configuration = try ConfigurationReader.read(invocation)
+        try CommandDatabase.require(configuration)
+        let summary: DatabaseSummary
+        do throws(StoreError) {
+            summary = try Wiring.survey(configuration).summary
+        } catch {
+            throw CommandFailure(opening: error)
+        }
+        let now = WallClock.system.now()
+        let list = try ServerKeyFile(path: configuration.serverKeyPath).change {
+            list throws(CommandFailure) in
+            try refuse(list, summary, configuration, at: now)
+            let new = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount), madeAt: now)
+            return ServerKeyList([new] + list.entries)
+        }
+        try renewAddresses(configuration, at: now)
+        if invocation.arguments.has("json") {
+            Console.print(ServerKeyListing.json(list, at: now))
+        } else {
+            Console.print(
+                """
+                Made a new server key. A serving process stores under it in \(ServerKeyList.settlingMilliseconds / 1000) s; no restart is needed.
+                The former key is kept until nothing is stored under it any more, and destroyed then.
+                Take a new backup: those from before hold the former key alone.
+                """
+            )
+        }
+        return .done
+    }
+
+    /// Where it would not be the database's own that is replaced, and where there are too many to be looked for.
+    private static func refuse(
+        _ list: ServerKeyList,
+        _ summary: DatabaseSummary,
+        _ configuration: Configuration,
+        at now: Timestamp
+    ) throws(CommandFailure) {
+        guard let keys = list.keys(at: now), summary.fits(keys.all) != false else {
+            throw CommandFailure(
+                "\(configuration.serverKeyPath) is not the key that \(configuration.databasePath) was made with.",
+                advice: "Name its own with --server-key-file."
+            )
+        }
+        guard list.presentIndex(at: now) == 0 else {
+            throw CommandFailure(
+                "A new key was made just now, and is not used yet.",
+                advice: "Once is enough; `afterlink server-key list` shows the keys."
+            )
+        }
+        guard list.entries.count < ServerKeyList.most else {
+            throw CommandFailure(
+                "There are \(list.entries.count) server keys already, and each check looks under all of them.",
+                advice: "Wait until the oldest is destroyed; `afterlink server-key list` shows the keys."
+            )
+        }
+    }
+
+    /// Whoever had the server key may have had those of the addresses too, and with them all that follow.
+    private static func renewAddresses(_ configuration: Configuration, at now: Timestamp)
+        throws(CommandFailure)
+    {
+        // Not the next midnight if that is so near that a process could go past it with the old ones.
+        let soon = now.advanced(byMilliseconds: 60_000)
+        guard let link = AddressKeyFile.newLink(from: AddressKeys.day(of: soon) + 1) else { return }
+        try AddressKeyFile(path: configuration.addressKeyPath).change(at: now, erasesFormer: false) { keys in
+            keys.renewed(from: link, readyUntil: now)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import Attribution
+internal import Crypto
+internal import Glibc
+
+/// The file that the keys for addresses come from, beside the database, for its owner's eyes only: a line for each
+/// ``AddressKeys/Link``, a date and 64 hexadecimal digits.
+///
+/// A file of its own, because it changes every day by itself, and the server key only when somebody says so.
+struct AddressKeyFile {
+    let path: String
+
+    private var file: SecretFile { SecretFile(path: path) }
+    /// See ``SecretFile/mark``.
+    var mark: [Int] { file.mark }
+
+    /// The keys, ready until the day after a moment; new ones where there is no file.
+    ///
+    /// With new ones, addresses of clicks that are there already are compared with none.
+    func open(at now: Timestamp) throws(CommandFailure) -> AddressKeys {
+        if !TextFile.exists(path) { try make(at: now) }
+        let content: (text: String, isOpenToOthers: Bool)
+        do throws(SystemError) {
+            content = try file.read()
+        } catch {
+            throw outOfReach(error)
+        }
+        guard !content.isOpenToOthers else {
+            throw CommandFailure(
+                "The address keys \(path) can be read or changed by others than their owner.",
+                advice: "Run `chmod 600 \(ShellWord.quoted(operand: path))`."
+            )
+        }
+        guard let keys = AddressKeys(Self.links(content.text), readyUntil: now) else {
+            throw CommandFailure(
+                "The address keys \(path) are damaged: each line must hold a date and 64 hexadecimal digits.",
+                advice:
+                    "Put the file back from the backup, or delete it: then the addresses of the clicks that are live"
+                    + " now are compared with none."
+            )
+        }
+        return keys
+    }
+
+    /// Changes what the file holds in one step, while no other process does.
+    ///
+    /// - Parameters:
+    ///   - now: see ``open(at:)``.
+    ///   - erasesFormer: whether what was there is destroyed.
+    ///   - body: gives the keys that are to take the place of those there are.
+    /// - Returns: what the file holds now.
+    /// - Throws: what keeps it from being read or changed.
+    @discardableResult
+    func change(at now: Timestamp, erasesFormer: Bool, _ body: (AddressKeys) -> AddressKeys)
+        throws(CommandFailure) -> AddressKeys
+    {
+        try file.withLock { () throws(CommandFailure) in
+            let keys = try open(at: now)
+            let changed = body(keys)
+            guard changed.links != keys.links else { return changed }
+            do throws(SystemError) {
+                try file.replace(by: Self.text(changed.links), erasesFormer: erasesFormer)
+            } catch {
+                throw outOfReach(error)
+            }
+            return changed
+        }
+    }
+
+    /// Random bytes for the keys from a day on.
+    static func newLink(from day: Int64) -> AddressKeys.Link? {
+        AddressKeys.Link(day: day, bytes: SystemRandom.bytes(ServerKey.byteCount))
+    }
+
+    private func make(at now: Timestamp) throws(CommandFailure) {
+        let link = Self.newLink(from: AddressKeys.day(of: now))
+        do throws(SystemError) {
+            try file.create(Self.text([link].compactMap(\.self)))
+        } catch {
+            // Somebody else who starts on the same database was faster: theirs it is.
+            guard error.number != EEXIST else { return }
+            throw outOfReach(error)
+        }
+    }
+
+    private func outOfReach(_ error: SystemError) -> CommandFailure {
+        CommandFailure(
+            "The address keys are out of reach: \(error.text).",
+            advice: "The database's directory must belong to the user that Afterlink runs as."
+        )
+    }
+
+    static func text(_ links: [AddressKeys.Link]) -> String {
+        links.map { "\(date(of: $0.day)) \(HexadecimalText.text($0.bytes))\n" }.joined()
+    }
+
+    /// None for a text that is damaged.
+    static func links(_ text: String) -> [AddressKeys.Link] {
+        var links: [AddressKeys.Link] = []
+        for line in text.split(whereSeparator: \.isNewline) {
+            let words = line.split(separator: " ")
+            guard words.count == 2, let midnight = Timestamp(iso8601: "\(words[0])T00:00:00.000Z"),
+                let bytes = HexadecimalText.bytes(words[1]),
+                let link = AddressKeys.Link(day: AddressKeys.day(of: midnight), bytes: bytes)
+            else { return [] }
+            links.append(link)
+        }
+        return links
+    }
+
+    /// As in `2026-01-31`.
+    static func date(of day: Int64) -> String {
+        String(Timestamp(milliseconds: day * AddressKeys.period).iso8601.prefix { $0 != "T" })
+    }
+}

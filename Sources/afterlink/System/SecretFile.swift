@@ -1,0 +1,75 @@
+internal import Glibc
+
+/// A small file of text for its owner's eyes only, which is made and changed as a whole.
+struct SecretFile {
+    let path: String
+
+    private static let limit = 16_384
+
+    /// What it holds, and whether others than its owner may read or change it.
+    func read() throws(SystemError) -> (text: String, isOpenToOthers: Bool) {
+        let file = try OpenFile(path, O_RDONLY)
+        let text = String(decoding: try file.readAll(limit: Self.limit), as: UTF8.self)
+        return (text, try file.isOpenToOthers())
+    }
+
+    /// By which a change is noticed without reading it; empty where there is no such file.
+    var mark: [Int] {
+        var status = stat()
+        // The kernel fills the local value.
+        guard unsafe stat(path, &status) == 0 else { return [] }
+        return [
+            Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+        ]
+    }
+
+    /// Makes the file for the owner of its folder.
+    ///
+    /// - Throws: also where it is there already. Nobody ever sees it half-written.
+    func create(_ text: String) throws(SystemError) {
+        try TextFile.create(path, text: text)
+        try TextFile.giveToOwnerOfFolder(path)
+    }
+
+    /// Puts another text in its place in one step, on disk when this returns; it keeps its owner.
+    ///
+    /// - Parameters:
+    ///   - text: what it is to hold.
+    ///   - erasesFormer: overwrites what was there, as far as the file system writes in place.
+    /// - Throws: what the system refused.
+    func replace(by text: String, erasesFormer: Bool = false) throws(SystemError) {
+        let former = try OpenFile(path, erasesFormer ? O_RDWR : O_RDONLY)
+        let draft = "\(path).\(getpid())"
+        // What a killed process of this number left behind.
+        TextFile.delete(draft)
+        defer { TextFile.delete(draft) }
+        let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
+        try file.takeOwner(of: former)
+        try file.write(Array(text.utf8))
+        try file.synchronize()
+        try TextFile.rename(draft, to: path)
+        if erasesFormer { try former.erase() }
+    }
+
+    /// Keeps every other process that changes files of this folder out meanwhile.
+    func withLock<Result>(_ body: () throws(CommandFailure) -> Result) throws(CommandFailure) -> Result {
+        // Lets go of the lock when it is closed. A folder's, because a file that is replaced is another one afterwards.
+        let folder = try lockedFolder()
+        let result = try body()
+        folder.unlock()
+        return result
+    }
+
+    private func lockedFolder() throws(CommandFailure) -> OpenFile {
+        do throws(SystemError) {
+            let folder = try OpenFile(TextFile.directory(of: path), O_RDONLY | O_DIRECTORY)
+            try folder.lock()
+            return folder
+        } catch {
+            throw CommandFailure(
+                "The folder of \(path) cannot be locked: \(error.text).",
+                advice: "It must belong to the user that Afterlink runs as."
+            )
+        }
+    }
+}

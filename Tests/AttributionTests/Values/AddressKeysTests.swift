@@ -1,0 +1,159 @@
+import Attribution
+import Testing
+
+@Suite("Keys for addresses")
+struct AddressKeysTests {
+    private static let day = AddressKeys.period
+    private let address = NetworkAddress(high: 0, low: 0xFFFF_CB00_7109)
+    private let neighbour = NetworkAddress(high: 0, low: 0xFFFF_CB00_710A)
+
+    private func noon(_ day: Int64) -> Timestamp { Timestamp(milliseconds: day * Self.day + Self.day / 2) }
+
+    private func link(_ day: Int64, _ byte: UInt8 = 1) throws -> AddressKeys.Link {
+        try #require(AddressKeys.Link(day: day, bytes: Array(repeating: byte, count: 32)))
+    }
+
+    private func keys(from day: Int64, ready: Int64? = nil) throws -> AddressKeys {
+        try #require(AddressKeys([link(day)], readyUntil: noon(ready ?? day)))
+    }
+
+    private func hashes(_ keys: AddressKeys, on day: Int64) throws -> AddressHashes {
+        try #require(keys.key(at: noon(day)).addressHashes(of: address))
+    }
+
+    @Test("are others each day, and the same for everybody who begins alike, made ready or not")
+    func everyDay() throws {
+        let keys = try keys(from: 100, ready: 103)
+        let late = try self.keys(from: 100)
+        var seen: Set<AddressHashes> = []
+        for day in Int64(100)..<112 {
+            let own = try hashes(keys, on: day)
+            #expect(try own == hashes(late, on: day))
+            #expect(seen.insert(own).inserted)
+        }
+        #expect(
+            keys.key(at: Timestamp(milliseconds: 101 * Self.day - 1)).day == 100
+                && keys.key(at: Timestamp(milliseconds: 101 * Self.day)).day == 101
+        )
+    }
+
+    @Test("of later days stay as they are when earlier ones are destroyed, and these cannot be made again")
+    func advanced() throws {
+        let keys = try keys(from: 100)
+        let rest = keys.advanced(to: 104, readyUntil: noon(104))
+        #expect(rest.firstDay == 104 && rest.links.count == 1)
+        for day in Int64(104)..<140 { #expect(try hashes(rest, on: day) == hashes(keys, on: day)) }
+        // What is asked for from before gets the oldest key there is.
+        #expect(try hashes(rest, on: 103) == hashes(rest, on: 104))
+        #expect(try hashes(rest, on: 103) != hashes(keys, on: 103))
+        #expect(rest.links[0].bytes != keys.links[0].bytes)
+        #expect(keys.advanced(to: 99, readyUntil: noon(99)).firstDay == 100)
+    }
+
+    @Test("come from new bytes from a day on, and from the old ones until then")
+    func renewed() throws {
+        let keys = try keys(from: 100)
+        let other = keys.renewed(from: try link(103, 2), readyUntil: noon(101))
+        for day in Int64(100)..<103 { #expect(try hashes(other, on: day) == hashes(keys, on: day)) }
+        for day in Int64(103)..<108 { #expect(try hashes(other, on: day) != hashes(keys, on: day)) }
+        let ready = other.prepared(until: noon(107))
+        let rest = other.advanced(to: 105, readyUntil: noon(105))
+        for day in Int64(105)..<112 {
+            #expect(try hashes(ready, on: day) == hashes(other, on: day))
+            #expect(try hashes(rest, on: day) == hashes(other, on: day))
+        }
+        #expect(other.advanced(to: 102, readyUntil: noon(102)).links.map(\.day) == [102, 103])
+    }
+
+    @Test("let a launch be compared with clicks of other days, as long as their keys are there")
+    func otherDays() throws {
+        let keys = try keys(from: 100, ready: 160)
+        for clicked in Int64(110)..<142 {
+            var launch = try #require(keys.address(address, at: noon(140)))
+            let click = try hashes(keys, on: clicked)
+            #expect(launch.agreement(with: click) == .exact, "\(clicked)")
+            let near = try #require(keys.key(on: clicked).addressHashes(of: neighbour))
+            #expect(launch.agreement(with: near) == .near)
+            let elsewhere = try #require(
+                keys.key(on: clicked).addressHashes(of: NetworkAddress(high: 0, low: 0xFFFF_0808_0808))
+            )
+            #expect(launch.agreement(with: elsewhere) == .differs)
+        }
+        let rest = keys.advanced(to: 139, readyUntil: noon(140))
+        var launch = try #require(rest.address(address, at: noon(140)))
+        #expect(launch.agreement(with: try hashes(keys, on: 139)) == .exact)
+        #expect(launch.agreement(with: try hashes(keys, on: 138)) == .missing)
+        #expect(launch.agreement(with: nil) == .missing)
+    }
+
+    @Test("say by the hashes themselves that two of different days cannot be compared")
+    func marks() throws {
+        let keys = try keys(from: 100)
+        let (one, next) = (try hashes(keys, on: 100), try hashes(keys, on: 101))
+        #expect(AddressHashes.agreement(one, next) == .missing)
+        #expect(AddressHashes.agreement(one, one) == .exact)
+    }
+
+    @Test("are looked for in few days, however many are kept", arguments: [(100, 1), (101, 2), (130, 4)])
+    func searched(day: Int64, count: Int) throws {
+        let keys = try keys(from: 100)
+        var launch = try #require(keys.address(address, at: noon(day)))
+        let searched = launch.searched()
+        #expect(searched.count == count && Set(searched).count == count)
+        for (index, hashes) in searched.enumerated() {
+            #expect(try hashes == self.hashes(keys, on: day - Int64(index)))
+        }
+        #expect(launch.since == Timestamp(milliseconds: (day - Int64(count) + 1) * Self.day))
+    }
+
+    @Test("know the key that a repeated post was recorded under, in the first seconds of a day alone")
+    func repeatedPosts() throws {
+        let keys = try keys(from: 100)
+        let midnight = Timestamp(milliseconds: 105 * Self.day)
+        #expect(keys.keyOfPost(before: midnight)?.day == 104)
+        #expect(keys.keyOfPost(before: midnight.advanced(byMilliseconds: 14_999))?.day == 104)
+        #expect(keys.keyOfPost(before: midnight.advanced(byMilliseconds: 15_000)) == nil)
+        #expect(keys.keyOfPost(before: Timestamp(milliseconds: 100 * Self.day)) == nil)
+    }
+
+    @Test("are there whatever the clock says", arguments: [Int64.min, -1, 0, 1 << 45, .max])
+    func anyTime(milliseconds: Int64) throws {
+        let keys = try keys(from: 20_000)
+        let moment = Timestamp(milliseconds: milliseconds)
+        #expect(keys.key(at: moment).addressHashes(of: address) != nil)
+        #expect(keys.address(address, at: moment) != nil)
+        #expect(keys.prepared(until: moment).key(at: moment).day >= 20_000)
+        #expect(keys.advanced(to: AddressKeys.day(of: moment), readyUntil: moment).firstDay >= 20_000)
+    }
+
+    @Test("have 32 bytes each, in order of their days, and never show in text")
+    func form() throws {
+        #expect(AddressKeys.Link(day: 1, bytes: [1]) == nil)
+        #expect(AddressKeys([], readyUntil: noon(1)) == nil)
+        #expect(try AddressKeys([link(2), link(2)], readyUntil: noon(1)) == nil)
+        #expect(try "\(keys(from: 1))" == "AddressKeys(hidden)")
+        #expect(try Mirror(reflecting: keys(from: 1)).children.isEmpty)
+    }
+}
+
+@Suite("What keys are still needed")
+struct KeyNeedsTests {
+    private let replaced = Timestamp(milliseconds: 1_000_000_000)
+
+    @Test(
+        "a former server key is, until all records of its time are gone, and never within an hour",
+        arguments: [
+            (oldest: nil, now: 3_600_000, isNeeded: true),
+            (oldest: nil, now: 3_600_001, isNeeded: false),
+            (oldest: -5, now: 900_000_000, isNeeded: true),
+            (oldest: 3_600_000, now: 900_000_000, isNeeded: true),
+            (oldest: 3_600_001, now: 900_000_000, isNeeded: false),
+        ] as [(oldest: Int64?, now: Int64, isNeeded: Bool)]
+    )
+    func formerKey(oldest: Int64?, now: Int64, isNeeded: Bool) {
+        let needs = KeyNeeds(oldestRecord: oldest.map { replaced.advanced(byMilliseconds: $0) })
+        #expect(
+            needs.needsKey(replacedAt: replaced, at: replaced.advanced(byMilliseconds: now)) == isNeeded
+        )
+    }
+}

@@ -1,0 +1,310 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("Rotating the server key", .blocking, .timeLimit(.minutes(10)))
+struct ServerKeyTests {
+    private func keyFile(_ installation: Installation) -> String { installation.database.path + ".key" }
+
+    private func lines(_ installation: Installation) throws -> [Substring] {
+        try String(contentsOfFile: keyFile(installation), encoding: .utf8).split(separator: "\n")
+    }
+
+    private func mode(_ path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return try #require(attributes[.posixPermissions] as? Int)
+    }
+
+    /// Waits until a server says that it stores under the newest key.
+    private func isRotated(_ installation: Installation) -> Bool {
+        Patience.until { installation.log.contains("the server key was rotated") }
+    }
+
+    @Test("while the service runs: what came before and what comes after it match, each once")
+    func running() throws {
+        let installation = try Installation()
+        let logs = [1, 2].map { installation.folder.appending(path: "\($0).log") }
+        let servers = try logs.map {
+            try AfterlinkProcess(installation, ["--replay-grace", "0", "--log-file", $0.path])
+        }
+        defer { for server in servers { server.kill() } }
+        let connections = try servers.map { try $0.connect() }
+        let app = installation.keys.app
+        func isRotated(_ log: URL) throws -> Bool {
+            try String(contentsOf: log, encoding: .utf8).contains("the server key was rotated")
+        }
+        for number in 0..<8 { #expect(try connections[number % 2].click(fingerprint(number)).status == 201) }
+        let token = try #require(try connections[0].click(fingerprint(100)).string("token"))
+
+        let output = try installation.run(["server-key", "rotate"])
+        #expect(output.status == 0, "\(output.errors)")
+        #expect(output.text.contains("no restart is needed"))
+        // From now on and until both store under the new key, clicks of either are found by either.
+        var number = 8
+        let end = Patience.end
+        while try !logs.allSatisfy(isRotated), ContinuousClock.now < end {
+            let (one, other) = (try servers[number % 2].connect(), try servers[(number + 1) % 2].connect())
+            #expect(try one.click(fingerprint(number)).status == 201)
+            #expect(try other.check(fingerprint(number), key: app).isMatch)
+            number += 1
+        }
+        #expect(try logs.allSatisfy(isRotated))
+        #expect(try servers[0].connect().click(fingerprint(number)).status == 201)
+        #expect(try servers[1].connect().check(fingerprint(number), key: app).isMatch)
+        #expect(try lines(installation).count == 2)
+        #expect(try mode(keyFile(installation)) == 0o600)
+
+        for number in 0..<8 {
+            #expect(try connections[(number + 1) % 2].check(fingerprint(number), key: app).isMatch)
+            for connection in connections {
+                #expect(try connection.check(fingerprint(number), key: app).isNoMatch)
+            }
+        }
+        let byToken = try connections[1].get("/v1/deferred-deeplink?token=\(token)", key: app)
+        #expect(byToken.string("attributionMethod") == "signed_token")
+        #expect(try connections[0].totals(installation.keys.admin)["matches"] as? Int == number + 2)
+    }
+
+    @Test("while nothing runs: the next start finds what is there, and the list shows both keys")
+    func stopped() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        #expect(try server.connect().click(fingerprint(1)).status == 201)
+        server.terminate()
+        _ = server.waitUntilExit()
+        #expect(try installation.run(["server-key", "rotate", "--json"]).status == 0)
+        let again = try installation.run(["server-key", "rotate"])
+        #expect(again.status == 1 && again.errors.contains("made just now"))
+        let next = try AfterlinkProcess(installation)
+        defer { next.kill() }
+        #expect(try Patience.until { try installation.run(["server-key", "list"]).text.contains("former") })
+        let list = try installation.run(["server-key", "list"]).text
+        #expect(list.contains("present") && !list.contains("soon"))
+        for line in try lines(installation) { #expect(!list.contains(line.prefix(64))) }
+        #expect(try next.connect().check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try installation.run(["verify"]).text.contains("ok       server_key"))
+        #expect(try installation.run(["doctor"]).text.contains("1 other key besides"))
+    }
+
+    @Test("leaves the file whole, the old or the new one, wherever it is killed")
+    func killed() throws {
+        let installation = try Installation()
+        let disk = try FaultyDisk(in: installation.folder)
+        let before = try lines(installation)
+        var kills = 0
+        for calls in [Fault.Calls.open, .write, .sync, .unlink] {
+            for skipped in UInt32(0)..<12 {
+                try disk.set(Fault(calls, of: [.key, .folder], .kill, skipped: skipped, times: 1))
+                let output = try Installation.run(
+                    ["server-key", "rotate", "--database", installation.database.path],
+                    environment: disk.environment
+                )
+                let after = try lines(installation)
+                #expect(after == before || after.dropFirst().elementsEqual(before))
+                #expect(after.allSatisfy { $0.count == 64 || $0.count == 89 })
+                #expect(try mode(keyFile(installation)) == 0o600)
+                // Back to one key, so that the next one may be made.
+                try Data((before.joined(separator: "\n") + "\n").utf8).write(
+                    to: URL(fileURLWithPath: keyFile(installation))
+                )
+                guard output.status != 0 else { break }
+                kills += 1
+            }
+        }
+        #expect(kills >= 4)
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        #expect(try server.connect().click(fingerprint(1)).status == 201)
+    }
+
+    @Test("is refused for a key that is not the database's own")
+    func foreign() throws {
+        let installation = try Installation()
+        let other = installation.folder.appending(path: "other.key")
+        try Data((String(repeating: "ab", count: 32) + "\n").utf8).write(to: other)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: other.path)
+        let output = try installation.run(["server-key", "rotate", "--server-key-file", other.path])
+        #expect(output.status == 1 && output.errors.contains("is not the key"))
+        #expect(try String(contentsOf: other, encoding: .utf8).count == 65)
+    }
+
+    @Test(
+        "by hand, with several keys in the file, does the same; without the former one the start is refused"
+    )
+    func byHand() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        #expect(try server.connect().click(fingerprint(1)).status == 201)
+        server.terminate()
+        _ = server.waitUntilExit()
+        let own = try String(contentsOfFile: keyFile(installation), encoding: .utf8)
+        let new = String(repeating: "cd", count: 32) + "\n"
+        func put(_ text: String) throws {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: keyFile(installation)))
+        }
+        try put(new)
+        let refused = try installation.run(["serve", "--listen", "127.0.0.1:0"])
+        #expect(refused.status == 1 && refused.errors.contains("not the one"))
+        try put(new + own)
+        let both = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        let connection = try both.connect()
+        #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
+        #expect(try connection.click(fingerprint(2)).status == 201)
+        both.terminate()
+        _ = both.waitUntilExit()
+        // The database has been used with the new one: the old one alone is another one now.
+        try put(own)
+        #expect(try installation.run(["serve", "--listen", "127.0.0.1:0"]).status == 1)
+        try put(new)
+        let late = try AfterlinkProcess(installation)
+        defer { late.kill() }
+        #expect(installation.log.contains("a former server key is missing"))
+        #expect(try late.connect().check(fingerprint(2), key: installation.keys.app).isMatch)
+        #expect(try installation.run(["verify"]).text.contains("problem  server_key: 1 former"))
+    }
+
+    @Test("destroys the former key when nothing is stored under it any more, and says so")
+    func destroyed() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(
+            installation,
+            ["--unsafe-test-clock", "--rate-limit", "off", "--retention", "3600"]
+        )
+        defer { server.kill() }
+        let connection = try server.connect()
+        let key = installation.keys.app
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        #expect(try installation.run(["server-key", "rotate"]).status == 0)
+        #expect(isRotated(installation))
+        let former = try #require(try lines(installation).last)
+        #expect(try lines(installation).count == 2)
+        #expect(try connection.check(fingerprint(1), key: key).isMatch)
+        // Days later, by the clock of the tests, retention has deleted the click and the record of the check.
+        let late = ISO8601DateFormatter().string(from: .now.addingTimeInterval(10 * 86_400))
+        #expect(try connection.click(fingerprint(2), fields: ["X-Test-Time": late]).status == 201)
+        #expect(try Patience.until { try lines(installation).count == 1 })
+        #expect(try lines(installation).first?.prefix(64) != former)
+        #expect(Patience.until { installation.log.contains("a former server key was destroyed") })
+        #expect(try mode(keyFile(installation)) == 0o600)
+        #expect(try connection.check(fingerprint(2), key: key, fields: ["X-Test-Time": late]).isMatch)
+    }
+
+    @Test("goes into the next backup, whose restore finds clicks of both keys")
+    func backup() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        let connection = try server.connect()
+        let backup = installation.folder.appending(path: "backup.db").path
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        #expect(try installation.run(["backup", backup]).status == 0)
+        #expect(try installation.run(["server-key", "rotate"]).status == 0)
+        #expect(isRotated(installation))
+        #expect(try connection.click(fingerprint(2)).status == 201)
+        let second = try installation.run(["backup", backup, "--overwrite"])
+        #expect(second.status == 0, "\(second.errors)")
+        for suffix in [".key", ".address-key"] {
+            #expect(try mode(backup + suffix) == 0o600)
+            #expect(
+                try String(contentsOfFile: backup + suffix, encoding: .utf8)
+                    == String(contentsOfFile: installation.database.path + suffix, encoding: .utf8)
+            )
+        }
+        server.terminate()
+        _ = server.waitUntilExit()
+        for file in ["afterlink.db", "afterlink.db.key", "afterlink.db.address-key"] {
+            try FileManager.default.removeItem(at: installation.folder.appending(path: file))
+        }
+        let restored = try installation.run(["restore", backup])
+        #expect(restored.status == 0, "\(restored.errors)")
+        let next = try AfterlinkProcess(installation)
+        defer { next.kill() }
+        for number in 1...2 {
+            #expect(try next.connect().check(fingerprint(number), key: installation.keys.app).isMatch)
+        }
+    }
+}
+
+@Suite("The keys for addresses", .blocking, .timeLimit(.minutes(10)))
+struct AddressKeyTests {
+    private func file(_ installation: Installation) -> URL {
+        URL(fileURLWithPath: installation.database.path + ".address-key")
+    }
+
+    private func text(_ installation: Installation) throws -> String {
+        try String(contentsOf: file(installation), encoding: .utf8)
+    }
+
+    private func at(_ days: Double) -> [String: String] {
+        [
+            "X-Test-Time": ISO8601DateFormatter().string(from: .now.addingTimeInterval(days * 86_400)),
+            "X-Forwarded-For": "203.0.113.9",
+        ]
+    }
+
+    @Test("change each day, are kept as long as a click can be matched, and are destroyed then")
+    func rotation() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(
+            installation,
+            ["--unsafe-test-clock", "--rate-limit", "off", "--trusted-proxy", "127.0.0.0/8"]
+        )
+        defer { server.kill() }
+        let connection = try server.connect()
+        let (before, key) = (try text(installation), installation.keys.app)
+        let attributes = try FileManager.default.attributesOfItem(atPath: file(installation).path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(before.split(separator: "\n").count == 1)
+        // A week's window, and the next day's clicks.
+        let week = ["attribution_window_seconds": 7 * 86_400]
+        #expect(try connection.click(fingerprint(1), week, fields: at(0)).status == 201)
+        #expect(try connection.click(fingerprint(2), fields: at(5)).status == 201)
+        let match = try connection.check(fingerprint(1), key: key, fields: at(5))
+        #expect(match.string("attributionMethod") == "probabilistic")
+        #expect(try text(installation) == before)
+        // Past the window of the first, in that of the second.
+        #expect(try connection.click(fingerprint(3), fields: at(8.5)).status == 201)
+        #expect(try Patience.until { try text(installation) != before })
+        let after = try text(installation)
+        #expect(after.prefix(10) > before.prefix(10) && after.split(separator: "\n").count == 1)
+        #expect(!after.contains(before.split(separator: " ")[1].prefix(32)))
+        #expect(installation.log.contains("the keys were destroyed under which addresses from before"))
+        let reply = try connection.check(fingerprint(3), key: key, fields: at(8.6))
+        #expect(reply.string("attributionMethod") == "probabilistic")
+        #expect(try installation.run(["doctor"]).text.contains("address_keys"))
+    }
+
+    @Test("are the same for another process, and after a start")
+    func shared() throws {
+        let installation = try Installation()
+        let arguments = ["--trusted-proxy", "127.0.0.0/8", "--replay-grace", "0"]
+        let servers = try (0..<2).map { _ in try AfterlinkProcess(installation, arguments) }
+        let (app, address) = (installation.keys.app, ["X-Forwarded-For": "203.0.113.9"])
+        #expect(try servers[0].connect().click(fingerprint(1), fields: address).status == 201)
+        #expect(try servers[0].connect().click(fingerprint(2), fields: address).status == 201)
+        let other = try servers[1].connect().check(fingerprint(1), key: app, fields: address)
+        #expect(other.string("attributionMethod") == "probabilistic")
+        for server in servers { server.kill() }
+        let next = try AfterlinkProcess(installation, arguments)
+        defer { next.kill() }
+        let late = try next.connect().check(fingerprint(2), key: app, fields: address)
+        #expect(late.string("attributionMethod") == "probabilistic")
+    }
+
+    @Test("of others to read, or damaged, refuse the start; lost ones are made anew")
+    func refused() throws {
+        let installation = try Installation()
+        let path = file(installation).path
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        let open = try installation.run(["serve", "--listen", "127.0.0.1:0"])
+        #expect(open.status == 1 && open.errors.contains("chmod 600"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let own = try text(installation)
+        try Data(own.dropLast(9).utf8).write(to: file(installation))
+        let damaged = try installation.run(["serve", "--listen", "127.0.0.1:0"])
+        #expect(damaged.status == 1 && damaged.errors.contains("are damaged"))
+        try FileManager.default.removeItem(atPath: path)
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        #expect(try text(installation) != own)
+    }
+}

@@ -1,0 +1,182 @@
+import Attribution
+import Foundation
+import HTTPServer
+import Server
+import Testing
+
+private let hex = String(repeating: "ab", count: 32)
+private let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
+
+private func click(_ link: String = "item", _ members: String = "") -> String {
+    #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/\#(link)"\#(members)}"#
+}
+
+@Suite("After a rotation of the server key")
+struct ServerKeyRotationTests {
+    @Test("clicks from before and after it match, each once")
+    func clicks() async throws {
+        let service = try await TestService(replayGrace: 0)
+        await service.click(click("before"))
+        try service.rotateServerKey()
+        #expect(await service.check(hex).member("url")?.hasPrefix("myapp://promo/before") == true)
+        #expect(await service.check(hex).member("status") == "no_match")
+        await service.click(click("after"))
+        #expect(await service.check(hex).member("url")?.hasPrefix("myapp://promo/after") == true)
+        #expect(await service.check(hex).member("status") == "no_match")
+        #expect(try await service.totals()[.matches] == 2)
+    }
+
+    @Test("the newer of two clicks is the answer, whichever key they are stored under")
+    func newest() async throws {
+        let service = try await TestService(replayGrace: 0)
+        await service.click(click("before"), fields: ["User-Agent": "A"])
+        try service.rotateServerKey()
+        service.clock.advance(seconds: 60)
+        await service.click(click("after"), fields: ["User-Agent": "B"])
+        #expect(await service.check(hex).member("url")?.hasPrefix("myapp://promo/after") == true)
+        #expect(await service.check(hex).member("url")?.hasPrefix("myapp://promo/before") == true)
+        #expect(await service.check(hex).member("status") == "no_match")
+    }
+
+    @Test("tokens and advertising ids from before it lead to their clicks")
+    func sureWays() async throws {
+        let service = try await TestService(replayGrace: 0)
+        let token = try #require(await service.click(click()).member("token"))
+        let idfa = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
+        await service.click(
+            #"{"fingerprint":"\#(String(repeating: "cd", count: 32))","deeplink_url":"myapp://promo/x?idfa=\#(idfa)"}"#
+        )
+        try service.rotateServerKey()
+        let byToken = await service.check(query: "token=\(token)")
+        #expect(byToken.member("attributionMethod") == "signed_token")
+        let byID = await service.check(query: "idfa=\(idfa)")
+        #expect(byID.member("attributionMethod") == "idfa")
+        #expect(await service.check(query: "token=\(token)").member("status") == "no_match")
+    }
+
+    @Test("who had an answer has it again, with an install id and without")
+    func repetition() async throws {
+        let service = try await TestService()
+        await service.click(click("one"))
+        let install = ["X-Install-ID": "install-1"]
+        let first = await service.check(hex, fields: install)
+        try service.rotateServerKey()
+        #expect(await service.check(hex, fields: install).text == first.text)
+        let idfa = "idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC&fingerprint=\(hex)"
+        service.clock.advance(seconds: 60)
+        await service.click(click("two"))
+        let second = await service.check(query: idfa)
+        #expect(second.member("status") == "match")
+        await service.deliverLast(.delivered)
+        try service.rotateServerKey()
+        #expect(await service.check(query: idfa).text == second.text)
+        #expect(try await service.totals()[.matches] == 2)
+    }
+
+    @Test("an answer that was lost on its way goes to the next check")
+    func lostAnswer() async throws {
+        let service = try await TestService(replayGrace: 0)
+        await service.click(click())
+        try service.rotateServerKey()
+        let first = await service.check(hex)
+        await service.deliverLast(.failed)
+        #expect(await service.check(hex, fields: ["User-Agent": "B"]).text == first.text)
+        #expect(await service.check(hex).member("status") == "no_match")
+    }
+
+    @Test("a post with an idempotency key from before it is the same click, told in the same words")
+    func idempotency() async throws {
+        let service = try await TestService()
+        let body = click("item", #","idempotency_key":"order-1""#)
+        let first = await service.click(body)
+        service.clock.advance(seconds: 3600)
+        try service.rotateServerKey()
+        let again = await service.click(body)
+        #expect(again.status == 200)
+        #expect(again.member("click_id") == first.member("click_id"))
+        #expect(again.member("fingerprint") == hex)
+        #expect(try await service.totals()[.clicks] == 1)
+    }
+
+    @Test("checks from before it are found by their fingerprint, and explained")
+    func records() async throws {
+        let service = try await TestService()
+        await service.check(hex)
+        try service.rotateServerKey()
+        let list = await service.send(
+            .get,
+            "/admin/api/checks",
+            query: "fingerprint=\(hex)",
+            fields: service.bearer(.admin)
+        )
+        #expect(list.text.contains("chk_"))
+    }
+
+    @Test("what is answered for tells of a click from before it")
+    func reason() async throws {
+        let service = try await TestService(replayGrace: 0)
+        await service.click(click())
+        await service.check(hex)
+        try service.rotateServerKey()
+        #expect(await service.check(hex, key: .app).member("status") == "no_match")
+        let list = await service.send(
+            .get,
+            "/admin/api/checks",
+            query: "reason=already_claimed",
+            fields: service.bearer(.admin)
+        )
+        #expect(list.text.contains("already_claimed"))
+    }
+}
+
+@Suite("When the day's key for addresses changes")
+struct AddressKeyRotationTests {
+    /// The last minute of the day of the test's clock.
+    private func service(replayGrace: Int64 = 60_000) async throws -> TestService {
+        let service = try await TestService(replayGrace: replayGrace)
+        let day = AddressKeys.period
+        let rest = day - service.clock.now.milliseconds % day
+        service.clock.advance(seconds: rest / 1000 - 3)
+        return service
+    }
+
+    @Test("a launch is still compared with a click of the day before, by its address")
+    func evidence() async throws {
+        let service = try await service()
+        await service.click(click("here"), fields: ["User-Agent": "A"], peer: peer)
+        let clicked = try #require(service.watch.click?.evidence.address)
+        service.clock.advance(seconds: 30)
+        let elsewhere = PeerAddress(ipv4: 0x0808_0808, port: 1)
+        await service.click(click("elsewhere"), fields: ["User-Agent": "B"], peer: elsewhere)
+        let reply = await service.check(hex, fields: ["User-Agent": "App"], peer: peer)
+        let check = try #require(service.watch.check)
+        var address = try #require(check.details.value.address)
+        #expect(AddressHashes.agreement(clicked, address.present) == .missing)
+        #expect(address.agreement(with: clicked) == .exact)
+        #expect(reply.member("attributionMethod") == "probabilistic")
+    }
+
+    @Test("a post that is repeated seconds later is the same click")
+    func repeatedPost() async throws {
+        let service = try await service()
+        let first = await service.click(click(), peer: peer)
+        service.clock.advance(seconds: 6)
+        let again = await service.click(click(), peer: peer)
+        #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
+    }
+
+    @Test("a caller has his answer again within the grace")
+    func replay() async throws {
+        let service = try await service()
+        await service.click(click(), peer: peer)
+        let first = await service.check(hex, peer: peer)
+        await service.deliverLast(.delivered)
+        service.clock.advance(seconds: 30)
+        #expect(await service.check(hex, peer: peer).text == first.text)
+        #expect(try await service.totals()[.replays] == 1)
+        #expect(
+            await service.check(hex, peer: PeerAddress(ipv4: 0x0808_0808, port: 1)).member("status")
+                == "no_match"
+        )
+    }
+}

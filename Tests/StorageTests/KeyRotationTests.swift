@@ -1,0 +1,180 @@
+import Attribution
+import SQLite
+import SQLiteStorage
+import Support
+import Testing
+
+@Suite("Which keys a store is used with")
+struct KeyStandingTests {
+    private let first = hash(1)
+    private let second = hash(2)
+    private let third = hash(3)
+    private let noon = TestStore.noon
+
+    @Test("the first one is its own, another one is foreign, and a new one before it takes its place")
+    func standing() async throws {
+        let test = try await TestStore()
+        func confirm(_ keys: KeyedHash...) throws -> ServerKeyStanding {
+            try test.store.confirm(serverKeys: keys, at: noon)
+        }
+        #expect(try confirm(first) == .own(missing: 0))
+        #expect(try confirm(second) == .foreign)
+        // Known, and not stored under yet.
+        #expect(try confirm(first, second) == .own(missing: 0))
+        #expect(try test.store.keyNeeds().replaced.isEmpty)
+        #expect(try confirm(second, first) == .own(missing: 0))
+        #expect(try test.store.keyNeeds().replaced == [first.index: noon])
+        // What was stored under the first may be found no more, and is none of the store's under the third.
+        #expect(try confirm(second) == .own(missing: 1))
+        #expect(try confirm(first) == .foreign)
+        #expect(try confirm(third) == .foreign)
+        #expect(try confirm(third, second, first) == .own(missing: 0))
+        #expect(try Set(test.store.keyNeeds().replaced.keys) == [first.index, second.index])
+        try test.store.forget(serverKey: first.index)
+        #expect(try confirm(third, second) == .own(missing: 0))
+        // Back to the one before.
+        #expect(try confirm(second, third) == .own(missing: 0))
+        #expect(try Set(test.store.keyNeeds().replaced.keys) == [third.index])
+    }
+
+    @Test("a key was replaced when the newest record says so, if that is later than the clock")
+    func replacedAt() async throws {
+        let test = try await TestStore()
+        let late = noon.advanced(byMilliseconds: 90_000_000)
+        _ = try test.store.confirm(serverKeys: [first], at: noon)
+        try await test.run { _ = try await $0.record(.sample(at: late)) }
+        _ = try test.store.confirm(serverKeys: [second, first], at: noon)
+        #expect(try test.store.keyNeeds().replaced == [first.index: late])
+    }
+
+    @Test("a key is needed until retention has deleted all that may be stored under it")
+    func needed() async throws {
+        let test = try await TestStore { $0.retentionSeconds = 3600 }
+        _ = try test.store.confirm(serverKeys: [first], at: noon)
+        try await test.run { _ = try await $0.record(.sample(at: noon)) }
+        _ = try test.store.confirm(serverKeys: [second, first], at: noon)
+        func isNeeded() throws -> Bool {
+            let needs = try test.store.keyNeeds()
+            let replacedAt = try #require(needs.replaced[first.index])
+            return needs.needsKey(replacedAt: replacedAt, at: test.clock.now)
+        }
+        #expect(try isNeeded())
+        test.clock.advance(seconds: 86_400 + 3599)
+        try test.store.runRetention()
+        #expect(try isNeeded())
+        let now = test.clock.now
+        try await test.run { _ = try await $0.record(.sample(fingerprint: 2, at: now)) }
+        test.clock.advance(seconds: 2)
+        try test.store.runRetention()
+        #expect(try !isNeeded())
+    }
+
+    @Test("a day's key is needed as long as a click of the day with an address can be matched")
+    func addressDays() async throws {
+        let test = try await TestStore()
+        let day = AddressKeys.day(of: noon)
+        #expect(try test.store.keyNeeds().firstAddressDay == nil)
+        func record(_ moment: Timestamp, window: Int64 = 86_400, hasAddress: Bool = true) async throws {
+            var click = try NewClick.sample(at: moment) {
+                $0.window = AttributionWindow(seconds: window) ?? $0.window
+            }
+            if hasAddress { click.evidence.address = AddressHashes(exact: 1, near: 1) }
+            let recorded = click
+            try await test.run { _ = try await $0.record(recorded) }
+        }
+        try await record(noon, hasAddress: false)
+        #expect(try test.store.keyNeeds().firstAddressDay == nil)
+        try await record(noon)
+        try await record(noon.advanced(byMilliseconds: 60_000))
+        try await record(noon.advanced(byMilliseconds: AddressKeys.period), window: 7 * 86_400)
+        #expect(try test.integer("SELECT count(*) FROM address_days") == 2)
+        #expect(try test.store.keyNeeds().firstAddressDay == day)
+        // The hour that it is rounded up to.
+        test.clock.advance(seconds: 86_400 + 3600 + 60)
+        #expect(try test.store.keyNeeds().firstAddressDay == day + 1)
+        test.clock.advance(seconds: 7 * 86_400)
+        #expect(try test.store.keyNeeds().firstAddressDay == nil)
+        #expect(try test.integer("SELECT count(*) FROM address_days") == 0)
+    }
+}
+
+@Suite("A launch whose address has several keys")
+struct EvidenceOfOtherDaysTests {
+    private let address = NetworkAddress(high: 0, low: 0xFFFF_CB00_7109)
+    private let noon = TestStore.noon
+
+    private func keys() throws -> AddressKeys {
+        let day = AddressKeys.day(of: noon) - 3
+        let link = try #require(AddressKeys.Link(day: day, bytes: Array(repeating: 1, count: 32)))
+        return try #require(AddressKeys([link], readyUntil: noon))
+    }
+
+    private func click(at moment: Timestamp, fingerprint: UInt64 = 1) throws -> NewClick {
+        var click = try NewClick.sample(fingerprint: fingerprint, at: moment) {
+            $0.window = AttributionWindow(seconds: 7 * 86_400) ?? $0.window
+        }
+        click.evidence.address = try keys().key(at: moment).addressHashes(of: address)
+        click.evidence.visitor = click.visit.index
+        return click
+    }
+
+    private func check(at moment: Timestamp, fingerprint: UInt64 = 1) throws -> Check {
+        var check = Check.sample(fingerprint: fingerprint, at: moment)
+        check.details = Deferred(LaunchDetails(address: try keys().address(address, at: moment)))
+        return check
+    }
+
+    @Test("agrees with clicks of other days, and counts them, and launches of other days")
+    func otherDays() async throws {
+        let test = try await TestStore { $0.learnsAtOnce = true }
+        let day = AddressKeys.period
+        for days in Int64(0)..<3 {
+            let moment = noon.advanced(byMilliseconds: -days * day)
+            let (click, launch) = (try click(at: moment), try check(at: moment, fingerprint: 9))
+            try await test.run { session in
+                _ = try await session.record(click)
+                _ = try await session.match(launch)
+            }
+        }
+        let check = try check(at: noon)
+        let view = try await test.run { try await $0.view(for: check) }
+        let evidence = try #require(view.evidence)
+        #expect(evidence.candidates.map(\.address) == [.exact, .exact, .exact])
+        #expect(evidence.crowd.clicksExact == 3 && evidence.crowd.clicksNear == 3)
+        // Those of the days before have faded: a half-life of two days.
+        #expect(abs(evidence.crowd.launchesExact - (1 + 0.707 + 0.5)) < 0.01)
+        #expect(abs(evidence.crowd.launchesNear - evidence.crowd.launchesExact) < 0.001)
+        #expect(evidence.crowd.coverage == 1)
+    }
+}
+
+@Suite("The migration to keys for addresses")
+struct AddressKeyMigrationTests {
+    @Test("forgets addresses that were hashed under the server key, and nothing else")
+    func forgets() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        var configuration = SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon))
+        configuration.hasBackgroundWork = false
+        let before = SQLiteStore.embeddedMigrations.filter { $0.name < "0008" }
+        try SQLiteStore.open(configuration, migrations: before).stop(within: 60_000)
+        let connection = try Connection(path: path, access: .readWrite, busyMilliseconds: 1000)
+        try connection.execute(
+            """
+            INSERT INTO click_addresses VALUES (1, 2, 3, 4, 5, x'00');
+            INSERT INTO learnt_counters VALUES (1, 9, 5, 1), (1, 10, 5, 1), (1, 11, 5, 1), (1, 12, 5, 1);
+            INSERT INTO fingerprints (
+                scope, fingerprint, state, moment, click, fingerprint_rest, other_moment, exact_address, near_address
+            ) VALUES (1, 2, 0, 3, 4, 5, 6, 7, 8)
+            """
+        )
+        try SQLiteStore.open(configuration).stop(within: 60_000)
+        func integer(_ sql: StaticString) throws -> Int64 {
+            try Connection(path: path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
+        }
+        #expect(try integer("SELECT count(*) FROM click_addresses") == 0)
+        #expect(try integer("SELECT count(*) FROM learnt_counters") == 2)
+        #expect(try integer("SELECT count(*) FROM fingerprints") == 1)
+        #expect(try integer("SELECT count(*) FROM fingerprints WHERE exact_address IS NOT NULL") == 0)
+    }
+}
