@@ -91,7 +91,7 @@ let package = Package(
             name: "Benchmark",
             dependencies: [
                 "Attribution", "CLinux", "COpenSSL", "CSQLite", "Crypto", "HTTPServer", "SQLiteStorage",
-                "Support",
+                "Simulation", "Support",
             ],
             path: "Tests/Benchmark",
             exclude: ["install-yardsticks"],
@@ -99,7 +99,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BenchmarkTests",
-            dependencies: ["Benchmark", "HTTPServer", "Support"],
+            dependencies: ["Attribution", "Benchmark", "HTTPServer", "Simulation", "Support"],
             swiftSettings: house
         ),
         // Launches with known truth in worlds whose parameters the model does not know, and how it fares.

@@ -10,8 +10,8 @@ extension TraceEvent {
                 ("ip_address", click.address.map { quoted(NetworkAddress(ipv4: $0).text) }),
                 ("user_agent", quoted(click.userAgent)),
                 ("platform", quoted(click.device.platform.rawValue)),
-                ("deeplink_url", quoted("myapp://promo/\(click.url)")),
-                ("campaign_key", quoted("CAMPAIGN\(click.campaign)")),
+                ("deeplink_url", quoted(click.link)),
+                ("campaign_key", quoted(click.campaignKey)),
                 ("signals", click.device.browserSignals), ("person", quoted("\(click.person)")),
             ])
         case .launch(let launch):
@@ -19,7 +19,7 @@ extension TraceEvent {
                 ("event", quoted("launch")), ("at", quoted(launch.at.iso8601)),
                 ("fingerprint_input", quoted(launch.fingerprintText)),
                 ("ip_address", launch.address.map { quoted(NetworkAddress(ipv4: $0).text) }),
-                ("user_agent", quoted(launch.defaultAgent)),
+                ("user_agent", quoted(launch.agent)),
                 ("platform", quoted(launch.device.platform.rawValue)),
                 ("token", launch.token.map { "\($0)" }), ("truth", launch.truth.json),
                 ("person", quoted("\(launch.person)")),
@@ -35,7 +35,7 @@ extension TraceEvent {
 
 extension Device {
     /// What a page's script sees: of an iPhone no patch of the system, of an Android its system not at all.
-    fileprivate var browserSignals: String {
+    public var browserSignals: String {
         let isApple = platform == .ios
         return TraceEvent.object([
             (isApple ? "model" : "uaModel", quoted(model)),
@@ -46,9 +46,14 @@ extension Device {
     }
 }
 
+extension TracedClick {
+    public var link: String { "myapp://promo/\(url)" }
+    public var campaignKey: String { "CAMPAIGN\(campaign)" }
+}
+
 extension TracedLaunch {
     /// The agent of an app's own requests; one that the app has chosen itself tells nothing.
-    fileprivate var defaultAgent: String {
+    public var agent: String {
         guard let release else { return "MyApp/1.0" }
         guard release.platform == .ios else {
             return "Dalvik/2.1.0 (Linux; U; Android \(release.major); \(device.model) Build/UP1A)"

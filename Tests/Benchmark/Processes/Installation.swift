@@ -5,6 +5,7 @@ import Foundation
 final class Installation {
     struct Keys: Codable {
         let app: String
+        let server: String
         let admin: String
     }
 
@@ -49,6 +50,11 @@ final class Installation {
 
     deinit {
         if isTemporary { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// Changes how its app behaves, by the options of `afterlink apps set`.
+    func setApp(_ options: [String], with binary: ServerBinary) throws {
+        _ = try ChildProcess.output(binary.path, ["apps", "set", "--database", database] + options)
     }
 
     /// The key that fingerprints are hashed with.

@@ -16,12 +16,14 @@ final class Server {
 
     /// Starts it and waits until it is ready.
     ///
-    /// Expired clicks are kept for `retentionSeconds`, by default ten years.
+    /// Expired clicks are kept for `retentionSeconds`, by default ten years; `extra` arguments come behind the others.
     init(
         _ installation: Installation,
         _ bench: Workbench,
         retentionSeconds: Int = 315_360_000,
-        certificate: Certificate? = nil
+        certificate: Certificate? = nil,
+        isDurable: Bool = true,
+        extra: [String] = []
     ) throws {
         self.installation = installation
         isEncrypted = certificate != nil
@@ -29,14 +31,16 @@ final class Server {
         port = try FreePort.find()
         var arguments = [
             "serve", "--listen", "127.0.0.1:\(port)", "--database", installation.database, "--durability",
-            "full",
+            isDurable ? "full" : "relaxed",
             "--threads", String(bench.options.workers), "--log-format", "json", "--log-file", logPath,
             "--limit-requests", "1000000", "--retention", String(retentionSeconds),
+            "--trusted-proxy", "127.0.0.1/32",
         ]
         if bench.binary.knows("--rate-limit") { arguments += ["--rate-limit", "off"] }
         if let certificate {
             arguments += ["--tls-certificate", certificate.certificatePath, "--tls-key", certificate.keyPath]
         }
+        arguments += extra
         let errors = installation.folder + "/server.errors"
         let start = MonotonicTime.now()
         process = try ChildProcess(bench.binary.path, arguments, errors: errors)
@@ -78,7 +82,7 @@ final class Server {
         Metrics(try answer(SampleRequests.get("/metrics", key: installation.keys.admin)).body)
     }
 
-    private func connect() throws -> RawClient {
+    func connect() throws -> RawClient {
         isEncrypted ? try RawClient(port: port, tls: TLSClientSettings()) : try RawClient(port: port)
     }
 

@@ -7,6 +7,10 @@ struct Options {
     var seconds = 5.0
     /// Event loops of the server, and worker processes of nginx.
     var workers = 2
+    /// How many traces of each simulated world are played.
+    var seeds = 1
+    /// Simulated worlds; empty: those with bars.
+    var worlds: [String] = []
     var isQuick = false
     /// Whether the mixed load lasts an hour instead of ten minutes.
     var isLong = false
@@ -30,6 +34,8 @@ struct Options {
           --rounds N       Interleaved rounds, 5 by default. Figures are medians over them.
           --seconds S      Length of each measurement, 5 by default.
           --workers N      The server's loops and nginx's processes, 2 by default.
+          --world WORLD    Play this simulated world, by name and size, in the row simulation; may be repeated.
+          --seeds N        Traces of each simulated world, 1 by default.
           --quick          Try every row in a minute, with little data: figures mean nothing, and none is judged.
           --long           An hour of mixed load instead of ten minutes.
           --binary PATH    The server's binary; by default the one beside this program.
@@ -50,6 +56,8 @@ struct Options {
             case "--rounds": rounds = try Self.number(of: name, in: 1...99, &rest)
             case "--seconds": seconds = try Self.number(of: name, in: 0.5...3600, &rest)
             case "--workers": workers = try Self.number(of: name, in: 1...256, &rest)
+            case "--world": worlds.append(try Self.value(of: name, &rest))
+            case "--seeds": seeds = try Self.number(of: name, in: 1...99, &rest)
             case "--quick": isQuick = true
             case "--long": isLong = true
             case "--binary": binary = try Self.value(of: name, &rest)

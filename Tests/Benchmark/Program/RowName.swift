@@ -13,6 +13,8 @@ enum RowName: String, CaseIterable {
     case tls
     case tlsResumption = "tls-resumption"
     case soak
+    case simulation
+    case simulationLarge = "simulation-large"
 
     /// Those that are measured when none is asked for: ten million live clicks take their time to store.
     static let standard = allCases.filter { $0 != .checkLatencyLive }
@@ -33,6 +35,8 @@ enum RowName: String, CaseIterable {
         case .tls: "checks over TLS 1.3, keep-alive, beside nginx"
         case .tlsResumption: "checks on new, resumed TLS 1.3 connections beside nginx"
         case .soak: "ten minutes of mixed load at a tenth of the highest rate: memory, descriptors, log"
+        case .simulation: "matches of simulated worlds by known truth, 10,000 clicks a day"
+        case .simulationLarge: "the same with 100,000 clicks a day"
         }
     }
 
@@ -51,6 +55,12 @@ enum RowName: String, CaseIterable {
         case .tls: try TLSRow.measure(bench)
         case .tlsResumption: try TLSResumptionRow.measure(bench)
         case .soak: try SoakRow.measure(bench)
+        case .simulation:
+            try SimulationRow.measure(
+                bench,
+                bench.options.worlds.isEmpty ? SimulationRow.worlds : bench.options.worlds
+            )
+        case .simulationLarge: try SimulationRow.measure(bench, SimulationRow.largeWorlds)
         }
     }
 }

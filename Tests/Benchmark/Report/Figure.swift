@@ -5,11 +5,14 @@ struct Figure {
     let rounds: [Double]
     /// What must be known to read it.
     var note: String?
+    /// What it must reach; nil where any value will do.
+    let bar: Bar.Requirement?
 
-    init(_ name: FigureName, _ rounds: [Double], note: String? = nil) {
+    init(_ name: FigureName, _ rounds: [Double], note: String? = nil, bar: Bar.Requirement? = nil) {
         self.name = name
         self.rounds = rounds
         self.note = note
+        self.bar = bar ?? Bar.of(name)
     }
 
     /// A contestant's figures as shares of another's, round by round.
@@ -23,7 +26,7 @@ struct Figure {
 
     /// Nil without a bar.
     var verdict: Verdict? {
-        Bar.of(name).map { $0.isReached(by: median) ? .pass : .miss }
+        bar.map { $0.isReached(by: median) ? .pass : .miss }
     }
 }
 

@@ -1,103 +1,143 @@
-/// What can be measured, by its name in the JSON.
-enum FigureName: String {
-    case checksOfNginx = "checks_of_nginx"
-    case checksOfBufferedNginx = "checks_of_nginx_with_buffered_log"
-    case checksPerSecond = "checks_per_second"
-    case nginxPerSecond = "nginx_per_second"
-    case checkMicrosecondsOfCore = "check_core_microseconds"
-    case nginxMicrosecondsOfCore = "nginx_core_microseconds"
-    case clicksOfPlainLoop = "clicks_of_plain_loop"
-    case clicksOfCommitPerRow = "clicks_of_commit_per_row"
-    case clicksPerSecond = "clicks_per_second"
-    case plainLoopPerSecond = "plain_loop_per_second"
-    case commitPerRowPerSecond = "commit_per_row_per_second"
-    case meanBatch = "mean_batch"
-    case syncMicroseconds = "sync_microseconds"
-    case matchesOfClicks = "matches_of_clicks"
-    case matchesPerSecond = "matches_per_second"
-    case checkLatencyGrowth = "check_latency_growth"
-    case checkLatencyMicroseconds = "check_latency_microseconds"
-    case checkLatencyFewMicroseconds = "check_latency_few_clicks_microseconds"
-    case checkLatencyLoadedGrowth = "check_latency_growth_64_connections"
-    case checkLatencyLiveGrowth = "check_latency_growth_all_live"
-    case statisticsGrowth = "statistics_growth"
-    case statisticsMilliseconds = "statistics_milliseconds"
-    case cleanStartMilliseconds = "clean_start_milliseconds"
-    case startAfterKillMilliseconds = "start_after_kill_milliseconds"
-    case idleMegabytes = "idle_megabytes"
-    case idleConnectionsMegabytes = "idle_connections_megabytes"
-    case bytesPerConnection = "bytes_per_idle_connection"
-    case loadedMegabytes = "loaded_megabytes"
-    case mixedTailMilliseconds = "mixed_p99_milliseconds"
-    case mixedTailBesideMilliseconds = "mixed_beside_p99_milliseconds"
-    case mixedChecksPerSecond = "mixed_checks_per_second"
-    case mixedClicksPerSecond = "mixed_clicks_per_second"
-    case retentionTailGrowth = "retention_p99_growth"
-    case retentionTailMilliseconds = "retention_p99_milliseconds"
-    case quietTailMilliseconds = "no_retention_p99_milliseconds"
-    case deletedPerSecond = "deleted_per_second"
-    case newConnectionsOfNginx = "new_connections_of_nginx"
-    case newConnectionsPerSecond = "new_connections_per_second"
-    case tlsOfNginx = "tls_of_nginx"
-    case tlsPerSecond = "tls_per_second"
-    case tlsResumptionOfNginx = "tls_resumption_of_nginx"
-    case tlsResumptionPerSecond = "tls_resumption_per_second"
-    case soakMemoryGrowthPercent = "soak_memory_growth_percent"
-    case soakDescriptorGrowthPercent = "soak_descriptor_growth_percent"
-    case soakLogMegabytes = "soak_wal_megabytes"
-    case soakRequests = "soak_requests"
-    case soakFailures = "soak_failures"
-
+/// What can be measured.
+struct FigureName: Hashable {
+    /// Its name in the JSON.
+    let name: String
     /// What it says in the table.
-    var title: String {
-        switch self {
-        case .checksOfNginx: "checks (no_match), of nginx's static answer"
-        case .checksOfBufferedNginx: "the same, of nginx with a buffered log"
-        case .checksPerSecond: "checks a second"
-        case .nginxPerSecond: "nginx's answers a second"
-        case .checkMicrosecondsOfCore: "processor time of a check, µs"
-        case .nginxMicrosecondsOfCore: "processor time of nginx's answer, µs"
-        case .clicksOfPlainLoop: "clicks on disk, of the plain loop"
-        case .clicksOfCommitPerRow: "clicks on disk, of a commit per row"
-        case .clicksPerSecond: "clicks on disk a second"
-        case .plainLoopPerSecond: "plain loop's rows a second"
-        case .commitPerRowPerSecond: "rows a second with a commit each"
-        case .meanBatch: "the server's mean batch, clicks"
-        case .syncMicroseconds: "one sync to disk, µs"
-        case .matchesOfClicks: "matches, of clicks"
-        case .matchesPerSecond: "matches a second"
-        case .checkLatencyGrowth: "latency of a check, 10 M stored of 10 k"
-        case .checkLatencyMicroseconds: "latency of a check with 10 M stored, µs"
-        case .checkLatencyFewMicroseconds: "latency of a check with 10 k stored, µs"
-        case .checkLatencyLoadedGrowth: "the same with 64 connections at once"
-        case .checkLatencyLiveGrowth: "latency of a check, 10 M live of 10 k stored"
-        case .statisticsGrowth: "/admin/stats, 10 M stored of 1 k"
-        case .statisticsMilliseconds: "/admin/stats with 10 M stored, ms"
-        case .cleanStartMilliseconds: "start to ready after a stop, ms"
-        case .startAfterKillMilliseconds: "start to ready after a kill, ms"
-        case .idleMegabytes: "memory idle, MB"
-        case .idleConnectionsMegabytes: "memory with 10,000 idle connections, MB"
-        case .bytesPerConnection: "bytes of an idle connection"
-        case .loadedMegabytes: "memory under load, MB"
-        case .mixedTailMilliseconds: "p99 of checks at 70 % of the highest rate beside clicks, ms"
-        case .mixedTailBesideMilliseconds: "p99 at 70 % of what is left beside the clicks, ms"
-        case .mixedChecksPerSecond: "checks a second, answered, at 70 %"
-        case .mixedClicksPerSecond: "clicks a second beside them"
-        case .retentionTailGrowth: "p99 of checks while retention deletes, of none"
-        case .retentionTailMilliseconds: "p99 of checks while retention deletes, ms"
-        case .quietTailMilliseconds: "p99 of checks without, ms"
-        case .deletedPerSecond: "clicks deleted a second"
-        case .newConnectionsOfNginx: "checks on new connections, of nginx"
-        case .newConnectionsPerSecond: "checks on new connections a second"
-        case .tlsOfNginx: "checks over TLS 1.3, of nginx"
-        case .tlsPerSecond: "checks over TLS 1.3 a second"
-        case .tlsResumptionOfNginx: "checks on resumed TLS connections, of nginx"
-        case .tlsResumptionPerSecond: "checks on resumed TLS connections a second"
-        case .soakMemoryGrowthPercent: "growth of memory under mixed load, %"
-        case .soakDescriptorGrowthPercent: "growth of descriptors under mixed load, %"
-        case .soakLogMegabytes: "largest write-ahead log under mixed load, MB"
-        case .soakRequests: "requests of the mixed load"
-        case .soakFailures: "of them without a good answer"
-        }
+    let title: String
+
+    init(_ name: String, _ title: String) {
+        self.name = name
+        self.title = title
     }
+}
+
+extension FigureName {
+    static let checksOfNginx = FigureName("checks_of_nginx", "checks (no_match), of nginx's static answer")
+    static let checksOfBufferedNginx = FigureName(
+        "checks_of_nginx_with_buffered_log",
+        "the same, of nginx with a buffered log"
+    )
+    static let checksPerSecond = FigureName("checks_per_second", "checks a second")
+    static let nginxPerSecond = FigureName("nginx_per_second", "nginx's answers a second")
+    static let checkMicrosecondsOfCore = FigureName(
+        "check_core_microseconds",
+        "processor time of a check, µs"
+    )
+    static let nginxMicrosecondsOfCore = FigureName(
+        "nginx_core_microseconds",
+        "processor time of nginx's answer, µs"
+    )
+    static let clicksOfPlainLoop = FigureName("clicks_of_plain_loop", "clicks on disk, of the plain loop")
+    static let clicksOfCommitPerRow = FigureName(
+        "clicks_of_commit_per_row",
+        "clicks on disk, of a commit per row"
+    )
+    static let clicksPerSecond = FigureName("clicks_per_second", "clicks on disk a second")
+    static let plainLoopPerSecond = FigureName("plain_loop_per_second", "plain loop's rows a second")
+    static let commitPerRowPerSecond = FigureName(
+        "commit_per_row_per_second",
+        "rows a second with a commit each"
+    )
+    static let meanBatch = FigureName("mean_batch", "the server's mean batch, clicks")
+    static let syncMicroseconds = FigureName("sync_microseconds", "one sync to disk, µs")
+    static let matchesOfClicks = FigureName("matches_of_clicks", "matches, of clicks")
+    static let matchesPerSecond = FigureName("matches_per_second", "matches a second")
+    static let checkLatencyGrowth = FigureName(
+        "check_latency_growth",
+        "latency of a check, 10 M stored of 10 k"
+    )
+    static let checkLatencyMicroseconds = FigureName(
+        "check_latency_microseconds",
+        "latency of a check with 10 M stored, µs"
+    )
+    static let checkLatencyFewMicroseconds = FigureName(
+        "check_latency_few_clicks_microseconds",
+        "latency of a check with 10 k stored, µs"
+    )
+    static let checkLatencyLoadedGrowth = FigureName(
+        "check_latency_growth_64_connections",
+        "the same with 64 connections at once"
+    )
+    static let checkLatencyLiveGrowth = FigureName(
+        "check_latency_growth_all_live",
+        "latency of a check, 10 M live of 10 k stored"
+    )
+    static let statisticsGrowth = FigureName("statistics_growth", "/admin/stats, 10 M stored of 1 k")
+    static let statisticsMilliseconds = FigureName(
+        "statistics_milliseconds",
+        "/admin/stats with 10 M stored, ms"
+    )
+    static let cleanStartMilliseconds = FigureName(
+        "clean_start_milliseconds",
+        "start to ready after a stop, ms"
+    )
+    static let startAfterKillMilliseconds = FigureName(
+        "start_after_kill_milliseconds",
+        "start to ready after a kill, ms"
+    )
+    static let idleMegabytes = FigureName("idle_megabytes", "memory idle, MB")
+    static let idleConnectionsMegabytes = FigureName(
+        "idle_connections_megabytes",
+        "memory with 10,000 idle connections, MB"
+    )
+    static let bytesPerConnection = FigureName("bytes_per_idle_connection", "bytes of an idle connection")
+    static let loadedMegabytes = FigureName("loaded_megabytes", "memory under load, MB")
+    static let mixedTailMilliseconds = FigureName(
+        "mixed_p99_milliseconds",
+        "p99 of checks at 70 % of the highest rate beside clicks, ms"
+    )
+    static let mixedTailBesideMilliseconds = FigureName(
+        "mixed_beside_p99_milliseconds",
+        "p99 at 70 % of what is left beside the clicks, ms"
+    )
+    static let mixedChecksPerSecond = FigureName(
+        "mixed_checks_per_second",
+        "checks a second, answered, at 70 %"
+    )
+    static let mixedClicksPerSecond = FigureName("mixed_clicks_per_second", "clicks a second beside them")
+    static let retentionTailGrowth = FigureName(
+        "retention_p99_growth",
+        "p99 of checks while retention deletes, of none"
+    )
+    static let retentionTailMilliseconds = FigureName(
+        "retention_p99_milliseconds",
+        "p99 of checks while retention deletes, ms"
+    )
+    static let quietTailMilliseconds = FigureName(
+        "no_retention_p99_milliseconds",
+        "p99 of checks without, ms"
+    )
+    static let deletedPerSecond = FigureName("deleted_per_second", "clicks deleted a second")
+    static let newConnectionsOfNginx = FigureName(
+        "new_connections_of_nginx",
+        "checks on new connections, of nginx"
+    )
+    static let newConnectionsPerSecond = FigureName(
+        "new_connections_per_second",
+        "checks on new connections a second"
+    )
+    static let tlsOfNginx = FigureName("tls_of_nginx", "checks over TLS 1.3, of nginx")
+    static let tlsPerSecond = FigureName("tls_per_second", "checks over TLS 1.3 a second")
+    static let tlsResumptionOfNginx = FigureName(
+        "tls_resumption_of_nginx",
+        "checks on resumed TLS connections, of nginx"
+    )
+    static let tlsResumptionPerSecond = FigureName(
+        "tls_resumption_per_second",
+        "checks on resumed TLS connections a second"
+    )
+    static let soakMemoryGrowthPercent = FigureName(
+        "soak_memory_growth_percent",
+        "growth of memory under mixed load, %"
+    )
+    static let soakDescriptorGrowthPercent = FigureName(
+        "soak_descriptor_growth_percent",
+        "growth of descriptors under mixed load, %"
+    )
+    static let soakLogMegabytes = FigureName(
+        "soak_wal_megabytes",
+        "largest write-ahead log under mixed load, MB"
+    )
+    static let soakRequests = FigureName("soak_requests", "requests of the mixed load")
+    static let soakFailures = FigureName("soak_failures", "of them without a good answer")
 }

@@ -47,6 +47,6 @@ struct Report {
         let spread = "\(NumberText.short(least)) – \(NumberText.short(most))"
         let judgement = [verdict(figure)?.rawValue, figure.note].compactMap { $0 }.joined(separator: "; ")
         return "| \(figure.name.title) | \(NumberText.short(figure.median)) | \(spread) "
-            + "| \(Bar.of(figure.name)?.text ?? "") | \(judgement) |"
+            + "| \(figure.bar?.text ?? "") | \(judgement) |"
     }
 }

@@ -60,11 +60,11 @@ extension Report {
 
     private func value(_ figure: Figure) -> Value {
         Value(
-            name: figure.name.rawValue,
+            name: figure.name.name,
             title: figure.name.title,
             median: figure.median,
             rounds: figure.rounds,
-            bar: Bar.of(figure.name)?.text,
+            bar: figure.bar?.text,
             verdict: verdict(figure)?.rawValue,
             note: figure.note
         )

@@ -1,0 +1,50 @@
+import Simulation
+
+/// A world that is played under one policy.
+struct SimulatedWorld {
+    enum Policy: String {
+        case standard = "default"
+        case newest
+    }
+
+    /// What its matches must reach, in percent but for the last.
+    struct Bars {
+        var precision: Double
+        var found: Double
+        var organic: Double?
+        var rematched: Double?
+        var calibration: Double?
+    }
+
+    let world: World
+    let policy: Policy
+
+    /// What it is called in the table.
+    var label: String { "\(world.label), \(policy.rawValue)" }
+
+    /// None but under the default policy, and in the worlds that have been thought about.
+    var bars: Bars? { policy == .standard ? Self.bars[world.label] : nil }
+
+    private static let bars = [
+        "turkey-10000": Bars(precision: 96, found: 68, organic: 2, rematched: 8, calibration: 0.03),
+        "world-10000": Bars(precision: 95, found: 73, organic: 2.5, rematched: 8, calibration: 0.03),
+        "venue-10000": Bars(precision: 92, found: 66, organic: 7, rematched: 8, calibration: 0.05),
+        "turkey-100000": Bars(precision: 97, found: 64, organic: 1.5, rematched: 8, calibration: 0.03),
+        "tokens-85-10000": Bars(precision: 99, found: 90),
+    ]
+
+    /// Worlds by their names with their sizes, each under both policies.
+    static func all(_ labels: [String], isQuick: Bool) throws -> [SimulatedWorld] {
+        try labels.flatMap { label in
+            guard var world = Worlds.all.first(where: { $0.label == label }) else {
+                let known = Worlds.all.map(\.label).joined(separator: ", ")
+                throw Trouble("There is no world \(label); there are \(known).")
+            }
+            if isQuick { (world.clicksPerDay, world.days) = (200, 2) }
+            return [
+                SimulatedWorld(world: world, policy: .standard),
+                SimulatedWorld(world: world, policy: .newest),
+            ]
+        }
+    }
+}

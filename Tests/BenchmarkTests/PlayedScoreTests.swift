@@ -1,0 +1,124 @@
+import Attribution
+import Benchmark
+import Simulation
+import Testing
+
+/// What the answers to a simulated world count as.
+@Suite("Played worlds")
+struct PlayedScoreTests {
+    private let beginning = TraceGenerator.beginning
+    /// To make others from.
+    private let events = TraceGenerator.events(of: Worlds.turkey(20), seed: 1)
+
+    private func click(_ number: Int, hour: Double) throws -> TracedClick {
+        let made = events.compactMap { if case .click(let click) = $0 { click } else { nil } }.first
+        var click = try #require(made)
+        (click.number, click.person, click.campaign, click.url) = (number, UInt64(number), number, number)
+        click.at = moment(hour)
+        return click
+    }
+
+    private func launch(
+        _ person: UInt64,
+        hour: Double,
+        _ truth: TracedLaunch.Truth,
+        address: UInt32 = 1
+    ) throws -> TracedLaunch {
+        let made = events.compactMap { if case .launch(let launch) = $0 { launch } else { nil } }.first
+        var launch = try #require(made)
+        (launch.person, launch.truth, launch.address) = (person, truth, address)
+        launch.at = moment(hour)
+        return launch
+    }
+
+    private func moment(_ hour: Double) -> Timestamp {
+        beginning.advanced(byMilliseconds: Int64(hour * 3_600_000))
+    }
+
+    private func match(_ click: Int, confidence: Double = 0.9) -> PlayedAnswer {
+        PlayedAnswer(
+            matched: true,
+            url: "myapp://promo/\(click)?source=instagram",
+            campaignKey: "CAMPAIGN\(click)",
+            confidence: confidence,
+            metadata: PlayedAnswer.Metadata(click: click)
+        )
+    }
+
+    private func score(_ clicks: [TracedClick], _ launches: [(TracedLaunch, PlayedAnswer)]) -> PlayedScore {
+        var score = PlayedScore(beginning: beginning)
+        for click in clicks { score.note(click) }
+        for (launch, answer) in launches { score.note(launch, answer) }
+        return score
+    }
+
+    private let noMatch = PlayedAnswer(matched: false)
+
+    @Test("tells right matches from wrong ones, and from those of launches that no click led to")
+    func tellsRightFromWrong() throws {
+        let sums = try score(
+            (1...4).map { try click($0, hour: 30) },
+            [
+                (launch(1, hour: 31, .click(1)), match(1)),
+                (launch(2, hour: 31, .click(2)), match(3)),
+                (launch(3, hour: 31, .click(3)), noMatch),
+                (launch(7, hour: 31, .organic), match(4)),
+                (launch(8, hour: 31, .organic), noMatch),
+                (launch(1, hour: 40, .reinstall), noMatch),
+            ]
+        ).sums
+        #expect(sums.precision == 1.0 / 3)
+        #expect(sums.found == 1.0 / 3)
+        #expect(sums.falseAttribution == 0.5)
+        #expect(sums.rematched == 0)
+        #expect(abs(sums.calibration.error - (0.9 - 1.0 / 3)) < 1e-9)
+    }
+
+    @Test("leaves the first day out, and counts conversions whose click is older than a day as none")
+    func leavesTheFirstDayOut() throws {
+        let sums = try score(
+            [click(1, hour: 1), click(2, hour: 1)],
+            [(launch(1, hour: 2, .click(1)), match(1)), (launch(2, hour: 26, .click(2)), noMatch)]
+        ).sums
+        #expect(sums.launches == 1)
+        #expect(sums.conversions == 0)
+        #expect(sums.lateConversions == 1)
+    }
+
+    @Test("finds a click that two launches were given, in the first day as well")
+    func findsClicksUsedTwice() throws {
+        let answers = try [
+            (launch(1, hour: 2, .click(1)), match(1)), (launch(2, hour: 3, .organic), match(1)),
+        ]
+        #expect(try score([click(1, hour: 1)], answers).clicksUsedTwice == 1)
+    }
+
+    @Test("allows the answer to be repeated, to him and within a minute to whoever looks like him")
+    func allowsRepeatedAnswers() throws {
+        let first = try (launch(1, hour: 30.1, .click(1)), match(1))
+        let score = try score(
+            [click(1, hour: 30)],
+            [
+                first, (launch(1, hour: 30.105, .retry), match(1)),
+                (launch(2, hour: 30.11, .organic), match(1)),
+                (launch(3, hour: 30.11, .organic, address: 2), match(1)),
+            ]
+        )
+        #expect(score.strangersRepeated == 1)
+        #expect(score.clicksUsedTwice == 1)
+        #expect(score.changedAnswers == 0)
+        // A retry is no launch.
+        #expect(score.sums.launches == 3)
+    }
+
+    @Test("finds retries that are told something else, more or less")
+    func findsChangedAnswers() throws {
+        let launches = try [
+            (launch(1, hour: 30.1, .click(1)), match(1)),
+            (launch(1, hour: 30.105, .retry), noMatch),
+            (launch(2, hour: 30.1, .organic), noMatch),
+            (launch(2, hour: 30.105, .retry), match(2)),
+        ]
+        #expect(try score([click(1, hour: 30), click(2, hour: 30)], launches).changedAnswers == 2)
+    }
+}
