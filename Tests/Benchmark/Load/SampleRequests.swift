@@ -1,27 +1,42 @@
-/// What is asked of the server: the requests of a landing page and of an SDK.
+/// What is asked of the server: the requests of a landing page and of an SDK, as a proxy hands them on.
 enum SampleRequests {
     static let clickPath = "/v1/deferred-deeplink/click"
     static let checkPath = "/v1/deferred-deeplink?fingerprint="
     static let userAgent = "Shop/1 CFNetwork/1496.0.7 Darwin/23.5.0"
 
+    /// What a click leads to, as members of its JSON.
+    static let linkMembers =
+        #""deeplink_url":"myapp://promo?campaign=summer_sale","campaign_key":"SUMMER_SALE_2025","#
+        + #""metadata":{"utm_source":"instagram"}"#
+
     static func clickBody(fingerprint: String) -> String {
-        #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://promo?campaign=summer_sale","#
-            + #""campaign_key":"SUMMER_SALE_2025","platform":"ios","metadata":{"utm_source":"instagram"}}"#
+        #"{"fingerprint":"\#(fingerprint)","platform":"ios",\#(linkMembers)}"#
     }
 
-    static func click(fingerprint: String, key: String) -> String {
-        let body = clickBody(fingerprint: fingerprint)
-        return head("POST", clickPath, key) + "Content-Type: application/json\r\n"
+    static func click(fingerprint: String, key: String, address: [UInt8] = SampleAddress.bytes(0)) -> String {
+        click(body: clickBody(fingerprint: fingerprint), key: key, address: address)
+    }
+
+    static func click(body: String, key: String, address: [UInt8] = SampleAddress.bytes(0)) -> String {
+        head("POST", clickPath, key, from: address) + "Content-Type: application/json\r\n"
             + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    static func check(fingerprint: String, key: String, isClosing: Bool = false) -> String {
-        head("GET", checkPath + fingerprint, key) + "X-SDK-Version: paylisher-ios/1.8.9\r\n"
+    /// A check; `install` is its install id.
+    static func check(
+        fingerprint: String,
+        key: String,
+        address: [UInt8] = SampleAddress.bytes(0),
+        install: String? = nil,
+        isClosing: Bool = false
+    ) -> String {
+        head("GET", checkPath + fingerprint, key, from: address) + "X-SDK-Version: paylisher-ios/1.8.9\r\n"
+            + (install.map { "X-Install-ID: \($0)\r\n" } ?? "")
             + (isClosing ? "Connection: close\r\n" : "") + "\r\n"
     }
 
     static func get(_ target: String, key: String) -> String {
-        head("GET", target, key) + "\r\n"
+        head("GET", target, key, from: SampleAddress.bytes(0)) + "\r\n"
     }
 
     /// Eight digits.
@@ -30,8 +45,10 @@ enum SampleRequests {
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    private static func head(_ method: String, _ target: String, _ key: String) -> String {
+    private static func head(_ method: String, _ target: String, _ key: String, from address: [UInt8])
+        -> String
+    {
         "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(key)\r\n"
-            + "User-Agent: \(userAgent)\r\n"
+            + "User-Agent: \(userAgent)\r\nX-Forwarded-For: \(String(decoding: address, as: UTF8.self))\r\n"
     }
 }

@@ -12,7 +12,7 @@ package struct PlayedScore {
     package private(set) var sums = ReplayScore()
     /// Launches that were given a click which another launch had been given; the answer to a lost one is none of them.
     package private(set) var clicksUsedTwice = 0
-    /// Repeated launches that were told something else than before.
+    /// Repeated launches that were told something else than the match before; behind none there may be a new click.
     package private(set) var changedAnswers = 0
     /// Strangers who were taken for somebody who asks again: same device, same address, within the time for that.
     package private(set) var strangersRepeated = 0
@@ -36,7 +36,7 @@ package struct PlayedScore {
     package mutating func note(_ launch: TracedLaunch, _ answer: PlayedAnswer) {
         noteUse(launch, answer)
         guard launch.truth != .retry else {
-            if let first = answers[launch.person], first != answer { changedAnswers += 1 }
+            if let first = answers[launch.person], first.matched, first != answer { changedAnswers += 1 }
             return
         }
         answers[launch.person] = answer

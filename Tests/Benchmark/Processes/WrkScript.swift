@@ -2,7 +2,8 @@
 struct WrkScript {
     let text: String
 
-    private static let common = """
+    private static let common =
+        """
         local thread = 0
         function setup(t)
             thread = thread + 1
@@ -16,27 +17,28 @@ struct WrkScript {
                 latency:percentile(50), latency:percentile(99)))
         end
 
-        """
+        """ + SampleAddress.lua
 
-    private static func headers(_ key: String, isClosing: Bool) -> String {
+    /// Fields of a check; `address` is an expression of Lua.
+    private static func headers(_ key: String, from address: String, isClosing: Bool = false) -> String {
         let close = isClosing ? #"["Connection"] = "close", "# : ""
         return
             #"{ \#(close)["Authorization"] = "Bearer \#(key)", ["X-SDK-Version"] = "paylisher-ios/1.8.9", "#
-            + #"["User-Agent"] = "\#(SampleRequests.userAgent)" }"#
+            + #"["User-Agent"] = "\#(SampleRequests.userAgent)", ["X-Forwarded-For"] = \#(address) }"#
     }
 
     /// Checks of fingerprints that nobody has clicked with, spread over the whole index.
     static func misses(key: String, isClosing: Bool = false) -> WrkScript {
+        let headers = headers(key, from: "address(math.random(0, 9999999))", isClosing: isClosing)
         // Made before the run: what the load costs takes time from whom it measures.
-        WrkScript(
+        return WrkScript(
             text: common + """
                 local requests, position = {}, 0
                 function init()
                     math.randomseed(id * 7919)
                     for n = 1, 16384 do
                         local hex = string.format("ffffffff%08x%048x", math.random(0, 0x7fffffff), id * 65536 + n)
-                        requests[n] = wrk.format("GET", "\(SampleRequests.checkPath)" .. hex,
-                            \(headers(key, isClosing: isClosing)))
+                        requests[n] = wrk.format("GET", "\(SampleRequests.checkPath)" .. hex, \(headers))
                     end
                 end
                 function request()
@@ -52,33 +54,72 @@ struct WrkScript {
         let mark = String(repeating: "@", count: 64)
         return WrkScript(
             text: common + """
-                local head, tail, count
+                local head, middle, tail, count, addresses
                 function init()
-                    local made = wrk.format("POST", "\(SampleRequests.clickPath)",
-                        { ["Content-Type"] = "application/json", ["Authorization"] = "Bearer \(key)",
-                          ["User-Agent"] = "\(SampleRequests.userAgent)" },
+                    local made = wrk.format("POST", "\(SampleRequests.clickPath)", \(clickHeaders(key)),
                         '\(SampleRequests.clickBody(fingerprint: mark))')
+                    local place = string.find(made, "\(addressMark)", 1, true)
                     local start = string.find(made, "\(mark)", 1, true)
-                    head, tail, count = string.sub(made, 1, start - 1), string.sub(made, start + 64), 0
+                    head, middle = string.sub(made, 1, place - 1), string.sub(made, place + 15, start - 1)
+                    tail, count, addresses = string.sub(made, start + 64), 0, {}
+                    for n = 0, 65520 do addresses[n] = address(math.random(0, 9999999)) end
                 end
                 function request()
                     count = count + 1
-                    return head .. string.format("\(SampleRequests.hexadecimal(series))%08x%048x", id, count) .. tail
+                    return head .. addresses[count % 65521] .. middle
+                        .. string.format("\(SampleRequests.hexadecimal(series))%08x%048x", id, count) .. tail
                 end
                 """
         )
     }
 
-    /// Checks of stored clicks, each of which is matched: `count` of them for all threads, from the number `first` on.
-    static func matches(key: String, first: Int, count: Int, threads: Int = 2) -> WrkScript {
+    /// Clicks that bring what a browser of a kind of devices tells, each from an address that its values have not come
+    /// from before.
+    static func clicks(from device: SampleDevice, key: String, series: UInt32) -> WrkScript {
         WrkScript(
+            text: common + """
+                local heads, tails, count, addresses = {}, {}, 0, {}
+                function init()
+                    math.randomseed(\(series) * 64 + id)
+                    local function pick(list) return list[math.random(#list)] end
+                    \(SampleDevice.lists)
+                    for n = 0, 16383 do
+                        local made = wrk.format("POST", "\(SampleRequests.clickPath)", \(clickHeaders(key)),
+                            \(device.body))
+                        local place = string.find(made, "\(addressMark)", 1, true)
+                        heads[n], tails[n] = string.sub(made, 1, place - 1), string.sub(made, place + 15)
+                    end
+                    for n = 0, 65520 do addresses[n] = address(math.random(0, 9999999)) end
+                end
+                function request()
+                    count = count + 1
+                    return heads[count % 16384] .. addresses[count % 65521] .. tails[count % 16384]
+                end
+                """
+        )
+    }
+
+    private static let addressMark = "@@@.@@@.@@@.@@@"
+
+    private static func clickHeaders(_ key: String) -> String {
+        #"{ ["Content-Type"] = "application/json", ["Authorization"] = "Bearer \#(key)", "#
+            + #"["User-Agent"] = "\#(SampleRequests.userAgent)", ["X-Forwarded-For"] = "\#(addressMark)" }"#
+    }
+
+    /// Checks of stored clicks, each of which is matched: `count` of them for all threads, from the number `first` on.
+    ///
+    /// Every other one comes from the address of its click.
+    static func matches(key: String, first: Int, count: Int, threads: Int = 2) -> WrkScript {
+        let headers = headers(key, from: "address(number + number % 2 * 5000000)")
+        return WrkScript(
             text: common + """
                 local number
                 function init() number = \(first) + math.floor(\(count) / \(threads)) * (id - 1) end
                 function request()
                     local hex = string.format("\(SeededFingerprint.prefix)%016x", number)
+                    local made = wrk.format("GET", "\(SampleRequests.checkPath)" .. hex, \(headers))
                     number = number + 1
-                    return wrk.format("GET", "\(SampleRequests.checkPath)" .. hex, \(headers(key, isClosing: false)))
+                    return made
                 end
                 """
         )
@@ -89,7 +130,7 @@ struct WrkScript {
         WrkScript(
             text: common + """
                 local made
-                function init() made = wrk.format("GET", "\(target)", \(headers(key, isClosing: false))) end
+                function init() made = wrk.format("GET", "\(target)", \(headers(key, from: "address(0)"))) end
                 function request() return made end
                 """
         )

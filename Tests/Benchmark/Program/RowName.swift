@@ -2,6 +2,8 @@
 enum RowName: String, CaseIterable {
     case checks
     case clicks
+    case signalClicks = "signal-clicks"
+    case hotKey = "hot-key"
     case checkLatency = "check-latency"
     case checkLatencyLive = "check-latency-live"
     case statistics
@@ -24,6 +26,9 @@ enum RowName: String, CaseIterable {
         case .checks:
             "checks that end in no_match beside nginx's static answer, 64 connections, 1 M live clicks"
         case .clicks: "clicks on disk and matches, beside a plain SQLite loop and one with a commit per row"
+        case .signalClicks:
+            "clicks that bring an iPhone's or an Android's signals, beside a plain SQLite loop"
+        case .hotKey: "a check of a fingerprint with 20,000 live clicks against one with a single click"
         case .checkLatency: "latency of a check with 10 M stored clicks against 10 k"
         case .checkLatencyLive: "the same with 10 M live clicks (not by default)"
         case .statistics: "/admin/stats with 10 M stored clicks against 1 k"
@@ -44,6 +49,8 @@ enum RowName: String, CaseIterable {
         switch self {
         case .checks: try ChecksRow.measure(bench)
         case .clicks: try ClicksRow.measure(bench)
+        case .signalClicks: try SignalClicksRow.measure(bench)
+        case .hotKey: try HotKeyRow.measure(bench)
         case .checkLatency: try CheckLatencyRow.measure(bench, isAllLive: false)
         case .checkLatencyLive: try CheckLatencyRow.measure(bench, isAllLive: true)
         case .statistics: try StatisticsRow.measure(bench)

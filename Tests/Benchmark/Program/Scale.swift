@@ -7,6 +7,8 @@ struct Scale {
     var fewClicks = 10_000
     var veryFewClicks = 1_000
     var expiredClicks = 1_000_000
+    var hotClicks = 20_000
+    var hotChecks = 400
     var idleConnections = 10_000
     var soakSeconds = 600.0
 
@@ -18,6 +20,8 @@ struct Scale {
         liveOfStored = 1_000
         fewClicks = 2_000
         expiredClicks = 20_000
+        hotClicks = 500
+        hotChecks = 20
         idleConnections = 300
         soakSeconds = 3
     }

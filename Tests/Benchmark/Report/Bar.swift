@@ -12,6 +12,8 @@ enum Bar {
         .clicksOfPlainLoop: .atLeast(0.50),
         .clicksOfCommitPerRow: .atLeast(4),
         .matchesOfClicks: .atLeast(0.6),
+        .hotKeyGrowth: .atMost(2),
+        .hotKeyGrowthWithoutAddresses: .atMost(2),
         .checkLatencyGrowth: .atMost(1.3),
         .statisticsGrowth: .atMost(1.5),
         .statisticsMilliseconds: .below(5),

@@ -42,6 +42,15 @@ extension FigureName {
     static let syncMicroseconds = FigureName("sync_microseconds", "one sync to disk, µs")
     static let matchesOfClicks = FigureName("matches_of_clicks", "matches, of clicks")
     static let matchesPerSecond = FigureName("matches_per_second", "matches a second")
+    static let hotKeyGrowth = FigureName(
+        "hot_key_growth",
+        "check of a fingerprint with 20,000 live clicks, of one with one"
+    )
+    static let hotKeyGrowthWithoutAddresses = FigureName(
+        "hot_key_growth_without_addresses",
+        "the same where no address tells anything"
+    )
+    static let hotKeyMicroseconds = FigureName("hot_key_microseconds", "such a check, µs")
     static let checkLatencyGrowth = FigureName(
         "check_latency_growth",
         "latency of a check, 10 M stored of 10 k"
@@ -140,4 +149,20 @@ extension FigureName {
     )
     static let soakRequests = FigureName("soak_requests", "requests of the mixed load")
     static let soakFailures = FigureName("soak_failures", "of them without a good answer")
+}
+
+extension FigureName {
+    static func clicksOfPlainLoop(from device: SampleDevice) -> FigureName {
+        FigureName(
+            "\(device.rawValue.lowercased())_clicks_of_plain_loop",
+            "clicks with an \(device.rawValue)'s signals on disk, of the plain loop"
+        )
+    }
+
+    static func clicksPerSecond(from device: SampleDevice) -> FigureName {
+        FigureName(
+            "\(device.rawValue.lowercased())_clicks_per_second",
+            "clicks with an \(device.rawValue)'s signals on disk a second"
+        )
+    }
 }

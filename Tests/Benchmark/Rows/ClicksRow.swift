@@ -12,9 +12,9 @@ enum ClicksRow {
         var batches: [Double] = []
         let rates = try bench.interleaved([
             { seconds in
-                let (rate, batch) = try clicks(server, seconds, bench)
-                batches.append(batch)
-                return rate
+                let turn = try ClickLoading.turn(server, seconds, bench) { .clicks(key: $0, series: $1) }
+                batches.append(turn.batch)
+                return turn.rate
             },
             { try loop.run(rowsPerCommit: max(1, Int((batches.last ?? 1).rounded())), seconds: $0) },
             { try loopOfOnes.run(rowsPerCommit: 1, seconds: $0) },
@@ -36,22 +36,6 @@ enum ClicksRow {
                 note: "before the run, after this row"
             ),
         ]
-    }
-
-    /// Clicks a second, and how many of them the server put into one commit.
-    private static func clicks(_ server: Server, _ seconds: Double, _ bench: Workbench) throws -> (
-        rate: Double, batch: Double
-    ) {
-        let script = WrkScript.clicks(key: server.installation.keys.app, series: bench.nextSeries())
-        let before = try server.metrics()
-        let result = try Wrk(script: script, connections: 256).run(port: server.port, seconds: seconds, bench)
-        let after = try server.metrics()
-        guard try after.growth(of: "afterlink_clicks_total", since: before) >= result.requests else {
-            throw Trouble("The server acknowledged clicks that it has not counted.")
-        }
-        let sum = try after.growth(of: "afterlink_store_batch_size_sum", since: before)
-        let count = try after.growth(of: "afterlink_store_batch_size_count", since: before)
-        return (result.perSecond, sum / max(count, 1))
     }
 
     /// Turns of checks that claim, each of stored clicks that no other turn asks for.

@@ -1,7 +1,7 @@
 /// Parameters of what differs from click to click.
 struct ClickColumns {
     let id, idLow, clickedAt, recordedAt, windowSeconds, expiresAt, visit, visitRest: Int32
-    let campaign, source, rawSource, platform, osVersion, fingerprints: Int32
+    let campaign, source, rawSource, platform, osVersion, fingerprints, exactAddress, nearAddress: Int32
 
     init(_ row: RowTemplate) throws {
         id = try row.parameter("id")
@@ -18,12 +18,15 @@ struct ClickColumns {
         platform = try row.parameter("platform")
         osVersion = try row.parameter("os_version")
         fingerprints = try row.parameter("fingerprints")
+        exactAddress = try row.parameter("exact_address")
+        nearAddress = try row.parameter("near_address")
     }
 }
 
-/// The same of the row that a check finds it by.
+/// The same of a row that a check finds it by.
 struct FingerprintColumns {
-    let click, fingerprint, fingerprintRest, clickedAt, expiresAt, visit: Int32
+    let click, fingerprint, fingerprintRest, clickedAt, expiresAt, visit, exactAddress, nearAddress: Int32
+    let visitor: Int32
 
     init(_ row: RowTemplate) throws {
         click = try row.parameter("click")
@@ -32,6 +35,22 @@ struct FingerprintColumns {
         clickedAt = try row.parameter("moment")
         expiresAt = try row.parameter("other_moment")
         visit = try row.parameter("party")
+        exactAddress = try row.parameter("exact_address")
+        nearAddress = try row.parameter("near_address")
+        visitor = try row.parameter("visitor")
+    }
+}
+
+/// The same of the row by which a check finds it at its address.
+struct AddressColumns {
+    let click, clickedAt, exactAddress, nearAddress, marks: Int32
+
+    init(_ row: RowTemplate) throws {
+        click = try row.parameter("click")
+        clickedAt = try row.parameter("clicked_at")
+        exactAddress = try row.parameter("exact_address")
+        nearAddress = try row.parameter("near_address")
+        marks = try row.parameter("marks")
     }
 }
 

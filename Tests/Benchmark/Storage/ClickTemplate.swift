@@ -5,8 +5,10 @@ import Support
 struct ClickTemplate {
     /// One row of `clicks`.
     let click: RowTemplate
-    /// Its row of `fingerprints`.
-    let fingerprint: RowTemplate
+    /// Its rows of `fingerprints`.
+    let fingerprints: [RowTemplate]
+    /// Its row of `click_addresses`.
+    let address: RowTemplate
     /// The counters that each commit moves.
     let counters: [RowTemplate]
     /// The counts of live clicks that each commit moves.
@@ -19,19 +21,21 @@ struct ClickTemplate {
     ]
 
     /// Lets a server on a new database record a click, and reads what it wrote.
-    init(_ bench: Workbench) throws {
+    ///
+    /// The click has a fingerprint ready, or brings what a browser on a device tells.
+    init(_ bench: Workbench, from device: SampleDevice? = nil) throws {
         let installation = try Installation(making: bench.folder.makeFolder("template"), with: bench.binary)
         let server = try Server(installation, bench)
-        let request = SampleRequests.click(
-            fingerprint: SeededFingerprint.number(0).hex,
-            key: installation.keys.app
-        )
+        let body =
+            device?.example ?? SampleRequests.clickBody(fingerprint: SeededFingerprint.number(0).hex)
+        let request = SampleRequests.click(body: body, key: installation.keys.app)
         guard try server.answer(request).status == 201 else { throw Trouble("The server records no click.") }
         server.stop()
         let database = try PlainDatabase(installation.database)
         try bench.checkSchema(of: database)
         click = try Self.only("clicks", database)
-        fingerprint = try Self.only("fingerprints", database)
+        fingerprints = try RowTemplate.read("fingerprints", "TRUE", in: database)
+        address = try Self.only("click_addresses", database)
         counters = try RowTemplate.read("counters", "TRUE", in: database)
         live = try RowTemplate.read("live_clicks", "TRUE", in: database)
         try Self.refuseUnknownTables(of: database)
@@ -39,6 +43,14 @@ struct ClickTemplate {
 
     /// The app and its traffic, as the database numbers them.
     func scope() throws -> Int64 { try click.integer("scope") }
+
+    /// The row that a check finds a click by that has but one.
+    func fingerprint() throws -> RowTemplate {
+        guard fingerprints.count == 1, let row = fingerprints.first else {
+            throw Trouble("A click writes \(fingerprints.count) fingerprints: tell the benchmark's Storage.")
+        }
+        return row
+    }
 
     private static func only(_ table: String, _ database: PlainDatabase) throws -> RowTemplate {
         let rows = try RowTemplate.read(table, "TRUE", in: database)
@@ -52,7 +64,9 @@ struct ClickTemplate {
 
     /// A table that the server writes to and this program does not would make its rows lighter than real ones.
     private static func refuseUnknownTables(of database: PlainDatabase) throws {
-        let known = others.union(["clicks", "fingerprints", "counters", "live_clicks"])
+        let known = others.union([
+            "clicks", "fingerprints", "click_addresses", "counters", "live_clicks",
+        ])
         for row in try database.rows("SELECT name FROM sqlite_schema WHERE type = 'table'") {
             guard case .text(let name) = row.first, !name.hasPrefix("sqlite_"), !known.contains(name) else {
                 continue

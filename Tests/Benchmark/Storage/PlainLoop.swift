@@ -7,12 +7,14 @@ import Support
 final class PlainLoop {
     private let database: PlainDatabase
     private let click: PlainStatement
-    private let fingerprint: PlainStatement
+    private let fingerprints: [PlainStatement]
+    private let address: PlainStatement
     private let counts: [PlainStatement]
     private let begin: PlainStatement
     private let commit: PlainStatement
     private let clickColumns: ClickColumns
-    private let fingerprintColumns: FingerprintColumns
+    private let fingerprintColumns: [FingerprintColumns]
+    private let addressColumns: AddressColumns
     private let windowMilliseconds: Int64
     private var random: SeededGenerator
     private var lastID: Int64
@@ -31,7 +33,8 @@ final class PlainLoop {
             """
         )
         click = try template.click.inserting(into: database)
-        fingerprint = try template.fingerprint.inserting(into: database)
+        fingerprints = try template.fingerprints.map { try $0.inserting(into: database) }
+        address = try template.address.inserting(into: database)
         counts =
             try template.counters.map {
                 try $0.inserting(
@@ -48,7 +51,8 @@ final class PlainLoop {
         begin = try database.prepare("BEGIN IMMEDIATE")
         commit = try database.prepare("COMMIT")
         clickColumns = try ClickColumns(template.click)
-        fingerprintColumns = try FingerprintColumns(template.fingerprint)
+        fingerprintColumns = try template.fingerprints.map(FingerprintColumns.init)
+        addressColumns = try AddressColumns(template.address)
         windowMilliseconds = try template.click.windowMilliseconds()
         lastID = try database.integer("SELECT ifnull(max(id), 0) FROM clicks")
         random = SeededGenerator(seed: UInt64(bitPattern: lastID))
@@ -73,7 +77,7 @@ final class PlainLoop {
 
     private func insert(at now: Int64) throws {
         lastID = max(lastID + 1, now << 16)
-        let (visit, key, keyRest) = (number(), number(), number())
+        let (visit, exact, near) = (number(), number(), nearAddress())
         let columns = clickColumns
         click.bind(lastID, at: columns.id)
         click.bind(number(), at: columns.idLow)
@@ -82,16 +86,48 @@ final class PlainLoop {
         click.bind(now + windowMilliseconds, at: columns.expiresAt)
         click.bind(visit, at: columns.visit)
         click.bind(number(), at: columns.visitRest)
-        click.bind(key, keyRest, at: columns.fingerprints)
+        click.bind(exact, at: columns.exactAddress)
+        click.bind(near, at: columns.nearAddress)
+        // Of several fingerprints, those of the template stay in the click's own row.
+        var key = number()
+        if fingerprints.count == 1 { click.bind(key, number(), at: columns.fingerprints) }
         try click.run()
-        fingerprint.bind(lastID, at: fingerprintColumns.click)
-        fingerprint.bind(key, at: fingerprintColumns.fingerprint)
-        fingerprint.bind(keyRest, at: fingerprintColumns.fingerprintRest)
-        fingerprint.bind(now, at: fingerprintColumns.clickedAt)
-        fingerprint.bind(now + windowMilliseconds, at: fingerprintColumns.expiresAt)
-        fingerprint.bind(visit, at: fingerprintColumns.visit)
-        try fingerprint.run()
+        let visitor = number()
+        for (fingerprint, columns) in zip(fingerprints, fingerprintColumns) {
+            key = fingerprintKey(key)
+            fingerprint.bind(lastID, at: columns.click)
+            fingerprint.bind(key, at: columns.fingerprint)
+            fingerprint.bind(number(), at: columns.fingerprintRest)
+            fingerprint.bind(now, at: columns.clickedAt)
+            fingerprint.bind(now + windowMilliseconds, at: columns.expiresAt)
+            fingerprint.bind(visit, at: columns.visit)
+            fingerprint.bind(exact, at: columns.exactAddress)
+            fingerprint.bind(near, at: columns.nearAddress)
+            fingerprint.bind(visitor, at: columns.visitor)
+            try fingerprint.run()
+        }
+        address.bind(lastID, at: addressColumns.click)
+        address.bind(now, at: addressColumns.clickedAt)
+        address.bind(exact, at: addressColumns.exactAddress)
+        address.bind(near, at: addressColumns.nearAddress)
+        if fingerprints.count == 1 { address.bindMark(key, at: addressColumns.marks) }
+        try address.run()
     }
+
+    /// The only fingerprint is nobody else's; of several each is one of those that many devices have.
+    private func fingerprintKey(_ key: Int64) -> Int64 {
+        guard fingerprints.count > 1 else { return key }
+        let kind = random.next() % Self.commonFingerprints
+        return Int64(bitPattern: kind &* 0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// One of the networks that clicks come from.
+    private func nearAddress() -> Int64 {
+        Int64(bitPattern: (random.next() % Self.networks + 1) &* 0x9e37_79b9_7f4a_7c15)
+    }
+
+    private static let commonFingerprints: UInt64 = 16_384
+    private static let networks: UInt64 = 100_000
 
     private func number() -> Int64 { Int64(bitPattern: random.next()) }
 }

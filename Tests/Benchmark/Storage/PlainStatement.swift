@@ -62,6 +62,15 @@ enum PlainValue: Equatable {
         }
     }
 
+    /// Binds the lowest four bytes of a word, the lowest first: a fingerprint's mark in a row of addresses.
+    func bindMark(_ word: Int64, at index: Int32) {
+        var bytes = UInt32(truncatingIfNeeded: word).littleEndian
+        // The statement is live, and SQLite copies the four bytes.
+        unsafe withUnsafeBytes(of: &bytes) {
+            _ = unsafe afterlink_bind_blob(pointer, index, $0.baseAddress, $0.count)
+        }
+    }
+
     /// Moves to the next row; false when there is none.
     func step() throws(Trouble) -> Bool {
         // The statement is live.

@@ -11,7 +11,7 @@ struct SeedPlan {
     var name: String { "\(stored)-\(live)" }
 
     /// Moves with how rows are made, so that older ones are not taken for them.
-    static let version = 1
+    static let version = 2
     /// How old stored clicks may be when they are used: well before live ones expire.
     static let shelfLife = 14.0 * 86_400
 

@@ -44,6 +44,9 @@ struct Seeder {
             let clickedAt = plan.clickedAt(number, now: now)
             lastID = max(lastID + 1, clickedAt << 16)
             let key = serverKey.keyed(SeededFingerprint.number(number))
+            guard let address = serverKey.addressHashes(of: SampleAddress.number(number)) else {
+                throw Trouble("A click's address tells nothing.")
+            }
             let trait = traits.next(at: clickedAt)
             let isClaimed = plan.isClaimed(number)
             let window = plan.isLive(number) ? SeedPlan.liveWindowSeconds : SeedPlan.closedWindowSeconds
@@ -52,6 +55,7 @@ struct Seeder {
                 clickedAt: clickedAt,
                 windowSeconds: window,
                 key: key,
+                address: address,
                 trait: traits.all[trait],
                 closedAs: plan.isLive(number) ? nil : isClaimed ? .alreadyClaimed : .expired
             )
@@ -69,11 +73,14 @@ struct SeededClick {
     let clickedAt: Int64
     let windowSeconds: Int64
     let key: KeyedHash
+    let address: AddressHashes
     let trait: SeededTraits.Trait
     /// Nil while it can be matched.
     let closedAs: NoMatchReason?
 
     var fingerprint: Int64 { Int64(bitPattern: key.index) }
     var fingerprintRest: Int64 { Int64(bitPattern: key.rest) }
+    var exactAddress: Int64 { Int64(bitPattern: address.exact) }
+    var nearAddress: Int64 { Int64(bitPattern: address.near) }
     var expiresAt: Int64 { clickedAt + windowSeconds * 1000 }
 }

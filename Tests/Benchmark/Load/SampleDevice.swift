@@ -1,0 +1,57 @@
+/// What browsers of a kind of devices tell of themselves: values that many have, in many combinations.
+enum SampleDevice: String {
+    case iphone = "iPhone"
+    case android = "Android"
+
+    /// Lists that the bodies are made from, in Lua.
+    static let lists = """
+        local zones = { "Europe/Istanbul", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "America/Sao_Paulo",
+            "Europe/London", "Asia/Jakarta", "America/Mexico_City", "Europe/Paris", "Asia/Tokyo", "Africa/Cairo" }
+        local languages = { "tr-TR", "en-US", "de-DE", "fr-FR", "es-ES", "pt-BR", "ar", "ja-JP", "hi-IN", "it-IT" }
+        local systems = { "26.1", "26.0", "18.7", "18.6", "18.5", "18.3", "17.7", "17.6", "16.7", "15.8" }
+        local screens = { { 390, 844, 3 }, { 393, 852, 3 }, { 375, 812, 3 }, { 414, 896, 2 }, { 430, 932, 3 },
+            { 428, 926, 3 }, { 375, 667, 2 }, { 402, 874, 3 } }
+        """
+
+    /// A click's body as an expression of Lua.
+    var body: String {
+        let link = SampleRequests.linkMembers
+        return switch self {
+        case .iphone:
+            #"""
+            (function()
+                local s, l = pick(screens), pick(languages)
+                return string.format('{"platform":"ios",\#(link),"signals":{"model":"iPhone","osVersion":"%s",'
+                    .. '"screenWidth":%d,"screenHeight":%d,"pixelRatio":%d,"timezone":"%s","language":"%s",'
+                    .. '"languages":["%s"],"touchPoints":5}}',
+                    pick(systems), s[1], s[2], s[3], pick(zones), l, l)
+            end)()
+            """#
+        case .android:
+            #"""
+            (function()
+                local l = pick(languages)
+                return string.format('{"platform":"android",\#(link),"signals":{"uaModel":"SM-A%d",'
+                    .. '"uaPlatformVersion":"14.0.0","screenWidth":384,"screenHeight":854,"pixelRatio":2.8125,'
+                    .. '"timezone":"%s","language":"%s","languages":["%s"],"touchPoints":5}}',
+                    math.random(100, 499), pick(zones), l, l)
+            end)()
+            """#
+        }
+    }
+
+    /// A body as the script makes them.
+    var example: String {
+        let link = SampleRequests.linkMembers
+        return switch self {
+        case .iphone:
+            #"{"platform":"ios",\#(link),"signals":{"model":"iPhone","osVersion":"18.6","screenWidth":390,"#
+                + #""screenHeight":844,"pixelRatio":3,"timezone":"Europe/Istanbul","language":"tr-TR","#
+                + #""languages":["tr-TR"],"touchPoints":5}}"#
+        case .android:
+            #"{"platform":"android",\#(link),"signals":{"uaModel":"SM-A515","uaPlatformVersion":"14.0.0","#
+                + #""screenWidth":384,"screenHeight":854,"pixelRatio":2.8125,"timezone":"Europe/Istanbul","#
+                + #""language":"tr-TR","languages":["tr-TR"],"touchPoints":5}}"#
+        }
+    }
+}
