@@ -21,7 +21,6 @@ enum FindDeferredDeepLink {
         return try await launch.answer(
             ladder,
             installID: try LaunchFields.installID(exchange.request),
-            platform: LaunchFields.platform(exchange.request),
             details: Deferred(madeBy: { launch.details }),
             &exchange,
             context

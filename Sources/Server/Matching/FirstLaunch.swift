@@ -111,11 +111,11 @@ final class FirstLaunch: Sendable {
         OSRelease(launchAgent: agent, releases: service.settings.devices.releases)
     }
 
-    /// Looks for the click that led to the launch, and consumes it; `told` is what its body says of the system.
+    /// Looks for the click that led to the launch, and consumes it; `platform` and `told` are what its body says.
     func answer(
         _ ladder: MatchingLadder,
         installID: InstallID?,
-        platform: Platform,
+        platform: Platform? = nil,
         told: OSRelease? = nil,
         details: Deferred<LaunchDetails>,
         _ exchange: inout Exchange,
@@ -138,7 +138,7 @@ final class FirstLaunch: Sendable {
                     at: now,
                     firstByteAt: request.firstByteAt.nanoseconds,
                     replayGrace: service.settings.replayGrace,
-                    platform: platform,
+                    platform: counted.platform,
                     policy: policy,
                     details: details,
                     launch: counted

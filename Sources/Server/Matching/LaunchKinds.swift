@@ -7,19 +7,20 @@ internal import HTTPServer
 /// fields of each say is read once, because most launches end without anything else being read of them.
 final class LaunchKinds {
     private struct Kind {
+        let platform: Platform
         let release: OSRelease?
         let sdk: SDKVersion?
     }
 
-    /// By a hash of the two fields under a seed that nobody outside knows.
+    /// By a hash of the fields under a seed that nobody outside knows.
     private var kinds: [Int: Kind] = [:]
     /// Beyond it all are forgotten: what strangers write into headers must not fill the memory.
     private static let limit = 512
 
-    /// The release is what the body says of the system, else the agent, else `X-Device-Signals`.
+    /// The platform and the release are what the body says, else what the fields say; `X-Device-Signals` comes last.
     func counted(
         _ request: Request,
-        on platform: Platform,
+        on platform: Platform?,
         told: OSRelease?,
         _ devices: DeviceData
     ) -> CountedLaunch {
@@ -27,12 +28,12 @@ final class LaunchKinds {
         let release =
             told ?? kind.release
             ?? DeviceSignalsField.read(request, devices).flatMap { OSRelease($0.system, on: $0.platform) }
-        return CountedLaunch(platform: platform, release: release, sdk: kind.sdk)
+        return CountedLaunch(platform: platform ?? kind.platform, release: release, sdk: kind.sdk)
     }
 
     private func kind(of request: Request, _ devices: DeviceData) -> Kind {
         var hasher = Hasher()
-        for name in ["user-agent", "x-sdk-version"] {
+        for name in ["user-agent", "x-sdk-version", "x-device-platform"] {
             request.withFieldBytes(name) { Self.combine($0, into: &hasher) }
             hasher.combine(name.utf8.count)
         }
@@ -40,6 +41,7 @@ final class LaunchKinds {
         if let kind = kinds[hash] { return kind }
         let sdk = request.withFieldBytes("x-sdk-version") { SDKVersion(header: $0) }
         let kind = Kind(
+            platform: LaunchFields.platform(request),
             release: request.field("user-agent").flatMap {
                 OSRelease(launchAgent: $0, releases: devices.releases)
             },

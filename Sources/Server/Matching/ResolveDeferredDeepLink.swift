@@ -23,8 +23,7 @@ enum ResolveDeferredDeepLink {
         return try await launch.answer(
             launch.ladder(evidence, fingerprints, exchange.directory),
             installID: body.installID,
-            platform: body.platform ?? canonical?.knownPlatform
-                ?? LaunchFields.platform(exchange.request),
+            platform: body.platform ?? canonical?.knownPlatform,
             told: told?.release,
             details: Deferred(madeBy: { launch.details(told, installedAt: body.firstInstalledAt) }),
             &exchange,
