@@ -197,15 +197,15 @@ struct CheckRecordTests {
     func bounded(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.durability = .relaxed }
         let report = try await test.run { session in
-            for number in 0..<5100 { _ = try await session.match(check(UInt64(number) + 100)) }
+            for number in 0..<2100 { _ = try await session.match(check(UInt64(number) + 100)) }
             _ = try await session.record(.sample())
             _ = try await session.match(check(1, request: "req_match"))
             return try await session.statistics(StatisticsQuery(), at: TestStore.noon)
         }
         #expect(report.unrecordedChecks == 100)
-        #expect(report.totals[.checks] == 5101)
+        #expect(report.totals[.checks] == 2101)
         #expect(try await page(test).records.first?.facts.requestID == "req_match")
-        #expect(try test.integer("SELECT count(*) FROM checks") == 5001)
+        #expect(try test.integer("SELECT count(*) FROM checks") == 2001)
         test.monotonic.advance(milliseconds: 1000)
         try await test.run { _ = try await $0.match(check(9, request: "req_next")) }
         #expect(try await page(test).records.first?.facts.requestID == "req_next")
@@ -217,14 +217,14 @@ struct CheckRecordTests {
     func retention(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.retentionSeconds = 1000 }
         try await test.run { session in
-            for number in 0..<2000 { _ = try await session.match(check(UInt64(number))) }
+            for number in 0..<1900 { _ = try await session.match(check(UInt64(number))) }
         }
         test.clock.advance(seconds: 999)
         let late = test.clock.now
         try await test.run { _ = try await $0.match(check(1, at: late, request: "req_late")) }
         _ = try await page(test)
         _ = try test.store.runRetention()
-        #expect(try test.integer("SELECT count(*) FROM checks") == 2001)
+        #expect(try test.integer("SELECT count(*) FROM checks") == 1901)
         test.clock.advance(seconds: 2)
         _ = try test.store.runRetention()
         #expect(try await page(test).records.map(\.facts.requestID) == ["req_late"])

@@ -1,21 +1,28 @@
 /// A value that most requests never need: it is made when it is first asked for.
+///
+/// Inlinable, because every check makes two and hands them from module to module.
 public struct Deferred<Value: Sendable>: Sendable {
-    private enum Form: Sendable {
+    @usableFromInline
+    enum Form: Sendable {
         case made(Value)
         case awaited(@Sendable () -> Value)
     }
 
-    private var form: Form
+    @usableFromInline
+    var form: Form
 
+    @inlinable
     public init(_ value: Value) {
         form = .made(value)
     }
 
     /// - Parameter make: gives the same value whenever it is called.
+    @inlinable
     public init(madeBy make: @escaping @Sendable () -> Value) {
         form = .awaited(make)
     }
 
+    @inlinable
     public var value: Value {
         switch form {
         case .made(let value): value
@@ -24,6 +31,7 @@ public struct Deferred<Value: Sendable>: Sendable {
     }
 
     /// Makes the value now, so that nobody after this makes it again.
+    @inlinable
     public mutating func settle() {
         form = .made(value)
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A flood of checks that find nothing must not fill the disk, nor keep the writer from clicks and claims.
 final class RecordBudget: Sendable {
     /// Checks a second beside matches, of all loops together.
-    static let perSecond = 5000
+    static let perSecond = 2000
 
     private let second = Atomic<UInt64>(0)
     private let taken = Atomic(0)

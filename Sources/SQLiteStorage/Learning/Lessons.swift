@@ -96,13 +96,13 @@ struct Lessons {
     }
 }
 
-/// Which launches are learnt from: all of them up to some thousands a second, then every second, every fourth, and so
+/// Which launches are learnt from: all of them up to a thousand a second, then every second, every fourth, and so
 /// on, each for the ones left out.
 ///
 /// Learning then costs the same however many there are.
 struct LaunchSampling {
     /// Launches a second that a loop learns from at most.
-    private static let mostPerSecond = 4000
+    private static let mostPerSecond = 1000
     private static let second: UInt64 = 1_000_000_000
 
     private var begun: UInt64 = 0

@@ -13,7 +13,7 @@ enum ExplainCheck {
             "Takes the id of a check (chk_…, as GET /admin/api/checks lists them), of the request (the answer's"
                 + " X-Request-ID), of a click (clk_…), or a fingerprint, whose last check is meant. Of a click that no"
                 + " check found, says what became of it and which checks came near.",
-            "Every match is recorded, and of other checks 5,000 a second; records are kept as long as clicks are after"
+            "Every match is recorded, and of other checks 2,000 a second; records are kept as long as clicks are after"
                 + " their window. A serving process writes them with up to a second's delay.",
         ],
         operands: [
