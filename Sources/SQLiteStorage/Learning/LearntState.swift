@@ -12,10 +12,13 @@ final class LearntState: Sendable {
     private let summaries = Monitor<[HotSummary.Key: HotSummary]>([:])
     private let hot = Monitor<[HotSummary.Key: Timestamp]>([:])
     private let epochs = Monitor<[Scope: LearningEpoch]>([:])
+    private let liveClicks = Monitor<[Scope: (count: Double, at: Timestamp)]>([:])
     private let gatherings = Monitor<[LessonNotes]>([])
 
     /// Keys of which summaries are kept, at most.
     private static let mostSummaries = 1000
+    /// Live clicks of which a second's more or less make no difference.
+    private static let manyLiveClicks = 1000.0
     /// After how much time of the checks a model is made anew, in milliseconds.
     static let refreshMilliseconds: Int64 = 30_000
 
@@ -43,6 +46,20 @@ final class LearntState: Sendable {
         models.withLock { $0[scope] = model }
         epochs.withLock { $0[scope] = model.epoch }
         return model
+    }
+
+    /// Live clicks of a scope, as of a second ago at most where they are many.
+    ///
+    /// Summing up the seconds and hours in which they expire would cost more than all else that a launch is weighed by.
+    func liveClicks(of scope: Scope, at moment: Timestamp, on connection: Connection) throws(SQLiteError)
+        -> Double
+    {
+        if let known = liveClicks.withLock({ $0[scope] }), abs(moment.milliseconds(since: known.at)) < 1000 {
+            return known.count
+        }
+        let count = Double(try LiveClicks.count(of: scope, at: moment, on: connection))
+        liveClicks.withLock { $0[scope] = count >= Self.manyLiveClicks ? (count, moment) : nil }
+        return count
     }
 
     /// The scopes whose models somebody has asked for.

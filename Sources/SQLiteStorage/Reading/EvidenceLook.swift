@@ -6,6 +6,7 @@ struct EvidenceLook {
     let connection: Connection
     let scope: Scope
     let check: Check
+    let state: LearntState
 
     /// From what was found by each of the launch's keys; learnt sums are relative to the epoch.
     func evidence(_ looks: [KeyLook], _ epoch: LearningEpoch) throws(SQLiteError) -> CandidateEvidence {
@@ -20,7 +21,7 @@ struct EvidenceLook {
             if evidence.background.isEmpty { evidence.background = look.background }
         }
         let moment = check.at
-        evidence.crowd.liveClicks = Double(try LiveClicks.count(of: scope, at: moment, on: connection))
+        evidence.crowd.liveClicks = try state.liveClicks(of: scope, at: moment, on: connection)
         if let since = address?.since {
             evidence.crowd.coverage = epoch.coverage(of: .launchesAtAddress, since: since, at: moment)
         }
