@@ -92,18 +92,21 @@ public final class SQLiteSession {
         }
     }
 
-    /// Whether no click with the check's fingerprint is stored, without a look into the database.
+    /// Whether no click with the check's fingerprint or advertising id is stored, without a look into the database.
     func isSurelyUnknown(_ check: Check) throws(StoreError) -> Bool {
         turn.lookCount += 1
-        // The filter knows nothing of installations, whose answers may be given again.
-        guard turn.lookCount > Self.looksOfQuietTurn, check.install == nil, check.ladder.rungs.isEmpty
+        let ids = check.ladder.advertisingIDs
+        // The filter knows nothing of clicks that are named, nor of installations, whose answers may be given again.
+        guard turn.lookCount > Self.looksOfQuietTurn, check.install == nil,
+            check.ladder.rungs.count == ids.count
         else { return false }
         if !turn.hasAskedForFilter {
             turn.hasAskedForFilter = true
             turn.filter = try trueFilter()
         }
         guard let filter = turn.filter,
-            !check.ladder.fingerprints.contains(where: { filter.mayHold($0.index) })
+            !check.ladder.fingerprints.contains(where: { filter.mayHold($0.index) }),
+            !ids.contains(where: { filter.mayHold($0.index) })
         else { return false }
         sparedLookCount += 1
         return true

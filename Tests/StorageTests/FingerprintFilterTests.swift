@@ -45,6 +45,39 @@ struct FingerprintFilterTests {
         }
     }
 
+    @Test("a stranger's advertising id spares the look too, and one that a click has does not")
+    func sparesAdvertisingIDs() async throws {
+        let test = try await TestStore()
+        let marked = try await test.run { session in
+            var marked = try NewClick.sample(fingerprint: 1)
+            marked.evidence.advertisingIDs = [AdvertisingIDEntry(.idfa, key: hash(900))]
+            return try await session.record(marked).click
+        }
+        try test.store.buildFilter()
+        func check(id: UInt64) -> Check {
+            var check = Check.sample(fingerprint: 999_999)
+            check.ladder = MatchingLadder([.advertisingID(.idfa, hash(id))], fingerprints: [hash(999_999)])
+            return check
+        }
+        let before = try await checkInOneTurn(test).spared
+        let stranger = try await checkInOneTurn(test, check(id: 901))
+        #expect(stranger.outcome == .noMatch(.noClick))
+        #expect(stranger.spared == before)
+        let known = try await checkInOneTurn(test, check(id: 900))
+        #expect(known.outcome.claim?.click == marked)
+        #expect(known.spared == before - 1)
+    }
+
+    @Test("a click that is named is looked for, whatever the filter knows")
+    func looksForNamedClicks() async throws {
+        let test = try await TestStore()
+        let recorded = try await test.run { try await $0.record(.sample(fingerprint: 1)).click }
+        try test.store.buildFilter()
+        var asked = Check.sample(fingerprint: 999_999)
+        asked.ladder = MatchingLadder([.signedToken(recorded.id)], fingerprints: [hash(999_999)])
+        #expect(try await checkInOneTurn(test, asked).outcome.claim?.click == recorded)
+    }
+
     @Test(
         "a full filter has forgotten nothing, and lets one stranger in fifty pass at most",
         arguments: [1, 1000, 100_000]
