@@ -18,6 +18,9 @@ package enum HotQueries {
         "SEARCH counters USING PRIMARY KEY "
         + "(scope=? AND campaign=? AND dimension=? AND granularity=? AND period=? AND value=?)"
 
+    private static let visitPlan =
+        "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment>? AND moment<?)"
+
     package static let all = [
         query(
             "clicks of a key",
@@ -110,11 +113,17 @@ package enum HotQueries {
             "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
         ),
         query(
-            "clicks of a visit",
-            ClaimSQL.sameVisit,
+            "earlier clicks of a visit",
+            ClaimSQL.sameVisitBefore,
             "CO-ROUTINE (subquery-1)",
-            "SEARCH fingerprints USING PRIMARY KEY "
-                + "(scope=? AND fingerprint=? AND state=? AND moment>? AND moment<?)",
+            Self.visitPlan,
+            "SCAN (subquery-1)"
+        ),
+        query(
+            "later clicks of a visit",
+            ClaimSQL.sameVisitAfter,
+            "CO-ROUTINE (subquery-1)",
+            Self.visitPlan,
             "SCAN (subquery-1)"
         ),
         query(

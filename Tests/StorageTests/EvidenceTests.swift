@@ -142,6 +142,44 @@ struct EvidenceTests {
         #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == 4200)
     }
 
+    @Test(
+        "without an address, a claim retires the same visitor's other clicks among a crowd of later ones",
+        arguments: Backend.available
+    )
+    func retiresInCrowd(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let last = try await test.run { session in
+            var last: ClickID?
+            for second in [0, 20] as [Int64] {
+                let moment = TestStore.noon.advanced(byMilliseconds: second * 1000)
+                var tap = try click(nil, at: moment, to: "his")
+                tap.visit = hash(4711)
+                last = try await session.record(tap).click.id
+            }
+            return last
+        }
+        let crowd: Int64 = 4500
+        try test.execute(
+            """
+            WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(crowd))
+            INSERT INTO fingerprints (
+                scope, fingerprint, state, moment, click, fingerprint_rest, other_moment, party, lane, weight, visitor,
+                destination, campaign
+            )
+            SELECT scope, fingerprint, 0, moment + 60000 + n, click + n, fingerprint_rest, other_moment, n, lane,
+                weight, n, destination, campaign
+            FROM number, (SELECT * FROM fingerprints ORDER BY click DESC LIMIT 1)
+            """
+        )
+        let named = try #require(last)
+        var asked = check(nil, at: TestStore.noon.advanced(byMilliseconds: 120_000))
+        asked.ladder = MatchingLadder([.clickID(named)], fingerprints: [hash(1)])
+        let check = asked
+        let outcome = try await test.run { try await $0.match(check) }
+        #expect(outcome.claim?.click.id == named)
+        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == crowd)
+    }
+
     @Test("is forgotten with the click", arguments: Backend.available)
     func isForgotten(backend: Backend) async throws {
         let test = try await TestStore(backend)

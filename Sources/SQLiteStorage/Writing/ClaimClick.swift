@@ -176,8 +176,12 @@ extension WriteContext {
             suspects = try connection.statement(ClaimSQL.sameVisitNear)
                 .all(scope, fingerprint.index, first, last, visit, near) { $0.integer(0) }
         } else {
-            suspects = try connection.statement(ClaimSQL.sameVisit)
-                .all(scope, fingerprint.index, first, last, visit) { $0.integer(0) }
+            let moment = claimed.clickedAt.milliseconds
+            suspects =
+                try connection.statement(ClaimSQL.sameVisitBefore)
+                .all(scope, fingerprint.index, first, moment, visit) { $0.integer(0) }
+                + connection.statement(ClaimSQL.sameVisitAfter)
+                .all(scope, fingerprint.index, moment + 1, last, visit) { $0.integer(0) }
         }
         var retired: [Timestamp] = []
         for suspect in suspects {
@@ -216,7 +220,7 @@ enum ClaimSQL {
             competing_clicks, is_campaign_only, caller, caller_rest
         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
         """
-    /// Looks at so many clicks of the fingerprint at most as ``sameVisit`` does.
+    /// Looks at 4,096 clicks of the fingerprint at most.
     static let newestOfDestination: StaticString = """
         SELECT click
         FROM (
@@ -231,7 +235,7 @@ enum ClaimSQL {
     static let markDelivered: StaticString = """
         UPDATE claims SET is_undelivered = 0 WHERE click = ?1 AND is_undelivered = 1
         """
-    /// As ``sameVisit``, by the network around the address.
+    /// Looks at 4,096 clicks of the network at most.
     static let sameVisitNear: StaticString = """
         SELECT around.click
         FROM (
@@ -243,14 +247,24 @@ enum ClaimSQL {
             AND f.moment = around.clicked_at AND f.click = around.click
         WHERE f.party = ?5
         """
-    /// Looks at 4,096 clicks of the fingerprint at most, the later ones: a flood of clicks with one fingerprint
-    /// must not hold the writer.
-    static let sameVisit: StaticString = """
+    /// Looks at 512 clicks of the fingerprint at most, those closest to the claimed one: a flood of clicks with one
+    /// fingerprint must not hold the writer.
+    static let sameVisitBefore: StaticString = """
         SELECT click
         FROM (
             SELECT click, party FROM fingerprints
             WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment BETWEEN ?3 AND ?4
-            ORDER BY moment DESC LIMIT 4096
+            ORDER BY moment DESC LIMIT 512
+        )
+        WHERE party = ?5
+        """
+    /// As above, of the clicks that came later.
+    static let sameVisitAfter: StaticString = """
+        SELECT click
+        FROM (
+            SELECT click, party FROM fingerprints
+            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment BETWEEN ?3 AND ?4
+            ORDER BY moment LIMIT 512
         )
         WHERE party = ?5
         """
