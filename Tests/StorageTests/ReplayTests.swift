@@ -205,6 +205,26 @@ struct ReplayTests {
         #expect(outcomes == [.noMatch(.noClick), .noMatch(.alreadyClaimed)])
     }
 
+    @Test(
+        "a newer click from elsewhere keeps nobody from his earlier answer, one from his address does",
+        arguments: Backend.available,
+        [(near: 7, isRepeated: true), (near: 1, isRepeated: false), (near: nil, isRepeated: false)]
+            as [(near: UInt64?, isRepeated: Bool)]
+    )
+    func tellsStrangersClicks(backend: Backend, example: (near: UInt64?, isRepeated: Bool)) async throws {
+        let (test, claim) = try await matched(backend)
+        let later = TestStore.noon.advanced(byMilliseconds: 1000)
+        let outcome = try await test.run { session in
+            var click = try NewClick.sample(at: later)
+            click.evidence.address = example.near.map { AddressHashes(exact: $0 + 100, near: $0) }
+            _ = try await session.record(click)
+            var check = Check.sample(at: later, grace: 60_000)
+            check.details = Deferred(LaunchDetails(address: AddressHashes(exact: 100, near: 1)))
+            return try await session.match(check)
+        }
+        #expect((outcome == .replay(claim)) == example.isRepeated)
+    }
+
     @Test("a newer click goes before an earlier answer, by grace or failed", arguments: Backend.available)
     func prefersNewerClick(backend: Backend) async throws {
         let (test, claim) = try await matched(backend)

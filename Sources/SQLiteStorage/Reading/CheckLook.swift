@@ -117,7 +117,9 @@ struct CheckLook {
         let closed = looks.compactMap { look in look.lastClosed.map { (look.key, $0) } }
             .max { $0.1.closedAt < $1.1.closedAt }
         // Every claim has closed rows: without any, there is nothing to repeat.
-        if let (key, closed) = closed, let repeated = try repetition(closed, of: key, newerThan: newest) {
+        if let (key, closed) = closed,
+            let repeated = try repetition(closed, of: key, newerThan: newestOfHis(looks))
+        {
             return repeated
         }
         guard newest == nil else {
@@ -129,6 +131,17 @@ struct CheckLook {
         guard let (_, closed) = closed else { return CheckView(reason: expired == nil ? .noClick : .expired) }
         if let expired, expired > closed.position { return CheckView(reason: .expired) }
         return CheckView(reason: closed.reason)
+    }
+
+    /// The newest click that may be the caller's own: one from elsewhere is a stranger's, and does not stand between him
+    /// and the answer that he has lost.
+    private func newestOfHis(_ looks: [KeyLook]) -> RowPosition? {
+        guard looks.contains(where: { !$0.open.isEmpty }) else { return nil }
+        let address = check.details.value.address
+        return looks.compactMap { look in
+            look.open.first { AddressHashes.agreement($0.address, address) != .differs }?.position
+        }
+        .max()
     }
 
     private func keyLooks() throws(SQLiteError) -> [KeyLook] {
