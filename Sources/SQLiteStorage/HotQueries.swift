@@ -48,6 +48,11 @@ package enum HotQueries {
             "SEARCH click_addresses USING PRIMARY KEY (scope=? AND near_address=?)"
         ),
         query(
+            "crowd around an address",
+            CrowdCount.clicks,
+            "SEARCH click_addresses USING PRIMARY KEY (scope=? AND near_address=?)"
+        ),
+        query(
             "open row of a click",
             AddressLook.openRow,
             "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"

@@ -91,6 +91,29 @@ struct EvidenceTests {
     }
 
     @Test(
+        "of very many clicks tells those from near, however many others have clicked there since",
+        arguments: Backend.available
+    )
+    func hotKeyInACrowd(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        let (own, others): (Int64, Int64) = (200, 300)
+        try await test.run { session in
+            for number in 0..<own + others {
+                let moment = TestStore.noon.advanced(byMilliseconds: number * 1000)
+                let isOwn = number < own
+                let address = isOwn && number % 50 != 5 ? Self.elsewhere : Self.here
+                _ = try await session.record(click(address, at: moment, fingerprint: isOwn ? 1 : 2))
+            }
+        }
+        let now = TestStore.noon.advanced(byMilliseconds: (own + others) * 1000)
+        let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }
+        let evidence = try #require(view.evidence)
+        #expect(evidence.candidates.count { $0.address == .exact } == 4)
+        #expect(evidence.crowd.clicksExact == Double(others + 4))
+        #expect(evidence.crowd.clicksNear == Double(others + 4))
+    }
+
+    @Test(
         "a claim retires the same visitor's other click at the address, and nobody else's",
         arguments: Backend.available
     )

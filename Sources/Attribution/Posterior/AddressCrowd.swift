@@ -17,7 +17,7 @@ public struct AddressCrowd: Equatable, Sendable {
     public var coverage: Double = 1
 
     /// An address with so many clicks is crowded, however many more there are: launches then tell the rest.
-    public static let enough = 1000.0
+    public static let enough = 8192.0
 
     public init(
         clicksExact: Double = 0,

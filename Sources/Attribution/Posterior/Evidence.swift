@@ -24,7 +24,7 @@ public struct LaunchTraits: Equatable, Sendable {
 /// The reads that it takes, each bounded whatever the traffic:
 /// - the newest ``listed`` live clicks with the fingerprint, by its index;
 /// - the newest ``listed`` clicks with the fingerprint that agree with the launch's address on the near level, live or
-///   claimed within their window, by an index of fingerprint and near address; none for a launch without address;
+///   claimed within their window, however many others came from there; none for a launch without address;
 /// - the other live clicks with the fingerprint as counts, from a summary that may be some seconds old;
 /// - counts of live clicks at the exact and the near address, up to ``AddressCrowd/enough``;
 /// - three counters: ``CounterFamily/organic`` of the fingerprint, ``CounterFamily/launchesAtAddress`` and

@@ -14,6 +14,9 @@ struct HotSummary: Sendable {
     /// When it was made, by the time of the checks.
     let at: Timestamp
     let counts: [BackgroundCount]
+    /// The same clicks by where they came from, those whose address is known: a check is told one by one of those from
+    /// near its own, however many clicks of other fingerprints came from there.
+    let places: ClickPlaces
 
     private static let oldMilliseconds: Int64 = 120_000
     /// Destinations that are kept apart.
@@ -30,6 +33,7 @@ struct HotSummary: Sendable {
         -> HotSummary?
     {
         var sums = Sums()
+        var places = ClickPlaces()
         var end: RowPosition?
         var skipped = 0
         let statement = try connection.statement(open)
@@ -39,10 +43,15 @@ struct HotSummary: Sendable {
                 skipped += 1
                 return
             }
-            if end == nil { end = RowPosition(clickedAt: row.integer(1), click: row.integer(0)) }
+            let position = RowPosition(clickedAt: row.integer(1), click: row.integer(0))
+            if end == nil { end = position }
             sums.add(row, at: moment)
+            if !row.isNull(7) { places.append(position, near: UInt64(bitPattern: row.integer(7))) }
         }
-        return end.map { HotSummary(end: $0, at: moment, counts: sums.counts(most: mostDestinations)) }
+        guard let end else { return nil }
+        places.sort()
+        let counts = sums.counts(most: mostDestinations)
+        return HotSummary(end: end, at: moment, counts: counts, places: places)
     }
 
     fileprivate struct Sums {

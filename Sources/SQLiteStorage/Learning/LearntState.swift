@@ -11,6 +11,7 @@ final class LearntState: Sendable {
     private let models = Monitor<[Scope: MatchingModel]>([:])
     private let summaries = Monitor<[HotSummary.Key: HotSummary]>([:])
     private let hot = Monitor<[HotSummary.Key: Timestamp]>([:])
+    private let crowds = Monitor<[CrowdCount.Key: CrowdCount]>([:])
     private let epochs = Monitor<[Scope: LearningEpoch]>([:])
     private let liveClicks = Monitor<[Scope: (count: Double, at: Timestamp)]>([:])
     private let gatherings = Monitor<[LessonNotes]>([])
@@ -19,6 +20,8 @@ final class LearntState: Sendable {
     private static let mostSummaries = 1000
     /// Live clicks of which a second's more or less make no difference.
     private static let manyLiveClicks = 1000.0
+    /// Crowded addresses whose counts are kept, at most.
+    private static let mostCrowds = 10_000
     /// After how much time of the checks a model is made anew, in milliseconds.
     static let refreshMilliseconds: Int64 = 30_000
 
@@ -81,6 +84,23 @@ final class LearntState: Sendable {
             if summaries.count >= Self.mostSummaries, summaries[key] == nil { summaries = [:] }
             summaries[key] = summary
         }
+    }
+
+    /// How many clicks came from a crowded address.
+    func crowd(
+        at address: AddressHashes,
+        _ scope: Scope,
+        at moment: Timestamp,
+        on connection: Connection
+    ) throws(SQLiteError) -> CrowdCount {
+        let key = CrowdCount.Key(scope: scope, address: address)
+        if let known = crowds.withLock({ $0[key] }), !known.isOld(at: moment) { return known }
+        let crowd = try CrowdCount.make(key, at: moment, on: connection)
+        crowds.withLock { crowds in
+            if crowds.count >= Self.mostCrowds, crowds[key] == nil { crowds = [:] }
+            crowds[key] = crowd
+        }
+        return crowd
     }
 
     /// Asks for a summary of a key, as of a moment.

@@ -9,9 +9,8 @@ struct AddressLook {
     private(set) var clicksExact = 0.0
     private(set) var clicksNear = 0.0
 
-    /// Clicks that are looked at, the newest ones: at an address with more, agreement tells little.
+    /// Clicks of any key that are looked at, the newest ones.
     private static let most = 256
-    private static let day: Int64 = 86_400_000
 
     /// The address is the launch's, and the look what was found of its key: none of its clicks is told twice.
     init(
@@ -19,10 +18,11 @@ struct AddressLook {
         _ look: KeyLook,
         _ scope: Scope,
         at moment: Timestamp,
+        _ learnt: LearntState,
         on connection: Connection
     ) throws(SQLiteError) {
-        let told = Set(look.open.map(\.click))
-        var (exact, near, oldest) = (0, 0, moment.milliseconds)
+        var told = Set(look.open.map(\.click))
+        var (exact, near) = (0, 0)
         var claimedExact = 0
         let statement = try connection.statement(Self.around)
         let mark = UInt32(truncatingIfNeeded: look.key.index)
@@ -32,10 +32,14 @@ struct AddressLook {
             let isExact = UInt64(bitPattern: row.integer(2)) == address.exact
             near += 1
             if isExact { exact += 1 }
-            oldest = position.clickedAt
-            if Self.holds(mark, row.bytes(3)), !told.contains(position.click) {
+            if Self.holds(mark, row.bytes(3)), told.insert(position.click).inserted {
                 found.append((position, isExact))
             }
+        }
+        for position in look.places?.newest(near: address.near, atMost: CandidateEvidence.listed) ?? []
+        where told.insert(position.click).inserted {
+            // Of one that was claimed meanwhile is not known whether it agrees exactly: it tells nothing.
+            found.append((position, false))
         }
         for (position, isExact) in found.prefix(CandidateEvidence.listed) {
             if let row = try Self.open(position, look.key, scope, at: moment, on: connection) {
@@ -45,14 +49,12 @@ struct AddressLook {
                 candidates.append(Self.claimed(position, at: claimedAt))
             }
         }
-        let scale = near < Self.most ? 1 : Self.scale(moment.milliseconds - oldest)
-        clicksExact = min(Double(max(0, exact - claimedExact)) * scale, AddressCrowd.enough)
-        clicksNear = min(Double(max(0, near - claimedExact)) * scale, AddressCrowd.enough)
-    }
-
-    /// What was counted in the latest part of a day, for the whole of it.
-    private static func scale(_ covered: Int64) -> Double {
-        Double(day) / Double(min(max(covered, 1000), day))
+        clicksExact = Double(max(0, exact - claimedExact))
+        clicksNear = Double(max(0, near - claimedExact))
+        guard near >= Self.most else { return }
+        let crowd = try learnt.crowd(at: address, scope, at: moment, on: connection)
+        clicksExact = max(clicksExact, crowd.exact)
+        clicksNear = max(clicksNear, crowd.near)
     }
 
     private static func holds(_ mark: UInt32, _ marks: [UInt8]) -> Bool {

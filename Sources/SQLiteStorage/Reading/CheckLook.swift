@@ -178,7 +178,7 @@ struct CheckLook {
     private func weighed(_ looks: [KeyLook]) throws(SQLiteError) -> (CandidateEvidence, MatchingModel) {
         let model = try learnt.model(of: scope, at: check.at, on: connection)
         return (
-            try EvidenceLook(connection: connection, scope: scope, check: check, state: learnt)
+            try EvidenceLook(connection: connection, scope: scope, check: check, learnt: learnt)
                 .evidence(looks, model.epoch),
             model
         )

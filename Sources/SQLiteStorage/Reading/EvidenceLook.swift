@@ -6,7 +6,7 @@ struct EvidenceLook {
     let connection: Connection
     let scope: Scope
     let check: Check
-    let state: LearntState
+    let learnt: LearntState
 
     /// From what was found by each of the launch's keys; learnt sums are relative to the epoch.
     func evidence(_ looks: [KeyLook], _ epoch: LearningEpoch) throws(SQLiteError) -> CandidateEvidence {
@@ -21,17 +21,17 @@ struct EvidenceLook {
             if evidence.background.isEmpty { evidence.background = look.background }
         }
         let moment = check.at
-        evidence.crowd.liveClicks = try state.liveClicks(of: scope, at: moment, on: connection)
+        evidence.crowd.liveClicks = try learnt.liveClicks(of: scope, at: moment, on: connection)
         if let since = address?.since {
             evidence.crowd.coverage = epoch.coverage(of: .launchesAtAddress, since: since, at: moment)
         }
         for hashes in address?.searched() ?? [] {
             try addAgreeing(hashes, looks, &told, to: &evidence)
-            evidence.crowd.launchesExact += try learnt(.launchesAtAddress, hashes.exact, epoch)
-            evidence.crowd.launchesNear += try learnt(.launchesNearAddress, hashes.near, epoch)
+            evidence.crowd.launchesExact += try sum(.launchesAtAddress, hashes.exact, epoch)
+            evidence.crowd.launchesNear += try sum(.launchesNearAddress, hashes.near, epoch)
         }
         for key in check.ladder.firstUnderEachKey {
-            evidence.organic += try learnt(.organic, key.index, epoch)
+            evidence.organic += try sum(.organic, key.index, epoch)
         }
         return evidence
     }
@@ -44,7 +44,7 @@ struct EvidenceLook {
     ) throws(SQLiteError) {
         var crowd = AddressCrowd()
         for look in looks where look.newestUnclosed != nil || looks.count == 1 {
-            let around = try AddressLook(address, look, scope, at: check.at, on: connection)
+            let around = try AddressLook(address, look, scope, at: check.at, learnt, on: connection)
             for candidate in around.candidates
             where looks.count == 1 || told.insert(Int64(bitPattern: candidate.click.high)).inserted {
                 evidence.candidates.append(candidate)
@@ -56,7 +56,7 @@ struct EvidenceLook {
         evidence.crowd.clicksNear = min(evidence.crowd.clicksNear + crowd.clicksNear, AddressCrowd.enough)
     }
 
-    private func learnt(_ family: CounterFamily, _ key: UInt64, _ epoch: LearningEpoch) throws(SQLiteError)
+    private func sum(_ family: CounterFamily, _ key: UInt64, _ epoch: LearningEpoch) throws(SQLiteError)
         -> Double
     {
         let sum = try connection.statement(LearntSQL.find).first(scope.number, Int64(family.rawValue), key) {

@@ -17,6 +17,8 @@ struct KeyLook {
     private(set) var open: [OpenRow] = []
     /// The older ones as counts, where there are too many to tell one by one.
     private(set) var background: [BackgroundCount] = []
+    /// Where the counted ones came from.
+    private(set) var places: ClickPlaces?
     /// The newest click that is not closed, whether inside its window or not.
     private(set) var newestUnclosed: RowPosition?
     private(set) var lastClosed: Closed?
@@ -53,6 +55,7 @@ struct KeyLook {
             if look.newestUnclosed == nil { look.newestUnclosed = position }
             if let summary, position <= summary.end {
                 look.background = summary.counts
+                look.places = summary.places
                 look.needsSummary = look.needsSummary || summary.isOld(at: moment)
                 if look.open.count >= CandidateEvidence.listed / 2 { break }
                 // Most of the newer ones have been claimed: what is counted is told as well, until it is counted anew.
@@ -61,6 +64,7 @@ struct KeyLook {
             guard statement.integer(2) >= moment.milliseconds else { continue }
             guard look.open.count < (look.needsSummary ? CandidateEvidence.listed : most) else {
                 look.background = summary?.counts ?? []
+                look.places = summary?.places
                 look.needsSummary = true
                 break
             }
