@@ -17,11 +17,26 @@ struct FingerprintTexts {
     private var bytes: [UInt8] = []
     private var rows: [Row] = []
 
-    /// Rarer combinations are not worth a row, unless the likeliest are rare themselves; a form's first is kept
-    /// whatever it weighs.
-    private static let minimumWeight = 0.02
-    /// How rare a combination may be beside the likeliest of its form.
-    private static let minimumShareOfLikeliest = 0.1
+    /// Which combinations are worth a row; a form's first is kept whatever it weighs.
+    private struct Worth {
+        /// Rarer ones are not, unless the likeliest are rare themselves.
+        let weight: Double
+        /// How rare a combination may be beside the likeliest of its form.
+        let shareOfLikeliest: Double
+
+        static let standard = Worth(weight: 0.02, shareOfLikeliest: 0.1)
+        /// Of forms that hold the system's version, which browsers hide in part: one of its rarer releases with an old
+        /// name of the time zone makes many rows and hardly ever a match.
+        static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
+        /// From this weight of the likeliest on; below, so little is known that all of them are rare.
+        static let knownReleases = 0.2
+
+        static func of(_ form: FingerprintForm, likeliest: Double) -> Double {
+            let isKnown = likeliest >= knownReleases && form.components.contains(.osVersion)
+            let worth = isKnown ? ofReleases : standard
+            return min(worth.weight, likeliest * worth.shareOfLikeliest)
+        }
+    }
 
     init(_ spellings: SignalSpellings, osVersion: OSVersion?) {
         self.spellings = spellings
@@ -46,7 +61,7 @@ struct FingerprintTexts {
             for choice in place { best = max(best, spellings.choices[choice].weight) }
             likeliest *= best
         }
-        let minimum = min(Self.minimumWeight, likeliest * Self.minimumShareOfLikeliest)
+        let minimum = Worth.of(form, likeliest: likeliest)
         let start = rows.count
         while true {
             let isFirst = rows.count == start
