@@ -4,7 +4,9 @@ import Foundation
 /// The program: plays worlds by name and prints a line for each run.
 public enum SimulationProgram {
     private static let usage = """
-        Simulate [WORLD…] [seeds=N] [refresh=SECONDS] [newest] [details]   plays the worlds (all small ones without a name)
+        Simulate [WORLD…] [seed=N] [seeds=N] [refresh=SECONDS] [newest] [details]
+                                                         plays the worlds (all small ones without a name)
+        Simulate robustness [WORLD…] [seed=N]            how the figures hold when the worlds are changed
         Simulate trace WORLD [seed=N]                    prints a world's events as lines of JSON
         Simulate drift [seeds=N] [days=N]                how often the alarm on match rates is wrong, and how late
         """
@@ -18,8 +20,11 @@ public enum SimulationProgram {
         if arguments.first == "drift" {
             return DriftReport.run(seeds: number("seeds") ?? 20, days: Int(number("days") ?? 125))
         }
-        let words: Set = ["newest", "details", "trace"]
+        let words: Set = ["newest", "details", "trace", "robustness"]
         let names = arguments.filter { !$0.contains("=") && !words.contains($0) }
+        if arguments.contains("robustness") {
+            return Robustness.run(seed: number("seed") ?? 1, names: names) { print($0) }
+        }
         let worlds = Worlds.all.filter { world in
             names.isEmpty
                 ? world.clicksPerDay < 50_000 : names.contains(world.name) || names.contains(world.label)
@@ -31,8 +36,9 @@ public enum SimulationProgram {
         }
         print(heading)
         for world in worlds {
-            for seed in 1...max(1, number("seeds") ?? 1) {
-                let events = TraceGenerator.events(of: world, seed: seed &* 7919)
+            let seeds = number("seed").map { [$0] } ?? Array(1...max(1, number("seeds") ?? 1))
+            for seed in seeds {
+                let events = TraceGenerator.events(of: world, seed: seed)
                 let refresh = Int64(number("refresh") ?? 30)
                 play(events, world, seed, MatchPolicy(), refresh, arguments.contains("details"))
                 if arguments.contains("newest") {

@@ -20,7 +20,7 @@ extension Networks {
 
     /// Where somebody is: his home and office are always the same ones.
     func place(of person: UInt64, isApple: Bool, _ random: inout SplitMix64) -> Whereabouts {
-        if unknown { return Whereabouts(network: .home, address: nil) }
+        if unknown || hidden > 0 && random.chance(hidden) { return Whereabouts(network: .home, address: nil) }
         if isApple, random.chance(relay) {
             // Half of the relays are on the operator's list and count as no address.
             let egress = Self.relayBase + UInt32(random.below(4000))

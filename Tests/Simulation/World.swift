@@ -77,6 +77,8 @@ public struct Networks: Sendable {
     public var nearby = 0.25
     /// No launch ever has the address of its click.
     public var neverAgree = false
+    /// The share of clicks and launches whose address says nothing, whoever they are.
+    public var hidden = 0.0
     /// No address says anything.
     public var unknown = false
 
