@@ -109,6 +109,7 @@ public struct Replay: Sendable {
             hasAddress: click.address != nil,
             release: click.fingerprints.first?.release,
             signals: click.signals,
+            busyness: model.busyness,
             into: &pending
         )
     }

@@ -76,9 +76,12 @@ public struct LearningEpoch: Equatable, Sendable {
         case .clicksByHour: return Int64(clamping: counter.key) < hour - 8 * 7 * 24
         case .organicByTenMinutes:
             return Int64(clamping: counter.key) < hour * 6 - 2 * Int64(PresentActivity.slots)
+        case .clicksByTwoMinutes:
+            return Int64(clamping: counter.key) < hour * 30 - 2 * Int64(Busyness.slots)
         case .organic, .launchesAtAddress, .launchesNearAddress, .signals, .releases:
             return value(of: stored, counter.family, at: moment) < Self.leastWorth
-        case .totals, .conversions, .clicks, .delays, .agreements: return false
+        case .totals, .conversions, .clicks, .delays, .agreements, .clicksByBusyness, .organicByBusyness:
+            return false
         }
     }
 

@@ -27,14 +27,20 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case launchesNearAddress = 11
     /// Launches of the app that no click explains, by the ten minutes (since 1970): the time of day.
     case organicByTenMinutes = 12
+    /// Clicks by the two minutes (since 1970): how busy the present is.
+    case clicksByTwoMinutes = 13
+    /// Clicks by how busy the moment was, keyed by ``BusynessLevel``.
+    case clicksByBusyness = 14
+    /// Launches that no click explains, by how busy the moment was.
+    case organicByBusyness = 15
 
     /// After how many seconds a count is worth half; nil for one that never fades but is deleted when it is old.
     public var halfLife: Double? {
         switch self {
         case .totals, .organic, .launchesAtAddress, .launchesNearAddress: 2 * 86_400
-        case .conversions, .clicks, .releases, .signals: 7 * 86_400
+        case .conversions, .clicks, .releases, .signals, .clicksByBusyness, .organicByBusyness: 7 * 86_400
         case .delays, .agreements: 14 * 86_400
-        case .clicksByHour, .organicByTenMinutes: nil
+        case .clicksByHour, .organicByTenMinutes, .clicksByTwoMinutes: nil
         }
     }
 

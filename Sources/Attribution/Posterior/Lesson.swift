@@ -13,7 +13,7 @@ struct Lesson {
     /// 0 would believe the posterior as it is, 1 never.
     private static let doubt = 0.4
     /// A key that makes one click at least this likely without looking at the address tells how addresses go.
-    private static let certainKey = 0.75
+    private static let certainKey = 0.5
 
     init(_ evidence: CandidateEvidence, launch: LaunchTraits, model: MatchingModel) {
         let rates = LaunchRates(evidence, launch: launch, model: model)
@@ -101,14 +101,17 @@ struct Lesson {
     ) {
         let all = rates.visitors.reduce(rates.intensity.learning) { $0 + $1.rateWithoutAddress }
         guard all > 0, rates.reinstalls == 0 else { return }
+        let likelihood = AddressLikelihood(evidence, model: model)
         for visitor in rates.visitors where visitor.last.address != .missing {
             let certainty = visitor.rateWithoutAddress / all
             guard certainty >= Self.certainKey else { continue }
             let age = HandoverAge(seconds: Self.age(visitor.last, launch))
+            // As far as it is a stranger's, it agrees as often as strangers do.
+            let strange = 1 - certainty
             pairs[age] = (
                 certainty,
-                visitor.last.address == .exact ? 1 : 0,
-                visitor.last.address == .near ? 1 : 0
+                (visitor.last.address == .exact ? 1 : 0) - strange * likelihood.strangerExact(own: 1),
+                (visitor.last.address == .near ? 1 : 0) - strange * likelihood.strangerNear(own: 1)
             )
         }
     }

@@ -24,6 +24,8 @@ public struct MatchingModel: Sendable {
     let organicPerClickGuess: Double
     /// How busy the present is with launches that come from no click, as a multiple of the average.
     public let presentActivity: Double
+    /// How many clicks come at the present, as a multiple of the average.
+    public let busyness: Double
     let releaseShares: ReleaseShares
     let signalShares: SignalShares
 
@@ -55,7 +57,9 @@ public struct MatchingModel: Sendable {
         organicPerClickGuess =
             (counters[.organicWithCandidates] + guessClicks * LaneShare.prior)
             / (counters[.clicks] + guessClicks)
-        presentActivity = PresentActivity.factor(counters)
+        let busyness = Busyness(counters)
+        self.busyness = busyness.now
+        presentActivity = PresentActivity.factor(counters, busyness)
         releaseShares = ReleaseShares(counters)
         signalShares = SignalShares(counters)
     }
@@ -81,7 +85,7 @@ public struct MatchingModel: Sendable {
 
     /// The prior counts as so many pairs.
     private static func agreement(of age: HandoverAge, _ counters: ModelCounters) -> Agreement {
-        let weight = 150.0
+        let weight = 80.0
         let pairs = counters[.agreements, AgreementCount.pairs(age)] + weight
         let exact = counters[.agreements, AgreementCount.agreeing(.exact, age)] + weight * age.priorExact
         let near = counters[.agreements, AgreementCount.agreeing(.near, age)] + weight * age.priorNear

@@ -17,7 +17,8 @@ enum PresentActivity {
     }
 
     /// The present rate as a multiple of the average; 1 while nothing is known.
-    static func factor(_ counters: ModelCounters) -> Double {
+    static func factor(_ counters: ModelCounters, _ busyness: Busyness) -> Double {
+        let response = OrganicResponse(counters)
         let observed = counters.epoch.observedSeconds(.totals, at: counters.at)
         let total = counters[.organic]
         guard observed > 0, total > 0 else { return 1 }
@@ -33,9 +34,10 @@ enum PresentActivity {
             guard start > end else { break }
             let worth = LearningEpoch.fading((start + end) / 2, halfLife: halfLife)
             launches += worth * max(0, counters[.organicByTenMinutes, present - back])
-            seconds += worth * (start - end)
+            let level = busyness.past.isEmpty ? 1 : response.expected(at: busyness.past[Int(back)])
+            seconds += worth * (start - end) * level
         }
-        let factor = (launches + priorLaunches) / (total / observed * seconds + priorLaunches)
-        return min(max(factor, 0.1), 20)
+        let residual = (launches + priorLaunches) / (total / observed * seconds + priorLaunches)
+        return min(max(residual * response.expected(at: busyness.now), 0.1), 30)
     }
 }

@@ -1,13 +1,13 @@
 /// What clicks and launches teach: pure increments of learnt counters.
 ///
 /// A click costs a dozen additions in memory, all of them to counters of the app. A launch without a live click costs
-/// three to counters of its own (fingerprint, exact and near address) and five to the app's; with candidates some more
+/// three to counters of its own (fingerprint, exact and near address) and six to the app's; with candidates some more
 /// to the app's, and three counters are read. All of it is gathered by ``LearntIncrements`` and stored in the
 /// background: what is lost with the process is some seconds of learning and never a click or a claim.
 public enum Teaching {
     /// What a recorded click teaches, robots' and repeated posts' excepted.
     ///
-    /// The forms are those under which the click can be found, each once.
+    /// The forms are those under which the click can be found, each once; how busy it was is what the model says.
     public static func click(
         at: Timestamp,
         platform: Platform,
@@ -15,10 +15,13 @@ public enum Teaching {
         hasAddress: Bool,
         release: OSRelease? = nil,
         signals: [SignalValue] = [],
+        busyness: Double = 1,
         into increments: inout LearntIncrements
     ) {
         increments.add(to: CounterKey(AppTotal.clicks), at: at)
         if hasAddress { increments.add(to: CounterKey(AppTotal.clicksWithAddress), at: at) }
+        increments.add(to: CounterKey(.clicksByTwoMinutes, Busyness.slot(at)), at: at)
+        increments.add(to: CounterKey(.clicksByBusyness, BusynessLevel.key(busyness)), at: at)
         increments.add(to: CounterKey(.clicksByHour, ModelCounters.hour(at)), at: at)
         for form in forms {
             increments.add(to: CounterKey(.clicks, Lane(platform: platform, form: form).code), at: at)
@@ -59,6 +62,8 @@ public enum Teaching {
         increments.add(to: CounterKey(AppTotal.launches), at: at)
         increments.add(1 - explained, to: CounterKey(AppTotal.organic), at: at)
         increments.add(1 - explained, to: CounterKey(.organicByTenMinutes, PresentActivity.slot(at)), at: at)
+        let level = BusynessLevel.key(model.busyness)
+        increments.add(1 - explained, to: CounterKey(.organicByBusyness, level), at: at)
         increments.add(1 - explained, to: CounterKey(.organic, fingerprint), at: at)
         guard let exact, let near, launch.hasAddress else { return }
         increments.add(to: CounterKey(AppTotal.launchesWithAddress), at: at)

@@ -12,9 +12,15 @@ final class LearntState: Sendable {
     private let summaries = Monitor<[HotSummary.Key: HotSummary]>([:])
     private let hot = Monitor<[HotSummary.Key: Timestamp]>([:])
     private let crowds = Monitor<[CrowdCount.Key: CrowdCount]>([:])
-    private let epochs = Monitor<[Scope: LearningEpoch]>([:])
+    private let presents = Monitor<[Scope: Present]>([:])
     private let liveClicks = Monitor<[Scope: (count: Double, at: Timestamp)]>([:])
     private let gatherings = Monitor<[LessonNotes]>([])
+
+    /// What a scope's increments are relative to, and how busy it is.
+    struct Present: Sendable {
+        let epoch: LearningEpoch
+        var busyness = 1.0
+    }
 
     /// Keys of which summaries are kept, at most.
     private static let mostSummaries = 1000
@@ -47,7 +53,7 @@ final class LearntState: Sendable {
     {
         let model = try LearntRows.model(of: scope, at: moment, on: connection)
         models.withLock { $0[scope] = model }
-        epochs.withLock { $0[scope] = model.epoch }
+        presents.withLock { $0[scope] = Present(epoch: model.epoch, busyness: model.busyness) }
         return model
     }
 
@@ -72,7 +78,7 @@ final class LearntState: Sendable {
     func forget(_ scope: Scope) {
         for notes in gatherings.withLock({ $0 }) { notes.forget(scope) }
         models.withLock { $0[scope] = nil }
-        epochs.withLock { $0[scope] = nil }
+        presents.withLock { $0[scope] = nil }
     }
 
     func summary(of key: HotSummary.Key) -> HotSummary? {
@@ -140,11 +146,15 @@ final class LearntState: Sendable {
 
     /// What a scope's increments are relative to: to what its stored sums are, as far as that is known.
     func epoch(of scope: Scope, at moment: Timestamp) -> LearningEpoch {
-        epochs.withLock { epochs in
-            if let epoch = epochs[scope] { return epoch }
-            let epoch = LearningEpoch(began: moment)
-            epochs[scope] = epoch
-            return epoch
+        present(of: scope, at: moment).epoch
+    }
+
+    func present(of scope: Scope, at moment: Timestamp) -> Present {
+        presents.withLock { presents in
+            if let present = presents[scope] { return present }
+            let present = Present(epoch: LearningEpoch(began: moment))
+            presents[scope] = present
+            return present
         }
     }
 }

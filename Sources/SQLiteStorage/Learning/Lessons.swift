@@ -18,7 +18,8 @@ struct Lessons {
         guard !facts.isRobot else { return }
         var forms: [FingerprintForm?] = []
         for entry in click.fingerprints where !forms.contains(entry.form) { forms.append(entry.form) }
-        notes.update(scope, shared.learnt.epoch(of: scope, at: facts.clickedAt)) { increments in
+        let present = shared.learnt.present(of: scope, at: facts.clickedAt)
+        notes.update(scope, present.epoch) { increments in
             Teaching.click(
                 at: facts.clickedAt,
                 platform: facts.platform,
@@ -26,6 +27,7 @@ struct Lessons {
                 hasAddress: click.evidence.address != nil,
                 release: click.fingerprints.first?.release,
                 signals: click.evidence.signals,
+                busyness: present.busyness,
                 into: &increments
             )
         }

@@ -1,0 +1,75 @@
+import Attribution
+import Testing
+
+@Suite("Launches from no click in busy minutes")
+struct BusynessTests {
+    /// Traffic that is told to a model every two minutes, as a server does.
+    private struct Traffic {
+        private(set) var model = MatchingModel.fresh(at: TestValues.noon)
+        private var increments = LearntIncrements(epoch: LearningEpoch(began: TestValues.noon))
+        private var slots: Int64 = 0
+
+        mutating func pass(clicks: Int, launches: Int) {
+            for number in 0..<max(clicks, launches) {
+                let at = TestValues.noon.advanced(byMilliseconds: slots * 120_000 + Int64(number) * 1000)
+                if number < clicks {
+                    Teaching.click(
+                        at: at,
+                        platform: .ios,
+                        forms: [.d],
+                        hasAddress: true,
+                        busyness: model.busyness,
+                        into: &increments
+                    )
+                }
+                if number < launches {
+                    Teaching.launch(
+                        LaunchTraits(at: at),
+                        CandidateEvidence(candidates: []),
+                        fingerprint: UInt64(number),
+                        exact: nil,
+                        near: nil,
+                        model: model,
+                        into: &increments
+                    )
+                }
+            }
+            slots += 1
+            let now = TestValues.noon.advanced(byMilliseconds: slots * 120_000)
+            model = MatchingModel(sums: increments.sums, epoch: increments.epoch, at: now)
+        }
+    }
+
+    /// A day with a rush of ten minutes every four hours.
+    private func traffic(launchesInRush: Int) -> Traffic {
+        var traffic = Traffic()
+        for slot in 0..<720 {
+            let isRush = slot % 120 >= 115
+            traffic.pass(clicks: isRush ? 40 : 4, launches: isRush ? launchesInRush : 1)
+        }
+        for _ in 0..<100 { traffic.pass(clicks: 4, launches: 1) }
+        return traffic
+    }
+
+    @Test("are expected to follow the clicks where they did so before, as soon as the clicks come")
+    func follow() {
+        var following = traffic(launchesInRush: 10)
+        // A message went to customers: many clicks, and no more launches of others than before.
+        var unmoved = traffic(launchesInRush: 1)
+        for _ in 0..<3 {
+            following.pass(clicks: 40, launches: 1)
+            unmoved.pass(clicks: 40, launches: 1)
+        }
+        #expect(following.model.busyness > 3)
+        #expect(following.model.busyness == unmoved.model.busyness)
+        #expect(following.model.presentActivity > 1.5 * unmoved.model.presentActivity)
+        #expect((0.4...1.6).contains(unmoved.model.presentActivity))
+    }
+
+    @Test("are as many as on average while nothing is known")
+    func unknown() {
+        let model = MatchingModel.fresh(at: TestValues.noon)
+        #expect(model.busyness == 1)
+        #expect(model.presentActivity == 1)
+    }
+}
