@@ -20,6 +20,26 @@ struct ServerKeyTests {
         Patience.until { installation.log.contains("the server key was rotated") }
     }
 
+    /// Records a click; where another process holds the write lock for long, it is sent again.
+    private func record(_ number: Int, on connection: Connection) throws {
+        let end = Patience.end
+        var reply = try connection.click(fingerprint(number))
+        while reply.status == 503, ContinuousClock.now < end {
+            reply = try connection.click(fingerprint(number))
+        }
+        #expect(reply.status == 201 || reply.status == 200)
+    }
+
+    /// The answer to a check; where another process holds the write lock for long, it is asked again.
+    private func decided(_ number: Int, on connection: Connection, _ key: String) throws -> Connection.Reply {
+        let end = Patience.end
+        var reply = try connection.check(fingerprint(number), key: key)
+        while reply.status == 503, ContinuousClock.now < end {
+            reply = try connection.check(fingerprint(number), key: key)
+        }
+        return reply
+    }
+
     @Test("while the service runs: what came before and what comes after it match, each once")
     func running() throws {
         let installation = try Installation()
@@ -33,8 +53,9 @@ struct ServerKeyTests {
         func isRotated(_ log: URL) throws -> Bool {
             try String(contentsOf: log, encoding: .utf8).contains("the server key was rotated")
         }
-        for number in 0..<8 { #expect(try connections[number % 2].click(fingerprint(number)).status == 201) }
-        let token = try #require(try connections[0].click(fingerprint(100)).string("token"))
+        for number in 0..<8 { try record(number, on: connections[number % 2]) }
+        let named = try connections[0].click(fingerprint(1_000_000))
+        let token = try #require(named.string("token"))
 
         let output = try installation.run(["server-key", "rotate"])
         #expect(output.status == 0, "\(output.errors)")
@@ -44,20 +65,20 @@ struct ServerKeyTests {
         let end = Patience.end
         while try !logs.allSatisfy(isRotated), ContinuousClock.now < end {
             let (one, other) = (try servers[number % 2].connect(), try servers[(number + 1) % 2].connect())
-            #expect(try one.click(fingerprint(number)).status == 201)
-            #expect(try other.check(fingerprint(number), key: app).isMatch)
+            try record(number, on: one)
+            #expect(try decided(number, on: other, app).isMatch)
             number += 1
         }
         #expect(try logs.allSatisfy(isRotated))
-        #expect(try servers[0].connect().click(fingerprint(number)).status == 201)
-        #expect(try servers[1].connect().check(fingerprint(number), key: app).isMatch)
+        try record(number, on: try servers[0].connect())
+        #expect(try decided(number, on: try servers[1].connect(), app).isMatch)
         #expect(try lines(installation).count == 2)
         #expect(try mode(keyFile(installation)) == 0o600)
 
         for number in 0..<8 {
-            #expect(try connections[(number + 1) % 2].check(fingerprint(number), key: app).isMatch)
+            #expect(try decided(number, on: connections[(number + 1) % 2], app).isMatch)
             for connection in connections {
-                #expect(try connection.check(fingerprint(number), key: app).isNoMatch)
+                #expect(try decided(number, on: connection, app).isNoMatch)
             }
         }
         let byToken = try connections[1].get("/v1/deferred-deeplink?token=\(token)", key: app)
@@ -115,6 +136,8 @@ struct ServerKeyTests {
         let server = try AfterlinkProcess(installation)
         defer { server.kill() }
         #expect(try server.connect().click(fingerprint(1)).status == 201)
+        let files = try FileManager.default.contentsOfDirectory(atPath: installation.folder.path)
+        #expect(!files.contains { $0.hasSuffix(".draft") }, "what was killed left no key behind")
     }
 
     @Test("is refused for a key that is not the database's own")
@@ -160,7 +183,7 @@ struct ServerKeyTests {
         defer { late.kill() }
         #expect(installation.log.contains("a former server key is missing"))
         #expect(try late.connect().check(fingerprint(2), key: installation.keys.app).isMatch)
-        #expect(try installation.run(["verify"]).text.contains("problem  server_key: 1 former"))
+        #expect(try installation.run(["verify"]).text.contains("problem  server_key: former"))
     }
 
     @Test("destroys the former key when nothing is stored under it any more, and says so")

@@ -61,9 +61,13 @@ struct StartTests {
             """
             BEGIN;
             WITH RECURSIVE numbers (n) AS (SELECT \(first + 1) UNION ALL SELECT n + 1 FROM numbers WHERE n < \(end))
-            INSERT INTO clicks SELECT id + n, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at,
-                destination, campaign_key, journey_id, source, raw_source, platform, os_version, metadata, is_robot,
-                is_contradictory, random(), random(), NULL, NULL, randomblob(16), NULL, NULL, NULL, browser
+            INSERT INTO clicks (
+                id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
+                journey_id, source, raw_source, platform, os_version, metadata, is_robot, is_contradictory, visit,
+                visit_rest, fingerprints, browser, visitor
+            ) SELECT id + n, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination,
+                campaign_key, journey_id, source, raw_source, platform, os_version, metadata, is_robot,
+                is_contradictory, random(), random(), randomblob(16), browser, random()
             FROM (SELECT * FROM clicks ORDER BY id LIMIT 1), numbers;
             WITH RECURSIVE numbers (n) AS (SELECT \(first + 1) UNION ALL SELECT n + 1 FROM numbers WHERE n < \(end))
             INSERT INTO fingerprints SELECT scope, random(), 0, moment, click + n, random(), other_moment, NULL, random(),

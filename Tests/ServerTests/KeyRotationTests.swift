@@ -146,8 +146,6 @@ struct AddressKeyRotationTests {
         await service.click(click("here"), fields: ["User-Agent": "A"], peer: peer)
         let clicked = try #require(service.watch.click?.evidence.address)
         service.clock.advance(seconds: 30)
-        let elsewhere = PeerAddress(ipv4: 0x0808_0808, port: 1)
-        await service.click(click("elsewhere"), fields: ["User-Agent": "B"], peer: elsewhere)
         let reply = await service.check(hex, fields: ["User-Agent": "App"], peer: peer)
         let check = try #require(service.watch.check)
         var address = try #require(check.details.value.address)

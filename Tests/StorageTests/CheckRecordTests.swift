@@ -210,7 +210,7 @@ struct CheckRecordTests {
         try await test.run { _ = try await $0.match(check(9, request: "req_next")) }
         #expect(try await page(test).records.first?.facts.requestID == "req_next")
         #expect(try await page(test).records.first?.facts.weight == 101, "itself, and those left out")
-        #expect(try test.integer("SELECT sum(coalesce(weight, 1)) FROM checks") == 5102)
+        #expect(try test.integer("SELECT sum(coalesce(weight, 1)) FROM checks") == 2102)
     }
 
     @Test("are deleted with the retention of clicks, the oldest first", arguments: Backend.available)

@@ -219,7 +219,9 @@ struct ReplayTests {
             click.evidence.address = example.near.map { AddressHashes(exact: $0 + 100, near: $0) }
             _ = try await session.record(click)
             var check = Check.sample(at: later, grace: 60_000)
-            check.details = Deferred(LaunchDetails(address: AddressHashes(exact: 100, near: 1)))
+            check.details = Deferred(
+                LaunchDetails(address: LaunchAddress(AddressHashes(exact: 100, near: 1)))
+            )
             return try await session.match(check)
         }
         #expect((outcome == .replay(claim)) == example.isRepeated)

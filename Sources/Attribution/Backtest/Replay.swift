@@ -150,7 +150,7 @@ public struct Replay: Sendable {
     private mutating func isRepetition(_ launch: RecordedLaunch) -> Bool {
         guard let given = callers.answer(to: launch) else { return false }
         return !given.endsWithNextClick
-            || !store.hasClick(launch.fingerprints, after: given.at, at: launch.at)
+            || !store.hasClick(of: launch, after: given.at)
     }
 
     private func match(_ verdict: Verdict, _ launch: RecordedLaunch) -> ReplayMatch? {

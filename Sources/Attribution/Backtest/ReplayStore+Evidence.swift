@@ -29,11 +29,15 @@ extension ReplayStore {
         return evidence
     }
 
-    /// Whether a live click with one of the fingerprints came after a moment.
-    mutating func hasClick(_ keys: [UInt64], after moment: Timestamp, at now: Timestamp) -> Bool {
-        drop(endedBefore: now)
-        return keys.contains { key in
-            look(key, at: now).open.contains { (self[$0.click]?.click.at ?? moment) > moment }
+    /// Whether a live click with one of the launch's fingerprints came after a moment that may be the launch's own: one
+    /// from elsewhere is a stranger's.
+    mutating func hasClick(of launch: RecordedLaunch, after moment: Timestamp) -> Bool {
+        drop(endedBefore: launch.at)
+        return launch.fingerprints.contains { key in
+            look(key, at: launch.at).open.contains { row in
+                guard let click = self[row.click]?.click else { return false }
+                return click.at > moment && AddressHashes.agreement(click.address, launch.address) != .differs
+            }
         }
     }
 

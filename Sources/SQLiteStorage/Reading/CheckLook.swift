@@ -137,9 +137,11 @@ struct CheckLook {
     /// and the answer that he has lost.
     private func newestOfHis(_ looks: [KeyLook]) -> RowPosition? {
         guard looks.contains(where: { !$0.open.isEmpty }) else { return nil }
-        let address = check.details.value.address
+        guard var address = check.details.value.address else {
+            return looks.compactMap { $0.open.first?.position }.max()
+        }
         return looks.compactMap { look in
-            look.open.first { AddressHashes.agreement($0.address, address) != .differs }?.position
+            look.open.first { address.agreement(with: $0.address) != .differs }?.position
         }
         .max()
     }

@@ -6,6 +6,9 @@ struct SecretFile {
 
     private static let limit = 16_384
 
+    /// Where its next content is written, under the lock.
+    private var draft: String { path + ".draft" }
+
     /// What it holds, and whether others than its owner may read or change it.
     func read() throws(SystemError) -> (text: String, isOpenToOthers: Bool) {
         let file = try OpenFile(path, O_RDONLY)
@@ -33,15 +36,14 @@ struct SecretFile {
 
     /// Puts another text in its place in one step, on disk when this returns; it keeps its owner.
     ///
+    /// Called under the lock.
+    ///
     /// - Parameters:
     ///   - text: what it is to hold.
     ///   - erasesFormer: overwrites what was there, as far as the file system writes in place.
     /// - Throws: what the system refused.
     func replace(by text: String, erasesFormer: Bool = false) throws(SystemError) {
         let former = try OpenFile(path, erasesFormer ? O_RDWR : O_RDONLY)
-        let draft = "\(path).\(getpid())"
-        // What a killed process of this number left behind.
-        TextFile.delete(draft)
         defer { TextFile.delete(draft) }
         let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
         try file.takeOwner(of: former)
@@ -55,6 +57,8 @@ struct SecretFile {
     func withLock<Result>(_ body: () throws(CommandFailure) -> Result) throws(CommandFailure) -> Result {
         // Lets go of the lock when it is closed. A folder's, because a file that is replaced is another one afterwards.
         let folder = try lockedFolder()
+        // What a killed process left behind holds keys, too.
+        TextFile.delete(draft)
         let result = try body()
         folder.unlock()
         return result

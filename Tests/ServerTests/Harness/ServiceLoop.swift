@@ -91,7 +91,9 @@ extension RandomSource {
 
 /// A wall clock that stands still until it is moved.
 final class TestClock: Sendable {
-    private let milliseconds = Mutex<Int64>(1_790_000_000_000)
+    static let start = Timestamp(milliseconds: 1_790_000_000_000)
+
+    private let milliseconds = Mutex<Int64>(TestClock.start.milliseconds)
 
     var now: Timestamp {
         get { Timestamp(milliseconds: milliseconds.withLock { $0 }) }

@@ -3,14 +3,18 @@ import Foundation
 
 /// Keys for services of tests.
 enum TestKeys {
-    /// Those of days from 1970 on: tests choose their time.
-    static func addresses(from day: Int64 = 0, byte: UInt8 = 9) throws -> AddressKeys {
+    /// Those of the days around the tests' time; made once, because each day's key is made of the one before.
+    static func addresses() throws -> AddressKeys { try made.get() }
+
+    private static let made = Result {
+        let start = TestClock.start
+        let last = start.advanced(byMilliseconds: 60 * AddressKeys.period)
         guard
             let link = AddressKeys.Link(
-                day: day,
-                bytes: Array(repeating: byte, count: ServerKey.byteCount)
+                day: AddressKeys.day(of: start) - 60,
+                bytes: Array(repeating: 9, count: ServerKey.byteCount)
             ),
-            let keys = AddressKeys([link], readyUntil: Timestamp(milliseconds: 0))
+            let keys = AddressKeys([link], readyUntil: last)
         else { throw CocoaError(.coderInvalidValue) }
         return keys
     }

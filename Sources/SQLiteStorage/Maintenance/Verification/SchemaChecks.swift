@@ -98,7 +98,7 @@ enum SchemaChecks {
         }
         guard missing > 0 else { return }
         check.add(
-            "\(missing) former server keys are missing, so that clicks from before the rotation cannot be found",
+            "former server keys are missing (\(missing)), so that clicks from before the rotation cannot be found",
             "put them back from the backup, as further lines of the key file"
         )
     }

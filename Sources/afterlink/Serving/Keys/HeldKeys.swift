@@ -17,6 +17,8 @@ struct HeldKeys {
     init(_ configuration: Configuration, _ store: OpenStore, databaseIsNew: Bool) throws(CommandFailure) {
         serverFile = ServerKeyFile(path: configuration.serverKeyPath)
         addressFile = AddressKeyFile(path: configuration.addressKeyPath)
+        // What a change that was killed has left beside them goes; where nothing can be changed, nothing was left.
+        for path in [serverFile.path, addressFile.path] { try? SecretFile(path: path).withLock {} }
         let now = WallClock.system.now()
         list = try serverFile.open(databaseIsNew: databaseIsNew)
         guard let server = list.keys(at: now) else { throw Self.foreign(configuration) }

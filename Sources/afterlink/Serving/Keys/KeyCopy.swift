@@ -37,9 +37,16 @@ struct KeyCopy {
                 try file.create(text)
                 return
             }
-            if try file.read().text != text { try file.replace(by: text) }
+            guard try file.read().text != text else { return }
         } catch {
             throw failure(error)
+        }
+        try file.withLock { () throws(CommandFailure) in
+            do throws(SystemError) {
+                try file.replace(by: text)
+            } catch {
+                throw failure(error)
+            }
         }
     }
 
