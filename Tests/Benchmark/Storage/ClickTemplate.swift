@@ -17,7 +17,7 @@ struct ClickTemplate {
     /// Tables that a click leaves as they are, or that are moved now and then, whatever the number of clicks.
     private static let others: Set = [
         "apps", "app_origins", "app_destinations", "keys", "directory", "migrations", "progress",
-        "learning", "learnt_counters", "drift_counters",
+        "learning", "learnt_counters", "drift_counters", "address_days",
     ]
 
     /// Lets a server on a new database record a click, and reads what it wrote.

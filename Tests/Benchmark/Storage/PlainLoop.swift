@@ -93,8 +93,8 @@ final class PlainLoop {
         if fingerprints.count == 1 { click.bind(key, number(), at: columns.fingerprints) }
         try click.run()
         let visitor = number()
-        for (fingerprint, columns) in zip(fingerprints, fingerprintColumns) {
-            key = fingerprintKey(key)
+        for (index, (fingerprint, columns)) in zip(fingerprints, fingerprintColumns).enumerated() {
+            key = fingerprintKey(key, index)
             fingerprint.bind(lastID, at: columns.click)
             fingerprint.bind(key, at: columns.fingerprint)
             fingerprint.bind(number(), at: columns.fingerprintRest)
@@ -114,10 +114,10 @@ final class PlainLoop {
         try address.run()
     }
 
-    /// The only fingerprint is nobody else's; of several each is one of those that many devices have.
-    private func fingerprintKey(_ key: Int64) -> Int64 {
+    /// The only fingerprint is nobody else's; of several each is another of those that many devices have.
+    private func fingerprintKey(_ key: Int64, _ index: Int) -> Int64 {
         guard fingerprints.count > 1 else { return key }
-        let kind = random.next() % Self.commonFingerprints
+        let kind = random.next() % Self.commonFingerprints * UInt64(fingerprints.count) + UInt64(index)
         return Int64(bitPattern: kind &* 0x9e37_79b9_7f4a_7c15)
     }
 
