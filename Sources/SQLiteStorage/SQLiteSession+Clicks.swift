@@ -15,10 +15,8 @@ extension SQLiteSession: ClickStore {
         lessons.learn(from: click, scope)
     }
 
-    public func begin(_ check: Check) -> Check {
-        var check = check
+    public func begin(_ check: inout Check) {
         check.deadline = shared.deadline()
-        return check
     }
 
     public func view(for check: Check) async throws(StoreError) -> CheckView {
@@ -105,36 +103,14 @@ extension SQLiteSession: ClickStore {
 
     public func note(_ report: CheckReport, of check: Check) {
         guard let scope = knownScope(of: check.app, isTest: check.isTest) else { return }
-        var check = check
-        let weight = recordWeight(report)
-        if weight > 0 {
-            // Learning asks for them too.
-            check.details.settle()
-            if check.install == nil { check.caller.settle() }
-        }
-        let hour = Granularity.hour.start(of: check.at)
-        switch report.ending {
-        case .match: break
-        case .noMatch(let reason):
-            let noMatch = Notes.NoMatch(
-                scope: scope,
-                hour: hour,
-                platform: check.platform,
-                reason: reason,
-                launch: check.launch
-            )
-            notes.update { $0.count(noMatch) }
-        case .replay(let claim):
-            let replay = Notes.Replay(
-                scope: scope,
-                hour: hour,
-                platform: check.platform,
-                traits: CountedTraits(claim.click.facts)
-            )
-            notes.update { $0.replays[replay, default: 0] += 1 }
-        }
-        let launches = lessons.learn(from: report, of: check, scope)
-        note(report, of: check, weight: weight, launches: launches, scope)
+        let now = shared.configuration.monotonicNow()
+        let weight = recordWeight(report, at: now)
+        guard weight > 0 else { return note(report, of: check, weight: 0, scope, at: now) }
+        var settled = check
+        // Learning asks for them too.
+        settled.details.settle()
+        if settled.install == nil { settled.caller.settle() }
+        note(report, of: settled, weight: weight, scope, at: now)
     }
 
     /// Waits until what was noted is on disk.

@@ -14,6 +14,7 @@ public final class SQLiteSession {
     private let cache: DirectoryCache
     let notes: Notes
     var lessons: Lessons
+    var records = LoopRecords()
 
     private var connection: Connection?
     /// The commit that the open read transaction came after; nil when none is open.
@@ -35,7 +36,7 @@ public final class SQLiteSession {
     ///
     /// A turn has more only under load, where what a look costs counts, and where the answers of a turn leave together,
     /// after all its work. A check on its own takes the same time whether its fingerprint was ever seen or not.
-    private static let looksOfQuietTurn = 3
+    private static let looksOfQuietTurn = 1
 
     /// How long a change by another process may go unseen, in nanoseconds.
     private static let directoryNanoseconds: UInt64 = 200_000_000
@@ -47,7 +48,7 @@ public final class SQLiteSession {
         notes = shared.makeNotes()
         lessons = Lessons(shared: shared)
         seenDirectoryChanges = shared.directoryChangeCount
-        directorySnapshot = directory.snapshot
+        directorySnapshot = directory.snapshot.copy()
     }
 
     /// Ends the read transaction that is kept open over a turn of the loop.
@@ -183,7 +184,8 @@ public final class SQLiteSession {
         }
         // Another process's commit moves no counter of ours: only a new snapshot shows it.
         endSnapshot()
-        directorySnapshot = try read { connection throws(SQLiteError) in try cache.current(on: connection) }
+        let latest = try read { connection throws(SQLiteError) in try cache.current(on: connection) }
+        if latest.version != directorySnapshot.version { directorySnapshot = latest.copy() }
         seenDirectoryChanges = changes
         directoryIsDueAt = now + Self.directoryNanoseconds
         return directorySnapshot.directory

@@ -14,6 +14,7 @@ final class ServiceHandler: RequestHandler {
 
     init(service: Service, routes: [Route], stores: Stores) {
         context = LoopContext(service: service, stores: stores)
+        let routes = routes.map(Route.init(copying:))
         router = Router(routes)
         isCrossOrigin = routes.contains(where: \.isCrossOrigin)
         metrics = service.metrics.makeLoopMetrics(for: routes)

@@ -60,7 +60,8 @@ struct CheckDeadlineTests {
         let code = await code { () async throws(StoreError) in
             try await flattened {
                 try await test.run { session in
-                    var check = session.begin(.sample())
+                    var check = Check.sample()
+                    session.begin(&check)
                     #expect(check.deadline < .max)
                     check.deadline = 1
                     _ = try await session.claim(click, by: .fingerprint, for: check)

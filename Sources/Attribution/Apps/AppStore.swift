@@ -1,5 +1,7 @@
 /// All apps and keys as they were at one moment: small, and asked on every request.
-public struct Directory: Equatable, Sendable {
+///
+/// A class, so that a request carries a reference to it and not a copy of all its parts.
+public final class Directory: Equatable, Sendable {
     /// Oldest first.
     public let apps: [App]
     /// Oldest first, revoked ones included.
@@ -12,6 +14,10 @@ public struct Directory: Equatable, Sendable {
         self.keys = keys
         appIndexes = Dictionary(zip(apps.map(\.id), apps.indices)) { first, _ in first }
         keyIndexes = Dictionary(zip(keys.map(\.digest), keys.indices)) { first, _ in first }
+    }
+
+    public static func == (left: Directory, right: Directory) -> Bool {
+        left.apps == right.apps && left.keys == right.keys
     }
 
     public func app(_ id: AppID) -> App? {

@@ -58,7 +58,7 @@ public protocol ClickStore {
 
     /// The check with the time by which everything that it asks of the store is answered or withdrawn: one limit for
     /// all its looks and claims together.
-    func begin(_ check: Check) -> Check
+    func begin(_ check: inout Check)
 
     /// What there is for a check: an earlier answer, candidates, or the reason why there is none.
     func view(for check: Check) async throws(StoreError) -> CheckView
@@ -94,5 +94,5 @@ public protocol ClickStore {
 
 extension ClickStore {
     /// Without a limit.
-    public func begin(_ check: Check) -> Check { check }
+    public func begin(_ check: inout Check) {}
 }

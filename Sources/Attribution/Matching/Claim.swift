@@ -1,6 +1,8 @@
 /// The consumption of a click by a first launch, and what was answered: all of it is stored, so that a repeated answer is
 /// the same.
-public struct Claim: Equatable, Sendable {
+///
+/// A class: hardly any check ends with one, and each hands on a place for it several times.
+public final class Claim: Equatable, Sendable {
     public let click: Click
     public let claimedAt: Timestamp
     public let method: AttributionMethod
@@ -25,5 +27,11 @@ public struct Claim: Equatable, Sendable {
         self.confidence = confidence
         self.competingClicks = competingClicks
         self.isCampaignOnly = isCampaignOnly
+    }
+
+    public static func == (left: Claim, right: Claim) -> Bool {
+        left.click == right.click && left.claimedAt == right.claimedAt && left.method == right.method
+            && left.confidence == right.confidence && left.competingClicks == right.competingClicks
+            && left.isCampaignOnly == right.isCampaignOnly
     }
 }

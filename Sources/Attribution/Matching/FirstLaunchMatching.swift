@@ -13,7 +13,8 @@ public struct FirstLaunchMatching {
 
     /// - Throws: ``StoreError`` when nothing was decided. The caller says "try again", never "no match".
     public func match(_ check: Check) async throws(StoreError) -> MatchOutcome {
-        var check = store.begin(check)
+        var check = check
+        store.begin(&check)
         for round in 0..<Self.roundLimit {
             let view = try await store.view(for: check)
             if let replay = view.replay {

@@ -46,13 +46,18 @@ extension NetworkAddress {
         return written(groups[..<longest.lowerBound]) + "::" + written(groups[longest.upperBound...])
     }
 
+    /// Read in place: behind a proxy every request brings one.
     private static func ipv4(_ bytes: ArraySlice<UInt8>) -> UInt32? {
-        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
         var bits: UInt32 = 0
-        for part in parts {
-            guard let value = decimal(part, upTo: 255) else { return nil }
+        var start = bytes.startIndex
+        for part in 1...4 {
+            var end = start
+            while end < bytes.endIndex, bytes[end] != UInt8(ascii: ".") { end += 1 }
+            guard (end == bytes.endIndex) == (part == 4),
+                let value = decimal(bytes[start..<end], upTo: 255)
+            else { return nil }
             bits = bits << 8 | value
+            start = end + 1
         }
         return bits
     }

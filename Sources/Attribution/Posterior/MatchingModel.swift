@@ -2,7 +2,7 @@
 ///
 /// Made from the counters of the families that ``CounterFamily/belongsToModel`` names, at most some thousands, every
 /// few seconds and not for each check. An app without any counters has the model of the priors.
-public struct MatchingModel: Sendable {
+public final class MatchingModel: Sendable {
     public let at: Timestamp
     public let epoch: LearningEpoch
     /// Conversions a click of a lane leads to, through that lane's fingerprint: k · s.

@@ -4,7 +4,8 @@
 public struct Deferred<Value: Sendable>: Sendable {
     @usableFromInline
     enum Form: Sendable {
-        case made(Value)
+        /// Apart from the rest: what holds one is copied more often than it is made.
+        indirect case made(Value)
         case awaited(@Sendable () -> Value)
     }
 

@@ -29,6 +29,11 @@ final class RecordBudget: Sendable {
         return 1 + carried()
     }
 
+    /// So many were left out without being asked for.
+    func leaveOut(_ count: Int) {
+        missed.wrappingAdd(count, ordering: .relaxed)
+    }
+
     private func carried() -> Int {
         let waiting = missed.load(ordering: .relaxed)
         guard waiting > 0 else { return 0 }
@@ -40,5 +45,29 @@ final class RecordBudget: Sendable {
         )
         // Another loop took them or added some: they wait for the next record.
         return isOurs ? part : 0
+    }
+}
+
+/// What a loop takes from the budget: once a second's records are gone, the loops go on without asking each other.
+struct LoopRecords {
+    /// The second in which there were none left.
+    private var spentSecond = UInt64.max
+    /// Checks that were left out in it.
+    private var missed = 0
+
+    /// As ``RecordBudget/take(at:)``.
+    mutating func take(from budget: RecordBudget, at now: UInt64) -> Int {
+        let second = now / 1_000_000_000
+        guard second != spentSecond else {
+            missed += 1
+            return 0
+        }
+        if missed > 0 {
+            budget.leaveOut(missed)
+            missed = 0
+        }
+        let weight = budget.take(at: now)
+        if weight == 0 { spentSecond = second }
+        return weight
     }
 }

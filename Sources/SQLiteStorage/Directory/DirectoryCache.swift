@@ -7,6 +7,11 @@ final class DirectoryCache: Sendable {
         /// What the database counted when they were read.
         let version: Int64
         let directory: Directory
+
+        /// The same as a directory of one's own: loops that count references to one take turns at it.
+        func copy() -> Snapshot {
+            Snapshot(version: version, directory: Directory(apps: directory.apps, keys: directory.keys))
+        }
     }
 
     private let latest: Monitor<Snapshot>

@@ -33,11 +33,11 @@ struct Lessons {
         }
     }
 
-    /// From a check that was answered.
+    /// From a check that was answered, at so many nanoseconds of the store's monotonic clock.
     ///
     /// - Returns: for how many launches it stands: 1 for every match, 0 for a repetition and for one that lost a race,
     ///   and in a flood several, for those that are left out.
-    mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope) -> Int {
+    mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64) -> Int {
         switch report.ending {
         case .replay: return 0
         case .match(let claim):
@@ -45,12 +45,12 @@ struct Lessons {
             if claim.method.confidence != nil {
                 learnPair(claim, report, check, scope)
             } else if let key = check.ladder.fingerprints.first {
-                _ = learnLaunch(key, report, check, scope)
+                _ = learnLaunch(key, report, check, scope, now)
             }
             return 1
         case .noMatch:
             guard !report.hasLostRace, let key = check.ladder.fingerprints.first else { return 0 }
-            return learnLaunch(key, report, check, scope)
+            return learnLaunch(key, report, check, scope, now)
         }
     }
 
@@ -73,10 +73,13 @@ struct Lessons {
         _ key: KeyedHash,
         _ report: CheckReport,
         _ check: Check,
-        _ scope: Scope
+        _ scope: Scope,
+        _ now: UInt64
     ) -> Int {
-        let times = shared.learnt.isAtOnce ? 1 : sampling.times(at: MonotonicClock.now())
+        let times = shared.learnt.isAtOnce ? 1 : sampling.times(at: now)
         guard times > 0 else { return 0 }
+        var check = check
+        check.details.settle()
         let launch = check.install?.index ?? check.caller.hash.index
         guard shared.learnt.sightings.withLock({ $0.isNew(launch, at: check.at) }) else { return 0 }
         let address = check.details.value.address

@@ -52,6 +52,19 @@ final class Route: Sendable {
         name = "\(method.rawValue) \(path)"
         needsDirectory = if case .anyone = access { crossOrigin } else { true }
     }
+
+    /// The same row once more: loops that count references to one take turns at it.
+    init(copying other: Route) {
+        method = other.method
+        path = other.path
+        name = other.name
+        access = other.access
+        rateLimitClass = other.rateLimitClass
+        isCrossOrigin = other.isCrossOrigin
+        consumes = other.consumes
+        needsDirectory = other.needsDirectory
+        endpoint = other.endpoint
+    }
 }
 
 /// What an endpoint works with besides the request: the loop's stores and what all loops share.

@@ -46,7 +46,7 @@ final class WatchedClicks: ClickStore {
         return try await session.record(click)
     }
 
-    func begin(_ check: Check) -> Check { session.begin(check) }
+    func begin(_ check: inout Check) { session.begin(&check) }
 
     func view(for check: Check) async throws(StoreError) -> CheckView {
         watch.check = check
