@@ -21,6 +21,8 @@ public struct App: Equatable, Sendable {
         /// What is answered where the campaign is credited and the personal link left out; ``MatchPolicy/Ambiguity``
         /// `campaignOnly` needs it.
         public var defaultLink: DeepLinkURL?
+        /// What its links, landing pages and domain files need.
+        public var links: AppLinks
 
         public init(
             name: String,
@@ -31,7 +33,8 @@ public struct App: Equatable, Sendable {
             localizations: [String] = [],
             developmentLanguage: String? = nil,
             policy: MatchPolicy = MatchPolicy(),
-            defaultLink: DeepLinkURL? = nil
+            defaultLink: DeepLinkURL? = nil,
+            links: AppLinks = AppLinks()
         ) {
             self.name = name
             self.openClicks = openClicks
@@ -42,6 +45,7 @@ public struct App: Equatable, Sendable {
             self.developmentLanguage = developmentLanguage
             self.policy = policy
             self.defaultLink = defaultLink
+            self.links = links
         }
 
         /// ``policy`` as far as it can be followed: without a link to answer, a campaign is not credited alone.

@@ -1,0 +1,146 @@
+public enum LinkSubject: IdentifiedSubject { public static let prefix = "lnk" }
+public typealias LinkID = Identifier<LinkSubject>
+
+/// A short link of an app: what a campaign spreads, and what a visitor taps.
+public struct Link: Equatable, Sendable {
+    public let id: LinkID
+    public let app: AppID
+    /// Unique among the links of all apps that share a link host.
+    public let slug: LinkSlug
+    public var settings: Settings
+    public let createdAt: Timestamp
+    public var updatedAt: Timestamp
+    /// An archived link leads nowhere and keeps its slug and its counts.
+    public var archivedAt: Timestamp?
+
+    public init(
+        id: LinkID,
+        app: AppID,
+        slug: LinkSlug,
+        settings: Settings,
+        createdAt: Timestamp,
+        updatedAt: Timestamp,
+        archivedAt: Timestamp? = nil
+    ) {
+        self.id = id
+        self.app = app
+        self.slug = slug
+        self.settings = settings
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        self.archivedAt = archivedAt
+    }
+
+    /// Where a tap leads: an app by its deep link, or by a path behind each platform's own scheme.
+    public enum Target: Hashable, Sendable {
+        case url(DeepLinkURL)
+        case path(LinkPath)
+    }
+
+    /// A destination among several, by weight.
+    public struct Variant: Equatable, Sendable {
+        /// 1 to 32 of `[A-Za-z0-9_-]`; unique within the link.
+        public let name: String
+        /// 1 to 10,000; its share is the weight divided by the sum of all.
+        public let weight: Int
+        public let target: Target
+
+        public init(name: String, weight: Int, target: Target) {
+            self.name = name
+            self.weight = weight
+            self.target = target
+        }
+    }
+
+    /// What messengers and social networks show of it.
+    public struct Preview: Equatable, Sendable {
+        public var title: String?
+        public var description: String?
+        public var image: WebURL?
+
+        public init(title: String? = nil, description: String? = nil, image: WebURL? = nil) {
+            self.title = title
+            self.description = description
+            self.image = image
+        }
+    }
+
+    /// Where a browser goes where the app is not installed, instead of the store.
+    public struct Fallbacks: Equatable, Sendable {
+        public var ios: WebURL?
+        public var android: WebURL?
+        public var huawei: WebURL?
+        /// Nil shows the page that hands over to a phone.
+        public var desktop: WebURL?
+
+        public init(ios: WebURL? = nil, android: WebURL? = nil, huawei: WebURL? = nil, desktop: WebURL? = nil)
+        {
+            self.ios = ios
+            self.android = android
+            self.huawei = huawei
+            self.desktop = desktop
+        }
+    }
+
+    /// What an operator may change about a link.
+    public struct Settings: Equatable, Sendable {
+        /// Up to 255 characters, for people who look for the link.
+        public var title: String?
+        public var target: Target?
+        public var iosTarget: Target?
+        public var androidTarget: Target?
+        public var fallbacks = Fallbacks()
+        public var campaignKey: CampaignKey?
+        /// As the operator wrote it; read as a ``SourceToken`` with each click.
+        public var source: String?
+        /// `utm_…` parameters that are set, in their order.
+        public var utm: [QueryItem] = []
+        /// A JSON object as the operator wrote it, 8 KiB at most.
+        public var metadata: String?
+        /// Nil makes one for each click.
+        public var journeyID: JourneyID?
+        /// Nil takes the app's.
+        public var window: AttributionWindow?
+        /// The first moment in which the link leads nowhere any more.
+        public var expiresAt: Timestamp?
+        public var maximumClicks: Int?
+        public var variants: [Variant] = []
+        /// 1 to 64 of `[A-Za-z0-9_-]`.
+        public var referralCode: String?
+        public var preview = Preview()
+        public var usesPasteboard = false
+        /// Names of query parameters that are handed on to the destination.
+        public var passedParameters: [String] = []
+        public var tags: [String] = []
+        public var qrForeground: String?
+        public var qrBackground: String?
+        public var qrErrorCorrection: String?
+
+        public init() {}
+    }
+}
+
+/// What stands behind an app's scheme: `/products/1`, with or without a query and a fragment.
+public struct LinkPath: Hashable, Sendable {
+    /// Begins with a slash; in ASCII, what was not is percent-encoded.
+    public let text: String
+
+    /// - Throws: ``DeepLinkURLError`` naming the first rule that it breaks.
+    public init(parsing text: String) throws(DeepLinkURLError) {
+        let text = text.trimmed
+        guard text.utf8.first == UInt8(ascii: "/"), !text.utf8.dropFirst().starts(with: "/".utf8) else {
+            throw .noPath
+        }
+        guard text.utf8.count > 1 else { throw .noPath }
+        // Below a scheme of its own it must be a link as any other.
+        let whole = try DeepLinkURL(parsing: "https://path.invalid" + text)
+        self.text = String(whole.text.dropFirst("https://path.invalid".utf8.count))
+    }
+
+    /// The link below an app's scheme: `myapp` and `/products/1` give `myapp://products/1`.
+    ///
+    /// Nil where the first part of the path is no host that clients can read.
+    public func url(scheme: String) -> DeepLinkURL? {
+        try? DeepLinkURL(parsing: "\(scheme):/\(text)")
+    }
+}

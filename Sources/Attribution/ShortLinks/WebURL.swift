@@ -1,0 +1,54 @@
+/// A page on the web that an operator stored: where a browser is sent, or an image is fetched from.
+///
+/// Always `https`, without credentials, control characters and backslashes; with or without a path.
+///
+/// Source of the rule: OWASP ASVS 5.0, 3.7.2 and 1.2.2.
+public struct WebURL: Hashable, Sendable {
+    /// In ASCII; what was not is percent-encoded.
+    public let text: String
+    /// In lower case.
+    public let host: String
+
+    public static let maximumLength = 2048
+
+    /// - Throws: ``WebURLError``, whose message says what to do.
+    public init(parsing text: String) throws(WebURLError) {
+        let bytes = Array(text.trimmed.utf8)
+        guard !bytes.isEmpty else { throw .malformed(.empty) }
+        guard bytes.count <= Self.maximumLength else { throw .malformed(.tooLong) }
+        let parts: URLParts
+        do throws(DeepLinkURLError) {
+            for byte in bytes {
+                guard byte >= 0x20, byte != 0x7f else { throw .controlCharacter }
+                guard byte != UInt8(ascii: "\\") else { throw .backslash }
+            }
+            parts = try URLParts(bytes)
+            try parts.checkScheme()
+            host = try parts.host().name
+        } catch {
+            throw .malformed(error)
+        }
+        guard parts.scheme == "https" else { throw .notSecure }
+        self.text = String(decoding: parts.encoded, as: UTF8.self)
+    }
+
+    /// A page that passed the checks before, as a store gives it back; nil where it does not pass them any more.
+    public init?(stored text: String) {
+        guard let url = try? WebURL(parsing: text) else { return nil }
+        self = url
+    }
+}
+
+/// Why a text is no page that a browser may be sent to.
+public enum WebURLError: Error, Equatable, Sendable {
+    case malformed(DeepLinkURLError)
+    case notSecure
+
+    /// In plain words: what is wrong and what to do.
+    public var message: String {
+        switch self {
+        case .malformed(let error): error.message
+        case .notSecure: "Browsers are sent to https pages alone; begin the address with https://."
+        }
+    }
+}
