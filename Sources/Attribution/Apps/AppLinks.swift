@@ -48,12 +48,18 @@ public struct AndroidApp: Equatable, Sendable {
 public struct LinkHost: Hashable, Sendable {
     public let text: String
 
-    /// - Parameter text: a host name, or one with a port that is dropped, as browsers send it.
+    /// Reads a `Host` field: a host name, or one with a port, which is dropped.
     public init?(_ text: String) {
         guard let host = try? URLHost(Array(text.trimmed.utf8)[...], isWeb: true), host.name.utf8.count <= 253
         else {
             return nil
         }
         self.text = host.name
+    }
+
+    /// Reads what an operator calls a host: a name alone.
+    public init?(naming text: String) {
+        guard let host = LinkHost(text), host.text == text.trimmed.asciiLowercased else { return nil }
+        self = host
     }
 }

@@ -32,6 +32,25 @@ public final class Directory: Equatable, Sendable {
         return apps[index].settings.followedPolicy
     }
 
+    /// The apps whose links are answered on a host: those that list it, or where none does, those that list none.
+    public func apps(onHost host: LinkHost?) -> [App] {
+        if let host {
+            let listing = apps.filter { $0.settings.links.hosts.contains(host) }
+            guard listing.isEmpty else { return listing }
+        }
+        return apps.filter(\.settings.links.hosts.isEmpty)
+    }
+
+    /// The apps among whose links a slug of this app must be unique: those that share a link host with it, itself
+    /// included.
+    public func neighbours(of app: App) -> [App] {
+        let hosts = Set(app.settings.links.hosts)
+        return apps.filter {
+            $0.id == app.id || ($0.settings.links.hosts.isEmpty && hosts.isEmpty)
+                || !hosts.isDisjoint(with: $0.settings.links.hosts)
+        }
+    }
+
     public func key(_ digest: KeyDigest) -> APIKey? {
         keyIndexes[digest].map { keys[$0] }
     }

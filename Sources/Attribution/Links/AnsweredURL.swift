@@ -29,7 +29,8 @@ extension DeepLinkURL {
         return appending([("keyName", campaignKey.text)])
     }
 
-    private func appending(_ items: [(name: String, value: String)]) -> String {
+    /// The values are encoded, the names are not.
+    func appending(_ items: [(name: String, value: String)]) -> String {
         let bytes = Array(text.utf8)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         var answer = Array(bytes[..<end])

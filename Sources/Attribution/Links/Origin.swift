@@ -14,4 +14,9 @@ public struct Origin: Hashable, Sendable {
         let port = isDefaultPort ? "" : host.port.map { ":\($0)" } ?? ""
         self.text = "\(parts.scheme)://\(host.name)\(port)"
     }
+
+    /// Its host without the port.
+    public var host: LinkHost? {
+        text.range(ofASCII: "://").flatMap { LinkHost(String(text[$0.upperBound...])) }
+    }
 }

@@ -36,7 +36,8 @@ public struct TrustedProxies: Sendable {
         return byForwarded == byForwardedFor ? byForwarded : peer
     }
 
-    func trusts(_ address: NetworkAddress) -> Bool {
+    /// Whether the word of this peer is believed.
+    public func trusts(_ address: NetworkAddress) -> Bool {
         ranges.contains { $0.contains(address) }
     }
 

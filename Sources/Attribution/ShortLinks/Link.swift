@@ -31,6 +31,11 @@ public struct Link: Equatable, Sendable {
         self.archivedAt = archivedAt
     }
 
+    /// The address that is spread, on the app's first link host; nil for an app without one.
+    public func url(of app: App) -> String? {
+        app.settings.links.hosts.first.map { "https://\($0.text)/\(slug.text)" }
+    }
+
     /// Where a tap leads: an app by its deep link, or by a path behind each platform's own scheme.
     public enum Target: Hashable, Sendable {
         case url(DeepLinkURL)

@@ -3,22 +3,22 @@ extension Link.Settings {
     /// What is wrong with the link for this app; empty where nothing is.
     ///
     /// An expiry is judged against `now`.
-    public func problems(for app: App.Settings, at now: Timestamp) -> [LinkProblem] {
+    public func problems(for app: App.Settings, at now: Timestamp) -> [FieldProblem] {
         targetProblems(for: app) + pageProblems(for: app) + otherProblems(at: now)
     }
 
-    private func targetProblems(for app: App.Settings) -> [LinkProblem] {
-        var problems: [LinkProblem] = []
+    private func targetProblems(for app: App.Settings) -> [FieldProblem] {
+        var problems: [FieldProblem] = []
         if target == nil, iosTarget == nil, androidTarget == nil, variants.isEmpty {
             problems.append(
-                LinkProblem(
-                    .destination,
+                FieldProblem(
+                    LinkField.destination,
                     "The link leads nowhere; give a destination such as myapp://promo/item or /promo/item."
                 )
             )
         }
         for (field, target) in namedTargets {
-            problems += target.problems(of: field, for: app)
+            problems += target.problem(of: field, for: app).map { [FieldProblem(field, $0)] } ?? []
         }
         return problems
     }
@@ -30,85 +30,69 @@ extension Link.Settings {
             + variants.map { (.variants, $0.target) }
     }
 
-    private func pageProblems(for app: App.Settings) -> [LinkProblem] {
+    private func pageProblems(for app: App.Settings) -> [FieldProblem] {
         let pages: [(LinkField, WebURL?)] = [
             (.desktopURL, fallbacks.desktop), (.iosFallback, fallbacks.ios),
             (.androidFallback, fallbacks.android),
             (.huaweiFallback, fallbacks.huawei),
         ]
         return pages.compactMap { field, page in
-            guard let page, !app.links.allows(webHost: page.host) else { return nil }
-            return LinkProblem(
-                field,
-                "\(field.rawValue) leads to \(page.host), which is none of the app's web hosts; add it with "
-                    + "\"afterlink apps set --web-host \(page.host)\", or allow all with --web-host any."
-            )
+            guard let page, !app.links.allows(page) else { return nil }
+            return FieldProblem(field, "\(field.rawValue) \(AppLinks.foreignHost(page.host))")
         }
     }
 
-    private func otherProblems(at now: Timestamp) -> [LinkProblem] {
-        var problems: [LinkProblem] = []
-        if let expiresAt, expiresAt <= now {
-            problems.append(
-                LinkProblem(.expiresAt, "expires_at lies in the past; give a later time, or none.")
+    private func otherProblems(at now: Timestamp) -> [FieldProblem] {
+        guard let expiresAt, expiresAt <= now else { return [] }
+        return [
+            FieldProblem(
+                LinkField.expiresAt,
+                "expires_at lies in the past; give a later time, or none."
             )
-        }
-        return problems
+        ]
     }
 }
 
 extension Link.Target {
-    fileprivate func problems(of field: LinkField, for app: App.Settings) -> [LinkProblem] {
+    /// What is wrong with it for the app; nil where nothing is.
+    fileprivate func problem(of field: LinkField, for app: App.Settings) -> String? {
         switch self {
-        case .path(let path):
-            return pathProblems(path, of: field, for: app)
-        case .url(let url):
-            guard let parts = try? URLParts(Array(url.text.utf8)) else { return [] }
-            if parts.isWeb {
-                guard let host = try? parts.host().name, !app.links.allows(webHost: host) else { return [] }
-                return [
-                    LinkProblem(
-                        field,
-                        "\(field.rawValue) leads to \(host), which is none of the app's web hosts; add it with "
-                            + "\"afterlink apps set --web-host \(host)\", or allow all with --web-host any."
-                    )
-                ]
-            }
-            let known = app.links.schemes
-            guard !known.isEmpty, !known.contains(parts.scheme) else { return [] }
-            return [
-                LinkProblem(
-                    field,
-                    "\(field.rawValue) has the scheme \(parts.scheme), which is none of the app's: "
-                        + known.joined(separator: ", ")
-                        + ". Write one of them, or set another with \"afterlink apps set --ios-scheme\" or "
-                        + "\"--android-scheme\"."
-                )
-            ]
+        case .path(let path): Self.problem(of: field, path, schemes: app.links.schemes)
+        case .url(let url): Self.problem(of: field, url, for: app)
         }
     }
 
-    private func pathProblems(_ path: LinkPath, of field: LinkField, for app: App.Settings) -> [LinkProblem] {
-        guard !app.links.schemes.isEmpty else {
-            return [
-                LinkProblem(
-                    field,
-                    "\(field.rawValue) is a path, and the app has no scheme to put before it; set one with "
-                        + "\"afterlink apps set --ios-scheme myapp\" or \"--android-scheme myapp\", or write a whole "
-                        + "link such as myapp:/\(path.text)."
-                )
-            ]
+    private static func problem(of field: LinkField, _ url: DeepLinkURL, for app: App.Settings) -> String? {
+        // Where strangers' clicks may lead, the operator's own links may.
+        guard app.destinations.isEmpty || !app.allows(url) else { return nil }
+        guard let parts = try? URLParts(Array(url.text.utf8)) else { return nil }
+        guard parts.isWeb else { return schemeProblem(of: field, parts.scheme, known: app.links.schemes) }
+        guard parts.scheme == "https" else {
+            return "\(field.rawValue) leads to a page without encryption; begin it with https://."
         }
-        guard app.links.schemes.allSatisfy({ path.url(scheme: $0) != nil }) else {
-            return [
-                LinkProblem(
-                    field,
-                    "\(field.rawValue): the first part of the path stands where a host does behind the app's scheme; "
-                        + "let it be letters, digits, -, . and _ only."
-                )
-            ]
+        guard let host = try? parts.host().name, !app.links.allows(webHost: host) else { return nil }
+        return "\(field.rawValue) \(AppLinks.foreignHost(host))"
+    }
+
+    private static func schemeProblem(of field: LinkField, _ scheme: String, known: [String]) -> String? {
+        guard !known.isEmpty, !known.contains(scheme) else { return nil }
+        return "\(field.rawValue) has the scheme \(scheme), which is none of the app's: "
+            + known.joined(separator: ", ")
+            + ". Write one of them, or set another with \"afterlink apps set --ios-scheme\" or "
+            + "\"--android-scheme\"."
+    }
+
+    private static func problem(of field: LinkField, _ path: LinkPath, schemes: [String]) -> String? {
+        guard !schemes.isEmpty else {
+            return "\(field.rawValue) is a path, and the app has no scheme to put before it; set one with "
+                + "\"afterlink apps set --ios-scheme myapp\" or \"--android-scheme myapp\", or write a whole "
+                + "link such as myapp:/\(path.text)."
         }
-        return []
+        guard schemes.allSatisfy({ path.url(scheme: $0) != nil }) else {
+            return "\(field.rawValue): the first part of the path stands where a host does behind the app's "
+                + "scheme; let it be letters, digits, -, . and _ only."
+        }
+        return nil
     }
 }
 
@@ -123,5 +107,23 @@ extension AppLinks {
     public func allows(webHost host: String) -> Bool {
         guard let webHosts else { return true }
         return webHosts.contains(host) || hosts.contains { $0.text == host }
+    }
+
+    /// Whether a fallback may be this page: on one of the app's hosts, or in a store.
+    func allows(_ page: WebURL) -> Bool {
+        Self.storeHosts.contains(page.host) || allows(webHost: page.host)
+    }
+
+    /// Where the platforms' stores have their pages: a link that leads there needs nobody's leave.
+    private static let storeHosts: Set<String> = [
+        "apps.apple.com", "itunes.apple.com", "testflight.apple.com", "play.google.com",
+        "appgallery.huawei.com",
+        "appgallery.cloud.huawei.com", "galaxystore.samsung.com", "apps.samsung.com", "app.mi.com",
+    ]
+
+    /// Goes on from a field's name.
+    static func foreignHost(_ host: String) -> String {
+        "leads to \(host), which is none of the app's web hosts; add it with "
+            + "\"afterlink apps set --web-host \(host)\", or allow all with --web-host any."
     }
 }

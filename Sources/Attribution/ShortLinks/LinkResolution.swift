@@ -14,6 +14,11 @@ extension Link {
         return settings.variants.last
     }
 
+    /// The variant of this name.
+    public func variant(named name: String) -> Variant? {
+        settings.variants.first { $0.name == name }
+    }
+
     /// The deep link for a platform, by the variant that ``variant(for:)`` chose; nil where the link has none for it.
     ///
     /// Other platforms than Apple's and Google's get what the first has, or else the second.
@@ -36,16 +41,57 @@ extension Link {
 
     /// Why a tap leads nowhere; nil where it leads somewhere.
     public func ending(at now: Timestamp, clicks: Int) -> Ending? {
-        if archivedAt != nil { return .archived }
-        if let expiresAt = settings.expiresAt, now >= expiresAt { return .expired }
-        if let maximum = settings.maximumClicks, clicks >= maximum { return .usedUp }
+        Self.ending(
+            isArchived: archivedAt != nil,
+            expiresAt: settings.expiresAt,
+            maximumClicks: settings.maximumClicks,
+            clicks: clicks,
+            at: now
+        )
+    }
+
+    /// As above, for whoever has no more of a link at hand than this.
+    public static func ending(
+        isArchived: Bool,
+        expiresAt: Timestamp?,
+        maximumClicks: Int?,
+        clicks: Int,
+        at now: Timestamp
+    ) -> Ending? {
+        if isArchived { return .archived }
+        if let expiresAt, now >= expiresAt { return .expired }
+        if let maximumClicks, clicks >= maximumClicks { return .usedUp }
         return nil
     }
 
-    public enum Ending: Equatable, Sendable {
+    public enum Ending: String, Sendable {
         case archived
         case expired
         /// As many clicks as it may have.
-        case usedUp
+        case usedUp = "used_up"
+    }
+
+    /// The parameters of a tapped link's query that go on to its destination: those on its list.
+    public func passed(_ query: [QueryItem]) -> [QueryItem] {
+        query.filter { settings.passedParameters.contains($0.name) }
+    }
+}
+
+extension DeepLinkURL {
+    /// The link with these parameters added to its query, before the fragment.
+    ///
+    /// What the link says itself is left alone, and everything is encoded anew; a link that would become too long for
+    /// clients stays as it is.
+    public func adding(_ items: [QueryItem]) -> DeepLinkURL {
+        let names = Set(queryItems.map(\.name))
+        let added = items.filter { !names.contains($0.name) }
+        guard !added.isEmpty else { return self }
+        let text = appending(
+            added.map {
+                (name: String(decoding: PercentEncoding.queryValue($0.name), as: UTF8.self), $0.value)
+            }
+        )
+        guard text.utf8.count <= Self.maximumLength else { return self }
+        return DeepLinkURL(stored: text)
     }
 }

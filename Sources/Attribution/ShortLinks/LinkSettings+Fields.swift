@@ -3,6 +3,7 @@ extension Link.Settings {
     public static let maximumTitleLength = 255
     public static let maximumMetadataByteCount = 8 * 1024
     static let maximumUTMLength = 255
+    static let maximumVariantCount = 20
     static let maximumTagCount = 50
     static let maximumParameterCount = 20
 
@@ -15,17 +16,17 @@ extension Link.Settings {
 
     /// Reads fields from outside.
     ///
-    /// Whether the app allows what they say is for ``problems(for:)`` to tell.
+    /// Whether the app allows what they say is for ``problems(for:at:)`` to tell.
     ///
-    /// - Throws: ``LinkProblems``, all there are.
-    public init(_ fields: LinkFields) throws(LinkProblems) {
+    /// - Throws: ``FieldProblems``, all there are.
+    public init(_ fields: LinkFields) throws(FieldProblems) {
         let (settings, problems) = Self.read(fields)
-        guard problems.isEmpty else { throw LinkProblems(problems) }
+        guard problems.isEmpty else { throw FieldProblems(problems) }
         self = settings
     }
 
-    private static func read(_ fields: LinkFields) -> (Link.Settings, [LinkProblem]) {
-        var reader = LinkFieldReader(fields)
+    private static func read(_ fields: LinkFields) -> (Link.Settings, [FieldProblem]) {
+        var reader = FieldReader(fields)
         var settings = Link.Settings()
         settings.title = reader.text(.title, upTo: maximumTitleLength)
         settings.target = reader.target(.destination)
@@ -43,7 +44,7 @@ extension Link.Settings {
             guard let value = reader.text(field, upTo: maximumUTMLength) else { continue }
             settings.utm.append(QueryItem(name: field.rawValue, value: value))
         }
-        settings.metadata = reader.text(.metadata, upTo: maximumMetadataByteCount)
+        settings.metadata = reader.metadata()
         settings.journeyID = reader.text(.journeyID, upTo: JourneyID.maximumLength).flatMap { JourneyID($0) }
         settings.window = reader.window()
         settings.expiresAt = reader.moment(.expiresAt)
@@ -56,9 +57,9 @@ extension Link.Settings {
         settings.usesPasteboard = reader.flag(.pasteboard) ?? false
         settings.passedParameters = reader.list(.passedParameters, maximumCount: maximumParameterCount)
         settings.tags = reader.list(.tags, maximumCount: maximumTagCount)
-        settings.qrForeground = reader.text(.qrForeground, upTo: 7)
-        settings.qrBackground = reader.text(.qrBackground, upTo: 7)
-        settings.qrErrorCorrection = reader.text(.qrErrorCorrection, upTo: 8)
+        settings.qrForeground = reader.color(.qrForeground)
+        settings.qrBackground = reader.color(.qrBackground)
+        settings.qrErrorCorrection = reader.errorCorrection()
         return (settings, reader.problems)
     }
 
@@ -115,14 +116,4 @@ extension Link.Target {
 extension Link.Preview {
     /// What previews show of a title or a description before they cut it.
     public static let maximumTextLength = 250
-}
-
-/// Everything that is wrong with a link.
-public struct LinkProblems: Error, Equatable, Sendable {
-    /// At least one.
-    public let all: [LinkProblem]
-
-    public init(_ all: [LinkProblem]) {
-        self.all = all
-    }
 }

@@ -1,8 +1,10 @@
 /// A link with what was counted of it.
 public struct LinkListing: Equatable, Sendable {
     public var link: Link
-    /// Clicks of people, all variants together.
+    /// Clicks of people with live traffic, all variants together.
     public var clicks: Int
+    /// Clicks of robots and previews.
+    public var robots: Int
     public var matches: Int
     /// By variant, where the link has any.
     public var variants: [VariantCounts]
@@ -19,9 +21,16 @@ public struct LinkListing: Equatable, Sendable {
         }
     }
 
-    public init(link: Link, clicks: Int = 0, matches: Int = 0, variants: [VariantCounts] = []) {
+    public init(
+        link: Link,
+        clicks: Int = 0,
+        robots: Int = 0,
+        matches: Int = 0,
+        variants: [VariantCounts] = []
+    ) {
         self.link = link
         self.clicks = clicks
+        self.robots = robots
         self.matches = matches
         self.variants = variants
     }
@@ -39,8 +48,11 @@ public struct LinkQuery: Equatable, Sendable {
     public var isArchived: Bool?
     /// Newest first; those before this one.
     public var before: LinkID?
-    /// 1 to 1,000.
     public var limit: Int
+
+    /// How many links a page may hold.
+    public static let limits = 1...1000
+    public static let standardLimit = 100
 
     public init(
         app: AppID? = nil,
@@ -49,7 +61,7 @@ public struct LinkQuery: Equatable, Sendable {
         campaignKey: CampaignKey? = nil,
         isArchived: Bool? = false,
         before: LinkID? = nil,
-        limit: Int = 100
+        limit: Int = LinkQuery.standardLimit
     ) {
         self.app = app
         self.search = search
@@ -57,31 +69,83 @@ public struct LinkQuery: Equatable, Sendable {
         self.campaignKey = campaignKey
         self.isArchived = isArchived
         self.before = before
-        self.limit = limit
+        self.limit = min(max(limit, Self.limits.lowerBound), Self.limits.upperBound)
     }
+}
+
+/// Some of the links that were asked for.
+public struct LinkPage: Equatable, Sendable {
+    /// The newest first.
+    public var links: [LinkListing]
+    /// Where the next page begins; nil when this is the last one.
+    ///
+    /// A page may hold fewer links than asked for, or none, and not be the last: one call looks at so many only.
+    public var next: LinkID?
+
+    public init(links: [LinkListing] = [], next: LinkID? = nil) {
+        self.links = links
+        self.next = next
+    }
+}
+
+/// A link on its way into a store.
+public struct NewLink: Equatable, Sendable {
+    public var link: Link
+    /// The apps among whose links its slug must be new: those that share a link host with its own, itself included.
+    public var neighbours: [AppID]
+
+    public init(_ link: Link, neighbours: [AppID]) {
+        self.link = link
+        self.neighbours = neighbours
+    }
+}
+
+/// Why links were not stored.
+public enum LinkStoreError: Error, Equatable, Sendable {
+    /// The slug is taken; nothing was stored.
+    case slugTaken(LinkSlug)
+    /// There is no such link, or no such app.
+    case notFound
+    /// Somebody else has changed the link since it was read.
+    case changed
+    /// It was clicked, and so is archived and not deleted, that what it brought stays told.
+    case clicked
+    case store(StoreError)
 }
 
 /// Where links are kept.
 public protocol LinkStore {
     /// The link of a slug among those of `apps`: the ones that answer on the host that was asked.
     ///
-    /// On the way of every tap: one look by index.
+    /// On the way of every tap: one look by index. The oldest one where apps that got the same host later have the same
+    /// slug.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
     /// Newest first.
-    func links(_ query: LinkQuery) async throws(StoreError) -> [LinkListing]
+    ///
+    /// Takes as long as one bounded look, and never holds up the loop that asks.
+    func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage
+
+    /// The newest link of these apps with this campaign key that leads somewhere now.
+    func liveLink(
+        ofCampaign key: CampaignKey,
+        of apps: [AppID],
+        at now: Timestamp
+    ) async throws(StoreError) -> LinkListing?
 
     /// Makes links, all of them or none.
     ///
-    /// `neighbours` are the apps that share a link host with each link's app: among their links its slug must be new
-    /// too.
+    /// - Throws: `slugTaken`, `notFound` for an app that does not exist.
+    func create(_ links: [NewLink]) async throws(LinkStoreError)
+    /// Replaces a link's settings and its archiving.
     ///
-    /// - Throws: `conflict` where a slug is taken; its explanation names the slug.
-    func create(_ links: [Link], neighbours: [AppID: [AppID]]) async throws(StoreError)
-    /// - Throws: `notFound`.
-    func update(_ link: Link) async throws(StoreError)
-    /// Deletes a link that was never clicked; others are archived, so that what they brought stays told.
+    /// - Parameters:
+    ///   - link: as it is to be.
+    ///   - earlier: its `updatedAt` as it was read, where a change by somebody else meanwhile must not be undone.
+    /// - Throws: `notFound`, `changed`.
+    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) async throws(LinkStoreError)
+    /// Deletes a link that was never clicked.
     ///
-    /// - Throws: `notFound`, `conflict` for one that was clicked.
-    func delete(_ link: LinkID) async throws(StoreError)
+    /// - Throws: `notFound`, `clicked`.
+    func delete(_ link: LinkID) async throws(LinkStoreError)
 }

@@ -16,6 +16,7 @@ struct KeyedMessage {
         case address = 9
         case visitor = 10
         case signal = 11
+        case variant = 12
     }
 
     private(set) var bytes: [UInt8] = []

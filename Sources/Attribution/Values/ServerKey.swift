@@ -108,6 +108,17 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
+    /// What chooses a variant of a link for a visitor: the same one each time, and for another link another one.
+    ///
+    /// Of the address only the network counts that one person moves within: IPv6 addresses change within their /64.
+    public func variantChoice(of link: LinkID, address: NetworkAddress, userAgent: String) -> UInt64 {
+        var message = KeyedMessage(.variant)
+        message.append(link)
+        message.append(address.prefix(ipv4Bits: 32, ipv6Bits: 64))
+        message.append(userAgent)
+        return hash(of: message).index
+    }
+
     /// A value of a signal, as it is compared and counted.
     public func signal(_ component: SignalComponent, _ value: String) -> SignalValue {
         var message = KeyedMessage(.signal)

@@ -1,0 +1,123 @@
+import Attribution
+import Testing
+
+@Suite("Link settings of an app")
+struct AppLinksTests {
+    private static let certificate = (0..<32).map { $0 % 2 == 0 ? "AB" : "09" }.joined(separator: ":")
+
+    private static let whole: AppLinkFields = {
+        var fields = AppLinkFields()
+        fields[.hosts] = ["go.shop.example", "l.shop.example"]
+        fields[.webHosts] = ["shop.example"]
+        fields.set(.icon, "https://shop.example/icon.png")
+        fields.set(.color, "#1a2b3c")
+        fields.set(.iosTeam, "ABCDE12345")
+        fields[.iosBundles] = ["com.example.shop", "com.example.shop-beta"]
+        fields.set(.iosStoreID, "1234567890")
+        fields.set(.iosScheme, "shopapp")
+        fields[.iosAppClips] = ["com.example.shop.Clip"]
+        fields.set(.webCredentials, "true")
+        fields.set(.androidPackage, "com.example.shop")
+        fields[.androidCertificates] = [certificate]
+        fields.set(.androidScheme, "shopapp")
+        fields.set(.iosFallback, "https://apps.apple.com/app/id1234567890")
+        fields.set(.androidFallback, "https://shop.example/android")
+        fields.set(.huaweiFallback, "https://appgallery.huawei.com/app/C1")
+        fields.set(.desktopURL, "https://shop.example/")
+        return fields
+    }()
+
+    @Test("come back from their fields as they went in, every field of them")
+    func roundTrip() throws {
+        let links = try AppLinks(Self.whole)
+        #expect(links.fields == Self.whole)
+        #expect(Set(Self.whole.all.map(\.field)) == Set(AppLinkField.allCases))
+        #expect(AppLinks(stored: Self.whole) == links)
+        #expect(try AppLinks(AppLinkFields()) == AppLinks())
+        #expect(AppLinks().fields == AppLinkFields())
+        #expect(links.schemes == ["shopapp"])
+    }
+
+    @Test("allow every web host only where that is said")
+    func anyHost() throws {
+        var fields = AppLinkFields()
+        fields[.webHosts] = ["any"]
+        let links = try AppLinks(fields)
+        #expect(links.webHosts == nil)
+        #expect(links.fields == fields)
+        #expect(links.allows(webHost: "anywhere.example"))
+        #expect(!AppLinks().allows(webHost: "anywhere.example"))
+    }
+
+    @Test(
+        "name the field of what is refused",
+        arguments: [
+            (AppLinkField.hosts, "https://go.shop.example"), (.hosts, "go.shop.example/x"),
+            (.hosts, "go.shop.example:8443"), (.hosts, "a b"), (.hosts, "*.shop.example"),
+            (.webHosts, "https://x.example"), (.icon, "http://shop.example/i.png"), (.color, "blue"),
+            (.iosTeam, "abcde12345"), (.iosTeam, "ABCDE1234"), (.iosBundles, "shop"),
+            (.iosBundles, "com..shop"), (.iosBundles, "com.sh op"), (.iosStoreID, "id"),
+            (.iosStoreID, "12a45"), (.iosScheme, "https"), (.iosScheme, "javascript"), (.iosScheme, "my app"),
+            (.iosScheme, "1app"), (.androidScheme, "intent"), (.webCredentials, "maybe"),
+            (.androidPackage, "shop"), (.androidPackage, "com.1shop"), (.androidCertificates, "AB:CD"),
+            (.androidCertificates, String(repeating: "AB:", count: 31) + "GG"),
+            (.androidCertificates, "A:BA:" + certificate.dropFirst(5)),
+            (.desktopURL, "http://shop.example"), (.iosFallback, "javascript:x"),
+        ]
+    )
+    func refuses(_ field: AppLinkField, _ text: String) {
+        var fields = AppLinkFields()
+        fields[field] = [text]
+        let error = #expect(throws: FieldProblems.self) { try AppLinks(fields) }
+        #expect(error?.all.map(\.field) == [field.rawValue])
+        #expect(error?.all.first?.message.hasSuffix(".") == true)
+    }
+
+    @Test("are brought into the form that files and systems use")
+    func canonical() throws {
+        var fields = AppLinkFields()
+        fields[.hosts] = ["GO.Shop.Example", "go.shop.example"]
+        fields.set(.iosStoreID, "id1234567890")
+        fields.set(.iosScheme, "ShopApp://")
+        fields[.androidCertificates] = [
+            Self.certificate.lowercased(), String(Self.certificate.filter { $0 != ":" }),
+        ]
+        let links = try AppLinks(fields)
+        #expect(links.hosts.map(\.text) == ["go.shop.example"])
+        #expect(links.apple.appStoreID == 1_234_567_890)
+        #expect(links.apple.scheme == "shopapp")
+        #expect(links.android.certificateFingerprints == [Self.certificate])
+    }
+
+    @Test(
+        "have hosts as requests name them: without the port, in any case",
+        arguments: [
+            ("go.shop.example", "go.shop.example"), ("GO.shop.example:8443", "go.shop.example"),
+            ("localhost", "localhost"), ("127.0.0.1:8080", "127.0.0.1"), ("[::1]:80", "[::1]"), ("", nil),
+            ("a b", nil), ("a/b", nil), ("-a", nil), ("ğ.example", nil), ("a:b", nil),
+        ]
+    )
+    func hosts(_ text: String, expected: String?) {
+        #expect(LinkHost(text)?.text == expected)
+    }
+
+    @Test("answer on the hosts that they list; all others are for the apps that list none")
+    func directory() throws {
+        func app(_ number: UInt64, _ hosts: String...) -> App {
+            var links = AppLinks()
+            links.hosts = hosts.compactMap { LinkHost($0) }
+            let settings = App.Settings(name: "\(number)", links: links)
+            return App(id: AppID(high: number, low: 0), settings: settings, createdAt: TestValues.noon)
+        }
+        let apps = [app(1, "a.example", "b.example"), app(2, "b.example"), app(3), app(4)]
+        let directory = Directory(apps: apps, keys: [])
+        func numbers(_ apps: [App]) -> [UInt64] { apps.map(\.id.high) }
+        #expect(numbers(directory.apps(onHost: LinkHost("a.example"))) == [1])
+        #expect(numbers(directory.apps(onHost: LinkHost("b.example"))) == [1, 2])
+        #expect(numbers(directory.apps(onHost: LinkHost("c.example"))) == [3, 4])
+        #expect(numbers(directory.apps(onHost: nil)) == [3, 4])
+        #expect(numbers(directory.neighbours(of: apps[0])) == [1, 2])
+        #expect(numbers(directory.neighbours(of: apps[1])) == [1, 2])
+        #expect(numbers(directory.neighbours(of: apps[2])) == [3, 4])
+    }
+}

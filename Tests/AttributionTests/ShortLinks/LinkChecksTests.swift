@@ -1,0 +1,97 @@
+import Attribution
+import Testing
+
+@Suite("What an app allows its links")
+struct LinkChecksTests {
+    private static let now = TestValues.noon
+
+    private static func app(
+        scheme: String? = "myapp",
+        android: String? = nil,
+        webHosts: [String]? = ["shop.example"],
+        destinations: [String] = []
+    ) -> App.Settings {
+        var links = AppLinks()
+        links.apple.scheme = scheme
+        links.android.scheme = android
+        links.webHosts = webHosts
+        links.hosts = [LinkHost("go.shop.example")].compactMap { $0 }
+        return App.Settings(name: "Shop", destinations: destinations, links: links)
+    }
+
+    private static func problems(_ field: LinkField, _ text: String, _ app: App.Settings) throws -> [String] {
+        var fields = LinkFields()
+        fields[field] = [text]
+        if field != .destination { fields.set(.destination, "myapp://home") }
+        return try Link.Settings(fields).problems(for: app, at: now).map(\.field)
+    }
+
+    @Test(
+        "is its own schemes, its own hosts, and what it lists",
+        arguments: [
+            (LinkField.destination, "myapp://promo", true), (.destination, "MyApp://promo", true),
+            (.destination, "other://promo", false), (.destination, "https://shop.example/x", true),
+            (.destination, "https://SHOP.example/x", true),
+            (.destination, "https://go.shop.example/x", true),
+            (.destination, "https://evil.example/x", false),
+            (.destination, "https://shop.example.evil.example/x", false),
+            (.destination, "https://www.shop.example/x", false),
+            // An unencrypted page can be exchanged on the way.
+            (.destination, "http://shop.example/x", false),
+            (.destination, "/promo/1", true), (.destination, "/pro%20mo/1", false),
+            (.iosDestination, "https://evil.example/x", false), (.androidDestination, "other://x", false),
+            (.variants, "a 1 https://evil.example/x", false), (.variants, "a 1 myapp://a", true),
+            (.desktopURL, "https://shop.example", true), (.desktopURL, "https://evil.example", false),
+            (.iosFallback, "https://apps.apple.com/app/id1234567890", true),
+            (.iosFallback, "https://evil.example/?u=https://apps.apple.com", false),
+            (.androidFallback, "https://play.google.com/store/apps/details?id=a.b", true),
+            (.huaweiFallback, "https://appgallery.huawei.com/app/C1", true),
+        ]
+    )
+    func lists(_ field: LinkField, _ text: String, isAllowed: Bool) throws {
+        let problems = try Self.problems(field, text, Self.app())
+        #expect(problems == (isAllowed ? [] : [field.rawValue]))
+    }
+
+    @Test("is any web host where the operator says so, and any scheme where none is known")
+    func open() throws {
+        let anyHost = Self.app(scheme: nil, webHosts: nil)
+        #expect(try Self.problems(.destination, "https://evil.example/x", anyHost).isEmpty)
+        #expect(try Self.problems(.desktopURL, "https://evil.example/", anyHost).isEmpty)
+        #expect(try Self.problems(.destination, "other://promo", anyHost).isEmpty)
+        // A path stands behind a scheme, and there is none.
+        #expect(try Self.problems(.destination, "/promo", anyHost) == ["destination"])
+    }
+
+    @Test("is also where strangers' clicks may lead")
+    func destinations() throws {
+        let app = Self.app(destinations: ["legacy://", "https://old.example/shop"])
+        #expect(try Self.problems(.destination, "legacy://x", app).isEmpty)
+        #expect(try Self.problems(.destination, "https://old.example/shop/1", app).isEmpty)
+        #expect(try Self.problems(.destination, "https://old.example/other", app) == ["destination"])
+        #expect(try Self.problems(.desktopURL, "https://old.example/shop", app) == ["desktop_url"])
+    }
+
+    @Test("takes a destination of some kind, and an expiry that lies ahead")
+    func needs() throws {
+        #expect(Link.Settings().problems(for: Self.app(), at: Self.now).map(\.field) == ["destination"])
+        var fields = LinkFields()
+        fields[.variants] = ["a 1 myapp://a"]
+        #expect(try Link.Settings(fields).problems(for: Self.app(), at: Self.now).isEmpty)
+        for (milliseconds, isAllowed) in [(-1, false), (0, false), (1, true)] as [(Int64, Bool)] {
+            fields.set(.expiresAt, Self.now.advanced(byMilliseconds: milliseconds).iso8601)
+            let problems = try Link.Settings(fields).problems(for: Self.app(), at: Self.now)
+            #expect(problems.map(\.field) == (isAllowed ? [] : ["expires_at"]))
+        }
+    }
+
+    @Test("is told with the command that changes it")
+    func advice() throws {
+        var fields = LinkFields()
+        fields.set(.destination, "https://evil.example/x")
+        fields.set(.iosDestination, "other://x")
+        let problems = try Link.Settings(fields).problems(for: Self.app(), at: Self.now)
+        #expect(problems.first?.message.contains("afterlink apps set --web-host evil.example") == true)
+        #expect(problems.last?.message.contains("myapp") == true)
+    }
+}
