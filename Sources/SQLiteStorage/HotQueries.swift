@@ -252,6 +252,19 @@ package enum HotQueries {
             "SEARCH expected_conversions USING PRIMARY KEY "
                 + "(scope=? AND campaign=? AND granularity=? AND period>? AND period<?)"
         ),
+        query(
+            "limits of a tapped link",
+            LinkSQL.limits,
+            "SEARCH links USING INDEX sqlite_autoindex_links_1 (id_high=? AND id_low=?)",
+            "CORRELATED SCALAR SUBQUERY",
+            "SEARCH link_counts USING PRIMARY KEY (link=? AND variant=?)"
+        ),
+        query(
+            "count of a link's matches",
+            LinkSQL.countMatch,
+            "SEARCH link_counts USING PRIMARY KEY (link=? AND variant=?)"
+        ),
+        query("identifier of a link", LinkSQL.idOfNumber, "SEARCH links USING INTEGER PRIMARY KEY (rowid=?)"),
         query("counts of clicks", CounterIncrement.addClicks, Self.counterPlan),
         query("counts of matches", CounterIncrement.addMatches, Self.counterPlan),
         query(

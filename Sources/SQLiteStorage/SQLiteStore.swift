@@ -61,6 +61,15 @@ public final class SQLiteStore: Sendable {
         try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.read(migrations)))
     }
 
+    /// Makes a database with earlier migrations and closes it, for tests of what an upgrade does: a store asks for tables
+    /// that only the last one made.
+    package static func makeDatabase(
+        _ configuration: SQLiteConfiguration,
+        migrations: [(name: String, text: String)]
+    ) throws(StoreError) {
+        _ = try DatabaseOpening(configuration, migrations: Migration.read(migrations)).open()
+    }
+
     /// As ``migrationPlan(_:)``, with other migrations.
     package static func migrationPlan(
         _ configuration: SQLiteConfiguration,

@@ -117,7 +117,7 @@ struct VerifyCommandTests {
         let json = try #require(JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])
         #expect(json["ok"] as? Bool == true)
         let checks = try #require(json["checks"] as? [[String: Any]])
-        #expect(checks.count == 12 && checks.allSatisfy { $0["ok"] as? Bool == true })
+        #expect(checks.count == 13 && checks.allSatisfy { $0["ok"] as? Bool == true })
     }
 
     @Test("fails where anything is wrong, in one line with what to do")

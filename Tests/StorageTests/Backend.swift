@@ -14,7 +14,7 @@ enum Backend: String, CaseIterable, Sendable {
 }
 
 /// What a loop has of a store.
-typealias TestSession = any ClickStore & AppStore & StatsStore & CheckStore
+typealias TestSession = any ClickStore & AppStore & StatsStore & CheckStore & LinkStore
 
 /// A clock that tests move.
 final class TestClock: Sendable {
@@ -228,9 +228,11 @@ extension MatchOutcome {
 }
 
 extension RecordOutcome {
+    /// The click that stands; stops the test where there is none.
     var click: Click {
         switch self {
-        case .recorded(let click), .duplicate(let click, _): click
+        case .recorded(let click), .duplicate(let click, _): return click
+        case .linkEnded(let ending): preconditionFailure("the click's link has ended: \(ending)")
         }
     }
 

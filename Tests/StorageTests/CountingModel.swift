@@ -56,6 +56,8 @@ struct CountingModel: Sendable {
             if !isRobot { live.append(LiveClick(id: click.id, facts: click.facts)) }
         case .duplicate(let click, _):
             count(.duplicates, click.facts, at: now)
+        case .linkEnded:
+            break
         }
     }
 

@@ -157,7 +157,7 @@ struct AddressKeyMigrationTests {
         var configuration = SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon))
         configuration.hasBackgroundWork = false
         let before = SQLiteStore.embeddedMigrations.filter { $0.name < "0008" }
-        try SQLiteStore.open(configuration, migrations: before).stop(within: 60_000)
+        try SQLiteStore.makeDatabase(configuration, migrations: before)
         let connection = try Connection(path: path, access: .readWrite, busyMilliseconds: 1000)
         try connection.execute(
             """

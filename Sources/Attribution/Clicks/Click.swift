@@ -43,6 +43,10 @@ public struct Click: Equatable, Sendable {
         public var isRobot: Bool
         /// The caller's fingerprint is none of those made from its signals.
         public var isContradictory: Bool
+        /// The short link that was tapped; nil for a click that came with a deep link of its own.
+        public var link: LinkID?
+        /// Which of the link's variants the visitor got, by its name.
+        public var variant: String?
 
         public init(
             app: AppID,
@@ -60,7 +64,9 @@ public struct Click: Equatable, Sendable {
             browser: BrowserFamily = .unknown,
             metadata: String? = nil,
             isRobot: Bool = false,
-            isContradictory: Bool = false
+            isContradictory: Bool = false,
+            link: LinkID? = nil,
+            variant: String? = nil
         ) {
             self.app = app
             self.isTest = isTest
@@ -78,6 +84,8 @@ public struct Click: Equatable, Sendable {
             self.metadata = metadata
             self.isRobot = isRobot
             self.isContradictory = isContradictory
+            self.link = link
+            self.variant = variant
         }
 
         /// Whose match rate it is watched with.

@@ -4,6 +4,8 @@ public enum RecordOutcome: Equatable, Sendable {
     /// A repeated post: the click that was recorded first, and whether it is found by the fingerprint of this post
     /// too, which one with the same idempotency key need not be.
     case duplicate(Click, sharesFingerprint: Bool)
+    /// Nothing was recorded: the click's link leads nowhere any more.
+    case linkEnded(Link.Ending)
 }
 
 /// What a store knows about one check, read in one consistent look.

@@ -108,6 +108,18 @@ extension WriteContext {
                 try connection.statement(insert).run(app.high, app.low, position, value)
             }
         }
+        try connection.statement(DirectorySQL.deleteLinkFields).run(app.high, app.low)
+        for (field, values) in settings.links.fields.all {
+            for (position, value) in values.enumerated() {
+                try connection.statement(DirectorySQL.insertLinkField).run(
+                    app.high,
+                    app.low,
+                    field.rawValue,
+                    position,
+                    value
+                )
+            }
+        }
     }
 
     /// False when a row with such a name, identifier or digest exists: SQLite has then undone the statement.
@@ -148,6 +160,12 @@ enum DirectorySQL {
         """
     static let insertLocalization: StaticString = """
         INSERT INTO app_localizations SELECT number, ?3, ?4 FROM apps WHERE id_high = ?1 AND id_low = ?2
+        """
+    static let deleteLinkFields: StaticString = """
+        DELETE FROM app_link_fields WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
+        """
+    static let insertLinkField: StaticString = """
+        INSERT INTO app_link_fields SELECT number, ?3, ?4, ?5 FROM apps WHERE id_high = ?1 AND id_low = ?2
         """
     static let insertKey: StaticString = """
         INSERT INTO keys (

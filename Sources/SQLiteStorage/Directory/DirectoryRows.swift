@@ -19,6 +19,7 @@ enum DirectoryRows {
             "SELECT app, language FROM app_localizations ORDER BY app, position",
             connection
         )
+        let links = try appLinks(on: connection)
         var ids: [Int64: AppID] = [:]
         let apps = try connection.statement(selectApps).all { row throws(SQLiteError) in
             let number = row.integer(0)
@@ -33,7 +34,8 @@ enum DirectoryRows {
                 localizations: localizations[number] ?? [],
                 developmentLanguage: row.optionalText(7),
                 policy: try policy(row),
-                defaultLink: row.optionalText(12).map { DeepLinkURL(stored: $0) }
+                defaultLink: row.optionalText(12).map { DeepLinkURL(stored: $0) },
+                links: links[number] ?? AppLinks()
             )
             return App(id: id, settings: settings, createdAt: Timestamp(milliseconds: row.integer(6)))
         }
@@ -74,6 +76,17 @@ enum DirectoryRows {
             // Noted to the minute, which begins before a key that was made in it.
             lastUsedAt: row.optionalInteger(9).map { max(createdAt, Timestamp(milliseconds: $0)) }
         )
+    }
+
+    private static func appLinks(on connection: Connection) throws(SQLiteError) -> [Int64: AppLinks] {
+        var fields: [Int64: AppLinkFields] = [:]
+        let sql: StaticString = "SELECT app, field, value FROM app_link_fields ORDER BY app, field, position"
+        try connection.statement(sql).forEach { row in
+            // A field of a newer program is not understood.
+            guard let field = AppLinkField(rawValue: row.text(1)) else { return }
+            fields[row.integer(0), default: AppLinkFields()][field].append(row.text(2))
+        }
+        return fields.mapValues { AppLinks(stored: $0) }
     }
 
     private static func lists(_ sql: StaticString, _ connection: Connection) throws(SQLiteError) -> [Int64:

@@ -8,11 +8,16 @@ enum ClickRow {
         -> Click?
     {
         try connection.statement(select).first(id) { row throws(SQLiteError) in
-            try read(row, app: app, isTest: isTest)
+            try read(row, app: app, isTest: isTest, on: connection)
         }
     }
 
-    private static func read(_ row: Statement, app: AppID, isTest: Bool) throws(SQLiteError) -> Click {
+    private static func read(
+        _ row: Statement,
+        app: AppID,
+        isTest: Bool,
+        on connection: Connection
+    ) throws(SQLiteError) -> Click {
         guard
             let journeyID = JourneyID(row.text(5)),
             let window = AttributionWindow(seconds: row.integer(4)),
@@ -38,15 +43,30 @@ enum ClickRow {
             isContradictory: row.integer(14) != 0
         )
         let id = ClickID(high: UInt64(bitPattern: row.integer(0)), low: UInt64(bitPattern: row.integer(1)))
-        return Click(id: id, facts: facts)
+        guard let number = row.optionalInteger(16) else { return Click(id: id, facts: facts) }
+        return Click(id: id, facts: try facts.tapped(number, variant: row.optionalText(17), on: connection))
     }
 
     static let select: StaticString = """
         SELECT id, id_low, clicked_at, recorded_at, window_seconds, journey_id, destination, source, raw_source,
             platform, os_version, metadata, campaign_key, is_robot, is_contradictory,
-            browser
+            browser, link, variant
         FROM clicks WHERE id = ?1
         """
+}
+
+extension Click.Facts {
+    /// With the link that was tapped: most clicks have none, and need no look for it.
+    fileprivate func tapped(_ number: Int64, variant: String?, on connection: Connection) throws(SQLiteError)
+        -> Click.Facts
+    {
+        var facts = self
+        facts.link = try connection.statement(LinkSQL.idOfNumber).first(number) { row in
+            LinkID(high: UInt64(bitPattern: row.integer(0)), low: UInt64(bitPattern: row.integer(1)))
+        }
+        facts.variant = variant
+        return facts
+    }
 }
 
 /// What a claim's row says besides its click.

@@ -200,6 +200,7 @@ extension WriteContext {
     private func count(_ claim: Claim, _ check: Check, _ scope: Scope) throws(SQLiteError) {
         let traits = CountedTraits(claim.click.facts)
         let campaign = try count(.matches, of: traits, scope, at: check.at)
+        try countLinkMatch(claim.click.facts)
         countCheck(.checks, from: check.platform, scope, in: Granularity.hour.start(of: check.at))
         counters.addMatch(by: claim.method, of: scope, campaign: campaign, at: check.at)
         drift.add(DriftCount(trials: 1, matches: 1), of: check.launch.group, in: scope, at: check.at)

@@ -13,14 +13,19 @@ extension WriteContext {
             try count(.duplicates, of: CountedTraits(first.facts), scope, at: facts.recordedAt)
             return .success(.duplicate(first, sharesFingerprint: try isFound(first, by: click)))
         }
+        let link = try facts.link.map { link throws(SQLiteError) in
+            try tapped(link, at: facts.recordedAt)
+        }
+        if let ending = link?.ending { return .success(.linkEnded(ending)) }
         let id = makeClickID(at: facts.recordedAt)
         let entries = click.indexEntries
-        try insert(click, entries, id, scope)
+        try insert(click, entries, id, scope, link?.number)
         try open(Int64(bitPattern: id.high), click, entries, scope)
         let need = addressDays.need(of: click)
         if let need { try addressDays.write(need, to: connection) }
         let traits = CountedTraits(facts)
         try count(facts.isRobot ? .robots : .clicks, of: traits, scope, at: facts.recordedAt)
+        if let link = link?.number { try countLink(link, facts) }
         if !facts.isRobot {
             drift.add(DriftCount(trials: 1), of: facts.driftGroup, in: scope, at: facts.recordedAt)
         }
@@ -86,9 +91,13 @@ extension WriteContext {
         )
     }
 
-    private func insert(_ click: NewClick, _ entries: [IndexEntry], _ id: ClickID, _ scope: Scope)
-        throws(SQLiteError)
-    {
+    private func insert(
+        _ click: NewClick,
+        _ entries: [IndexEntry],
+        _ id: ClickID,
+        _ scope: Scope,
+        _ link: Int64?
+    ) throws(SQLiteError) {
         let facts = click.facts
         try connection.statement(RecordSQL.insertClick).run(
             id.high,
@@ -117,7 +126,9 @@ extension WriteContext {
             click.evidence.address?.exact,
             click.evidence.address?.near,
             facts.browser.rawValue,
-            click.evidence.visitor
+            click.evidence.visitor,
+            link,
+            facts.variant
         )
     }
 }
@@ -128,10 +139,10 @@ enum RecordSQL {
             id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
             journey_id, source, raw_source, platform, os_version, metadata, is_robot, is_contradictory,
             visit, visit_rest, idempotency, idempotency_rest, fingerprints, signals, exact_address, near_address,
-            browser, visitor
+            browser, visitor, link, variant
         ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-            ?23, ?24, ?25, ?26, ?27
+            ?23, ?24, ?25, ?26, ?27, ?28, ?29
         )
         """
     static let findIdempotent: StaticString = """

@@ -28,7 +28,7 @@ enum RecordClick {
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
-        return answer(outcome, device, keys.server.present, &exchange)
+        return try answer(outcome, device, keys.server.present, &exchange)
     }
 
     private static func window(_ body: ClickBody, _ app: App, _ context: LoopContext) -> AttributionWindow {
@@ -158,7 +158,7 @@ enum RecordClick {
         _ device: ClickDevice,
         _ serverKey: ServerKey,
         _ exchange: inout Exchange
-    ) -> Response {
+    ) throws(APIError) -> Response {
         let click: Click
         var (isNew, isOfFingerprint) = (true, true)
         switch outcome {
@@ -166,6 +166,9 @@ enum RecordClick {
         case .duplicate(let first, let sharesFingerprint):
             click = first
             (isNew, isOfFingerprint) = (false, sharesFingerprint)
+        case .linkEnded:
+            // No click names a link yet.
+            throw .internalError(requestID: exchange.requestID)
         }
         exchange.outcome = isNew ? "recorded" : "duplicate"
         let (app, expiresAt) = (click.facts.app, click.facts.expiresAt)

@@ -5,7 +5,7 @@ struct FactCheck: Sendable {
     let name: String
     let scope: String
     /// What the statements' rows are called, after their number.
-    private let exceptions: [(what: String, sql: StaticString)]
+    let exceptions: [(what: String, sql: StaticString)]
 
     /// Counts, and names the first of each kind.
     func run(_ connection: Connection, _ check: inout VerificationReport.Check) throws(SQLiteError) {
@@ -17,7 +17,7 @@ struct FactCheck: Sendable {
         }
     }
 
-    static let all = [claims, fingerprints, states]
+    static let all = [claims, fingerprints, states, links]
 
     private static let claims = FactCheck(
         name: "claims",

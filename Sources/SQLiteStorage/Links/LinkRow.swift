@@ -1,0 +1,152 @@
+internal import Attribution
+internal import SQLite
+
+/// Links as they stand in their tables.
+struct LinkRow {
+    let number: Int64
+    let id: LinkID
+    let app: AppID
+    let slug: LinkSlug
+    let createdAt: Timestamp
+    let updatedAt: Timestamp
+    let archivedAt: Timestamp?
+
+    /// Reads columns `number, id_high, id_low`, the app's two words, `slug, created_at, updated_at, archived_at`.
+    init(_ row: Statement) {
+        func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: row.integer(column)) }
+        number = row.integer(0)
+        id = LinkID(high: word(1), low: word(2))
+        app = AppID(high: word(3), low: word(4))
+        slug = LinkSlug(stored: row.text(5))
+        createdAt = Timestamp(milliseconds: row.integer(6))
+        updatedAt = Timestamp(milliseconds: row.integer(7))
+        archivedAt = row.optionalInteger(8).map { Timestamp(milliseconds: $0) }
+    }
+
+    /// The link with what its other tables say of it.
+    func listing(on connection: Connection) throws(SQLiteError) -> LinkListing {
+        let link = Link(
+            id: id,
+            app: app,
+            slug: slug,
+            settings: Link.Settings(stored: try Self.fields(of: number, on: connection)),
+            createdAt: createdAt,
+            updatedAt: updatedAt,
+            archivedAt: archivedAt
+        )
+        var listing = LinkListing(link: link)
+        var counts: [String: LinkListing.VariantCounts] = [:]
+        try connection.statement(LinkSQL.counts).forEach(number) { row in
+            let variant = row.text(0)
+            let (clicks, robots, matches) = (row.integer(1), row.integer(2), row.integer(3))
+            guard !variant.isEmpty else {
+                (listing.clicks, listing.robots, listing.matches) = (Int(clicks), Int(robots), Int(matches))
+                return
+            }
+            counts[variant] = LinkListing.VariantCounts(
+                name: variant,
+                clicks: Int(clicks),
+                matches: Int(matches)
+            )
+        }
+        let present = link.settings.variants.map(\.name)
+        // Those that the link has, in its order; then those that it had.
+        let names = present + counts.keys.filter { !present.contains($0) }.sorted()
+        listing.variants = names.map {
+            counts[$0] ?? LinkListing.VariantCounts(name: $0, clicks: 0, matches: 0)
+        }
+        return listing
+    }
+
+    private static func fields(of link: Int64, on connection: Connection) throws(SQLiteError) -> LinkFields {
+        var texts: [LinkField: [String]] = [:]
+        try connection.statement(LinkSQL.fields).forEach(link) { row in
+            // A field of a newer program is kept, and not understood.
+            guard let field = LinkField(rawValue: row.text(0)) else { return }
+            texts[field, default: []].append(row.text(1))
+        }
+        var fields = LinkFields()
+        for (field, values) in texts { fields[field] = values }
+        return fields
+    }
+
+    static func find(_ id: LinkID, on connection: Connection) throws(SQLiteError) -> LinkRow? {
+        try connection.statement(LinkSQL.byID).first(id.high, id.low) { LinkRow($0) }
+    }
+
+    /// The oldest one among those of `apps`.
+    static func find(_ slug: LinkSlug, of apps: [AppID], on connection: Connection) throws(SQLiteError)
+        -> LinkRow?
+    {
+        try connection.statement(LinkSQL.bySlug).all(slug.text) { LinkRow($0) }
+            .filter { apps.contains($0.app) }
+            .min { $0.number < $1.number }
+    }
+}
+
+enum LinkSQL {
+    static let bySlug: StaticString = """
+        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
+            updated_at, archived_at
+        FROM links CROSS JOIN apps ON apps.number = app
+        WHERE slug = ?1
+        """
+    static let byID: StaticString = """
+        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
+            updated_at, archived_at
+        FROM links CROSS JOIN apps ON apps.number = app
+        WHERE links.id_high = ?1 AND links.id_low = ?2
+        """
+    /// Looks at so many links of the campaign at most: an operator who has archived more has a newer one.
+    static let liveOfCampaign: StaticString = """
+        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
+            updated_at, archived_at
+        FROM (
+            SELECT * FROM links WHERE campaign_key = ?1 ORDER BY number DESC LIMIT 1000
+        ) AS links CROSS JOIN apps ON apps.number = app
+        WHERE archived_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)
+            AND (maximum_clicks IS NULL OR maximum_clicks > ifnull(
+                (SELECT clicks FROM link_counts WHERE link = links.number AND variant = ''), 0
+            ))
+        """
+    static let fields: StaticString = """
+        SELECT field, value FROM link_fields WHERE link = ?1 ORDER BY field, position
+        """
+    static let counts: StaticString = """
+        SELECT variant, clicks, robots, matches FROM link_counts WHERE link = ?1
+        """
+    static let number: StaticString = "SELECT number FROM links WHERE id_high = ?1 AND id_low = ?2"
+    static let idOfNumber: StaticString = "SELECT id_high, id_low FROM links WHERE number = ?1"
+    static let limits: StaticString = """
+        SELECT number, archived_at, expires_at, maximum_clicks,
+            ifnull((SELECT clicks FROM link_counts WHERE link = number AND variant = ''), 0)
+        FROM links WHERE id_high = ?1 AND id_low = ?2
+        """
+    static let insert: StaticString = """
+        INSERT INTO links (
+            id_high, id_low, app, slug, campaign_key, search_text, expires_at, maximum_clicks, created_at, updated_at,
+            archived_at
+        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+        """
+    static let update: StaticString = """
+        UPDATE links
+        SET campaign_key = ?2, search_text = ?3, expires_at = ?4, maximum_clicks = ?5, updated_at = ?6,
+            archived_at = ?7
+        WHERE number = ?1
+        """
+    static let deleteFields: StaticString = "DELETE FROM link_fields WHERE link = ?1"
+    static let insertField: StaticString = "INSERT INTO link_fields VALUES (?1, ?2, ?3, ?4)"
+    static let updatedAt: StaticString =
+        "SELECT number, updated_at FROM links WHERE id_high = ?1 AND id_low = ?2"
+    static let delete: StaticString = "DELETE FROM links WHERE number = ?1"
+    /// A row is there from the first click of any kind on.
+    static let wasClicked: StaticString = "SELECT 1 FROM link_counts WHERE link = ?1"
+    static let count: StaticString = """
+        INSERT INTO link_counts VALUES (?1, ?2, ?3, ?4, ?5, 0)
+        ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks, robots = robots + excluded.robots,
+            tests = tests + excluded.tests
+        """
+    static let countMatch: StaticString = """
+        UPDATE link_counts SET matches = matches + 1 WHERE link = ?1 AND variant = ?2
+        """
+}

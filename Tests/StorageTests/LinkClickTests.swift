@@ -1,0 +1,186 @@
+import Attribution
+import SQLiteStorage
+import Testing
+
+@Suite("Clicks of links in the store")
+struct LinkClickTests {
+    private static let app = AppID(high: 1, low: 1)
+
+    private static func click(
+        _ link: Link,
+        variant: String? = nil,
+        fingerprint: UInt64 = 1,
+        visit: UInt64? = nil,
+        at moment: Timestamp = TestStore.noon,
+        isTest: Bool = false,
+        isRobot: Bool = false
+    ) throws -> NewClick {
+        try NewClick.sample(fingerprint: fingerprint, at: moment, visit: visit) { facts in
+            facts.link = link.id
+            facts.variant = variant
+            facts.isTest = isTest
+            facts.isRobot = isRobot
+        }
+    }
+
+    @Test(
+        "are counted for the link and its variant, and their matches: people, robots, and tests apart",
+        arguments: Backend.available
+    )
+    func counts(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            let link = try SampleLink.make(1, [.variants: ["a 1 myapp://a", "b 1 myapp://b"]])
+            try await session.create(link)
+            let plain = try SampleLink.make(2)
+            try await session.create(plain)
+            let first = try await session.record(try Self.click(link, variant: "a", fingerprint: 1)).click
+            _ = try await session.record(try Self.click(link, variant: "b", fingerprint: 2, visit: 77))
+            // A repeated post is one click.
+            #expect(
+                try await session.record(try Self.click(link, variant: "b", fingerprint: 2, visit: 77))
+                    .isDuplicate
+            )
+            _ = try await session.record(try Self.click(link, variant: "b", fingerprint: 3, isRobot: true))
+            _ = try await session.record(try Self.click(link, variant: "b", fingerprint: 4, isTest: true))
+            _ = try await session.record(try NewClick.sample(fingerprint: 5))
+            #expect(first.facts.link == link.id)
+            let claim = try #require(try await session.match(.sample(fingerprint: 1)).claim)
+            #expect(claim.click == first)
+            #expect(claim.click.facts.variant == "a")
+            // Only the claim counts, not who is given its answer again, and no test.
+            _ = try await session.match(.sample(fingerprint: 1))
+            _ = try await session.match(.sample(fingerprint: 4, isTest: true))
+            let listing = try #require(try await session.link(link.id))
+            #expect((listing.clicks, listing.robots, listing.matches) == (2, 1, 1))
+            #expect(
+                listing.variants == [
+                    LinkListing.VariantCounts(name: "a", clicks: 1, matches: 1),
+                    LinkListing.VariantCounts(name: "b", clicks: 1, matches: 0),
+                ]
+            )
+            #expect(try await session.link(plain.id) == LinkListing(link: plain))
+        }
+        #expect(try test.integer("SELECT count(*) FROM link_counts") == 3)
+        #expect(try test.integer("SELECT sum(tests) FROM link_counts WHERE variant = ''") == 1)
+    }
+
+    @Test("go on being told for a variant that the link has no more", arguments: Backend.available)
+    func formerVariants(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            var link = try SampleLink.make(1, [.variants: ["a 1 myapp://a"]])
+            try await session.create(link)
+            _ = try await session.record(try Self.click(link, variant: "a"))
+            link.settings = try Link.Settings(SampleLink.fields([.variants: ["b 1 myapp://b"]]))
+            try await session.update(link, ifUpdatedAt: nil)
+            let names = try await session.link(link.id)?.variants.map(\.name)
+            #expect(names == ["b", "a"])
+        }
+    }
+
+    @Test(
+        "of people are as many as the link may have, however many come at once",
+        arguments: Backend.available
+    )
+    func maximumUnderRaces(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let link = try SampleLink.make(1, [.maximumClicks: ["7"]])
+        try await test.run { try await $0.create(link) }
+        let outcomes = try await test.runConcurrently(200) { session, number in
+            // Robots and tests use nothing up.
+            _ = try await session.record(try Self.click(link, fingerprint: 1000 + number, isTest: true))
+            return try await session.record(try Self.click(link, fingerprint: number))
+        }
+        let recorded = outcomes.count { if case .recorded = $0 { true } else { false } }
+        let ended = outcomes.count { $0 == .linkEnded(.usedUp) }
+        #expect((recorded, ended) == (7, 193))
+        let listing = try await test.run { try await $0.link(link.id) }
+        #expect(listing?.clicks == 7)
+    }
+
+    @Test(
+        "are refused when the link was archived, has expired or was deleted; a repeated post is answered as before",
+        arguments: Backend.available
+    )
+    func ended(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            let later = TestStore.noon.advanced(byMilliseconds: 5000)
+            var link = try SampleLink.make(1, [.expiresAt: [later.iso8601]])
+            try await session.create(link)
+            let first = try await session.record(try Self.click(link, visit: 5)).click
+            func record(_ link: Link, visit: UInt64, at moment: Timestamp) async throws -> RecordOutcome {
+                try await session.record(try Self.click(link, fingerprint: visit, visit: visit, at: moment))
+            }
+            #expect(try await record(link, visit: 6, at: later) == .linkEnded(.expired))
+            #expect(try await session.record(try Self.click(link, visit: 5, at: later)).click == first)
+            link.archivedAt = TestStore.noon
+            try await session.update(link, ifUpdatedAt: nil)
+            #expect(try await record(link, visit: 7, at: TestStore.noon) == .linkEnded(.archived))
+            let gone = try SampleLink.make(2)
+            #expect(try await record(gone, visit: 8, at: TestStore.noon) == .linkEnded(.archived))
+            #expect(try await session.link(link.id)?.clicks == 1)
+        }
+    }
+
+    @Test("keep a link from being deleted, robots' and tests' too", arguments: Backend.available)
+    func deletion(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            let links = try (1...4).map { try SampleLink.make(UInt64($0), [.tags: ["a"]]) }
+            for link in links { try await session.create(link) }
+            _ = try await session.record(try Self.click(links[1], fingerprint: 1))
+            _ = try await session.record(try Self.click(links[2], fingerprint: 2, isRobot: true))
+            _ = try await session.record(try Self.click(links[3], fingerprint: 3, isTest: true))
+            try await session.delete(links[0].id)
+            for link in links.dropFirst() {
+                #expect(
+                    await refusal { () async throws(LinkStoreError) in try await session.delete(link.id) }
+                        == .clicked
+                )
+            }
+            #expect(
+                await refusal { () async throws(LinkStoreError) in try await session.delete(links[0].id) }
+                    == .notFound
+            )
+            #expect(try await session.slugs(LinkQuery(tag: "a")) == ["link-4", "link-3", "link-2"])
+            // The slug is free again.
+            try await session.create(try SampleLink.make(9, slug: "link-1"))
+        }
+        #expect(try test.integer("SELECT count(*) FROM link_fields WHERE link = 1 AND field = 'tags'") == 0)
+    }
+
+    @Test("are compared with the links' counts by verify")
+    func verify() async throws {
+        let test = try await TestStore()
+        try await test.run { session in
+            let link = try SampleLink.make(1)
+            try await session.create(link)
+            _ = try await session.record(try Self.click(link))
+            _ = try await session.match(.sample())
+        }
+        test.stop()
+        func findings() throws -> Int {
+            let configuration = SQLiteConfiguration(path: test.path, clock: .fixed(TestStore.noon))
+            let report = try DatabaseVerification.run(configuration, serverKeys: [])
+            return report.problems(of: "links").count
+        }
+        #expect(try findings() == 0)
+        for damage in [
+            "UPDATE link_counts SET clicks = 0", "UPDATE link_counts SET matches = 0",
+            "UPDATE clicks SET link = 99",
+            "DELETE FROM link_counts",
+        ] {
+            try test.execute("CREATE TABLE kept AS SELECT * FROM link_counts; \(damage)")
+            #expect(try findings() > 0, "\(damage)")
+            try test.execute(
+                """
+                UPDATE clicks SET link = 1; DELETE FROM link_counts; INSERT INTO link_counts SELECT * FROM kept;
+                DROP TABLE kept
+                """
+            )
+            #expect(try findings() == 0)
+        }
+    }
+}
