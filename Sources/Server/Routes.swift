@@ -42,8 +42,8 @@ enum Routes {
     private static let newerClients: [Route] = [
         Route(.get, "/v1/skan/config", .anyone, ShowSKAdNetworkConfiguration.respond),
         Route(.post, "/v1/apple-ads/attribution", .anyone, DeclineAppleAdsAttribution.respond),
-        Route(.get, "/campaign/resolve/{key}", .anyone, ResolveCampaign.respond),
-        Route(.get, "/resolve/{key}", .anyone, ResolveCampaign.respond),
+        Route(.get, "/campaign/resolve/{key}", .anyone, needsDirectory: true, ResolveCampaign.respond),
+        Route(.get, "/resolve/{key}", .anyone, needsDirectory: true, ResolveCampaign.respond),
     ]
 
     private static let health: [Route] = [
@@ -62,7 +62,22 @@ enum Routes {
             ExplainCheck.respond
         ),
         Route(.get, "/metrics", .key([.admin]), limitedAs: .admin, ShowMetrics.respond),
+        admin(.get, "/admin/api/apps", ListApps.respond),
+        admin(.get, "/admin/api/apps/{id}", ShowApp.respond),
+        admin(.patch, "/admin/api/apps/{id}", ChangeApp.respond),
+        admin(.get, "/admin/api/links", ListLinks.respond),
+        admin(.post, "/admin/api/links", CreateLink.respond),
+        admin(.get, "/admin/api/links/{id}", ShowLink.respond),
+        admin(.patch, "/admin/api/links/{id}", ChangeLink.respond),
+        admin(.delete, "/admin/api/links/{id}", DeleteLink.respond),
+        admin(.post, "/admin/api/links/{id}/archive", ArchiveLink.respond),
+        admin(.post, "/admin/api/links/{id}/restore", RestoreLink.respond),
     ]
+
+    private static func admin(_ method: Method, _ path: String, _ endpoint: @escaping Route.Endpoint) -> Route
+    {
+        Route(method, path, .key([.admin]), limitedAs: .admin, endpoint)
+    }
 
     /// What the service's own address answers.
     static let `public` = sdk + newerClients + health + admin

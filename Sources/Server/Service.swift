@@ -37,6 +37,7 @@ public struct Stores {
     public let statistics: any StatsStore
     public let learning: any LearningStore
     public let checks: any CheckStore
+    public let links: any LinkStore
     /// Called before the loop sleeps: what was held open for its turn may end.
     public let endTurn: () -> Void
 
@@ -46,6 +47,7 @@ public struct Stores {
         statistics: any StatsStore,
         learning: any LearningStore,
         checks: any CheckStore,
+        links: any LinkStore,
         endTurn: @escaping () -> Void = {}
     ) {
         self.clicks = clicks
@@ -53,6 +55,7 @@ public struct Stores {
         self.statistics = statistics
         self.learning = learning
         self.checks = checks
+        self.links = links
         self.endTurn = endTurn
     }
 }

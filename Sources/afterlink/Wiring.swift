@@ -28,6 +28,7 @@ enum Wiring {
                     statistics: session,
                     learning: session,
                     checks: session,
+                    links: session,
                     endTurn: { session.endTurn() }
                 )
             },

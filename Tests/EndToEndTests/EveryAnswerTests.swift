@@ -6,17 +6,22 @@ import Testing
 @Suite("Every answer", .blocking, .timeLimit(.minutes(10)))
 struct EveryAnswerTests {
     /// A path, what it takes, and whether asking changes something.
-    private static let paths: [(path: String, method: String, consumes: Bool)] = [
-        ("/v1/deferred-deeplink", "GET", true), ("/deferred-deeplink", "GET", true),
-        ("/api/v1/deferred-deeplink", "GET", true), ("/v1/deferred-deeplink/click", "POST", false),
-        ("/deferred-deeplink/click", "POST", false), ("/api/v1/deferred-deeplink/click", "POST", false),
-        ("/v1/deferred-deeplink/resolve", "POST", false), ("/deferred-deeplink/resolve", "POST", false),
-        ("/api/v1/deferred-deeplink/resolve", "POST", false),
-        ("/v1/skan/config", "GET", false), ("/v1/apple-ads/attribution", "POST", false),
-        ("/campaign/resolve/{key}", "GET", false), ("/resolve/{key}", "GET", false),
-        ("/healthz", "GET", false), ("/readyz", "GET", false), ("/admin/stats", "GET", false),
-        ("/metrics", "GET", false), ("/admin/api/checks", "GET", false),
-        ("/admin/api/checks/{id}/explain", "GET", false),
+    private static let paths: [(path: String, methods: [String], consumes: Bool)] = [
+        ("/v1/deferred-deeplink", ["GET"], true), ("/deferred-deeplink", ["GET"], true),
+        ("/api/v1/deferred-deeplink", ["GET"], true), ("/v1/deferred-deeplink/click", ["POST"], false),
+        ("/deferred-deeplink/click", ["POST"], false), ("/api/v1/deferred-deeplink/click", ["POST"], false),
+        ("/v1/deferred-deeplink/resolve", ["POST"], false), ("/deferred-deeplink/resolve", ["POST"], false),
+        ("/api/v1/deferred-deeplink/resolve", ["POST"], false),
+        ("/v1/skan/config", ["GET"], false), ("/v1/apple-ads/attribution", ["POST"], false),
+        ("/campaign/resolve/{key}", ["GET"], false), ("/resolve/{key}", ["GET"], false),
+        ("/healthz", ["GET"], false), ("/readyz", ["GET"], false), ("/admin/stats", ["GET"], false),
+        ("/metrics", ["GET"], false), ("/admin/api/checks", ["GET"], false),
+        ("/admin/api/checks/{id}/explain", ["GET"], false),
+        ("/admin/api/apps", ["GET"], false), ("/admin/api/apps/{id}", ["GET", "PATCH"], false),
+        ("/admin/api/links", ["GET", "POST"], false),
+        ("/admin/api/links/{id}", ["GET", "PATCH", "DELETE"], false),
+        ("/admin/api/links/{id}/archive", ["POST"], false),
+        ("/admin/api/links/{id}/restore", ["POST"], false),
     ]
     private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
@@ -35,11 +40,11 @@ struct EveryAnswerTests {
         arguments: paths.indices
     )
     func methods(index: Int) throws {
-        let (path, method, consumes) = Self.paths[index]
+        let (path, taken, consumes) = Self.paths[index]
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
         defer { server.kill() }
-        let allowed = method == "GET" && !consumes ? ["GET", "HEAD", "OPTIONS"] : [method, "OPTIONS"]
+        let allowed = taken + (taken.contains("GET") && !consumes ? ["HEAD"] : []) + ["OPTIONS"]
         var answers: [String: RawClient.Answer] = [:]
         for asked in Self.methods {
             let answer = try ask(

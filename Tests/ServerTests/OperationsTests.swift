@@ -208,7 +208,8 @@ struct UnreadableStoreTests {
                 apps: store,
                 statistics: store,
                 learning: store,
-                checks: store
+                checks: store,
+                links: store
             )
         )
         let request = Request(
@@ -256,8 +257,22 @@ struct UnreadableStoreTests {
 }
 
 /// A store whose disk does not answer.
-private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore {
+private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore, CheckStore, LinkStore {
     private static let failure = StoreError(.inputOutput, "for the test")
+
+    func link(_ slug: LinkSlug, of apps: [AppID]) throws(StoreError) -> LinkListing? { throw Self.failure }
+    func link(_ id: LinkID) throws(StoreError) -> LinkListing? { throw Self.failure }
+    func links(_ query: LinkQuery) throws(StoreError) -> LinkPage { throw Self.failure }
+    func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp) throws(StoreError)
+        -> LinkListing?
+    {
+        throw Self.failure
+    }
+    func create(_ links: [NewLink]) throws(LinkStoreError) { throw .store(Self.failure) }
+    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(LinkStoreError) {
+        throw .store(Self.failure)
+    }
+    func delete(_ link: LinkID) throws(LinkStoreError) { throw .store(Self.failure) }
 
     func checks(_ query: CheckQuery) throws(StoreError) -> CheckPage { throw Self.failure }
     func explanation(of reference: CheckReference, by explainer: Explainer) throws(StoreError) -> Explanation?

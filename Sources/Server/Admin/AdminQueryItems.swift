@@ -26,6 +26,15 @@ extension Exchange {
         return (from, to)
     }
 
+    /// `limit`: how many a page may hold.
+    func limitItem(_ limits: ClosedRange<Int>, standard: Int) throws(APIError) -> Int {
+        guard let text = queryItem("limit") else { return standard }
+        guard let limit = Int(text), limits.contains(limit) else {
+            throw .invalidField("limit", "must be a number from \(limits.lowerBound) to \(limits.upperBound)")
+        }
+        return limit
+    }
+
     /// `test`: whether test traffic is asked for.
     func testItem() throws(APIError) -> Bool {
         switch queryItem("test") {

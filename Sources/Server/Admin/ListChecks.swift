@@ -25,7 +25,10 @@ enum ListChecks {
     }
 
     private static func query(_ exchange: Exchange, _ keys: Keyring) throws(APIError) -> CheckQuery {
-        var query = CheckQuery(isTest: try exchange.testItem(), limit: try limit(exchange))
+        var query = CheckQuery(
+            isTest: try exchange.testItem(),
+            limit: try exchange.limitItem(CheckQuery.limits, standard: CheckQuery.standardLimit)
+        )
         query.app = try exchange.appItem()?.id
         query.campaign = try exchange.campaignItem()
         (query.from, query.to) = try exchange.rangeItems()
@@ -42,15 +45,6 @@ enum ListChecks {
             query.before = id
         }
         return query
-    }
-
-    private static func limit(_ exchange: Exchange) throws(APIError) -> Int {
-        guard let text = exchange.queryItem("limit") else { return CheckQuery.standardLimit }
-        guard let limit = Int(text), CheckQuery.limits.contains(limit) else {
-            let limits = CheckQuery.limits
-            throw .invalidField("limit", "must be a number from \(limits.lowerBound) to \(limits.upperBound)")
-        }
-        return limit
     }
 
     /// One of the words that the wire has for a value.

@@ -10,6 +10,10 @@ struct ClickBody {
     var signals: DeviceSignals?
     var deepLinkURL: String?
     var link: String?
+    /// Which of the link's variants its page has shown, by name.
+    var variant: String?
+    /// The query that the link was tapped with, without its question mark.
+    var query: String?
     var campaignKey: CampaignKey?
     var journeyID: JourneyID?
     var clickedAt: Timestamp?
@@ -36,6 +40,10 @@ struct ClickBody {
         if let object = try body.object("signals") { signals = try Self.signals(object) }
         deepLinkURL = try body.text("deeplink_url", .max)
         link = try body.text("link", Self.maximumTextLength)
+        variant = try body.text("variant", Self.maximumNameLength)
+        query = try body.text("query", Self.maximumTextLength).map {
+            $0.utf8.first == UInt8(ascii: "?") ? String($0.dropFirst()) : $0
+        }
         campaignKey = try body.text("campaign_key", CampaignKey.maximumLength).flatMap { CampaignKey($0) }
         journeyID = try body.text("jid", JourneyID.maximumLength).flatMap { JourneyID($0) }
         clickedAt = try body.time("click_timestamp")

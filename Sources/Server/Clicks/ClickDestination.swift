@@ -2,13 +2,58 @@ internal import Attribution
 internal import HTTPServer
 
 /// Where a click leads: a link that released clients can open, and for strangers one that the app allows.
-enum ClickDestination {
-    static func url(of body: ClickBody, app: App, key: APIKey?) throws(APIError) -> DeepLinkURL {
-        if let slug = body.link {
-            throw .notFound("There is no link \"\(slug.prefix(64))\" on this server", field: "link")
+struct ClickDestination {
+    let url: DeepLinkURL
+    /// The short link that was tapped.
+    let link: Link?
+    let variant: Link.Variant?
+    /// The query of the short link, as it was tapped.
+    let query: [QueryItem]
+
+    /// What a visit is known again by: whichever of its variants it got, and whatever the tap brought along.
+    var visited: String { link?.id.text ?? url.text }
+
+    /// Parameters that may tell where the visitor came from, the tap's own first.
+    var sourceItems: [QueryItem] {
+        let own = link?.settings.source.map { [QueryItem(name: "source", value: $0)] } ?? []
+        return query + own + url.queryItems
+    }
+
+    /// What the body says itself, which is `stated`, wins over the link.
+    ///
+    /// - Throws: 404 for a link without a destination for the platform.
+    init(
+        stated: DeepLinkURL?,
+        _ link: Link?,
+        _ body: ClickBody,
+        _ app: App,
+        _ platform: Platform,
+        choice: (Link) -> UInt64
+    ) throws(APIError) {
+        self.link = link
+        query = body.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
+        let named = body.variant.flatMap { name in link?.variant(named: name) }
+        if let stated {
+            url = stated
+            variant = named
+            return
         }
+        guard let link else { throw .noDestination }
+        variant = named ?? (link.settings.variants.isEmpty ? nil : link.variant(for: choice(link)))
+        guard let target = link.deepLink(variant, on: platform, of: app.settings.links) else {
+            throw .notFound(
+                "The link leads nowhere: it has a path, and its app no scheme to put before it",
+                field: "link"
+            )
+        }
+        url = target.adding(link.passed(query))
+    }
+
+    /// What the body says itself; nil where it names a link of ours instead.
+    static func stated(_ body: ClickBody, app: App, key: APIKey?) throws(APIError) -> DeepLinkURL? {
         guard let text = body.deepLinkURL else {
-            throw .missingField("deeplink_url", "Send the link that the app is to open as \"deeplink_url\"")
+            guard body.link == nil else { return nil }
+            throw .noDestination
         }
         let destination: DeepLinkURL
         do throws(DeepLinkURLError) {
@@ -26,4 +71,11 @@ enum ClickDestination {
         }
         return destination
     }
+}
+
+extension APIError {
+    fileprivate static let noDestination = APIError.missingField(
+        "deeplink_url",
+        "Send the link that the app is to open as \"deeplink_url\", or the slug of a link as \"link\""
+    )
 }

@@ -1,22 +1,27 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Whose click it is: the key's app; else the body's; else the app whose allowed origins hold the page's
-/// origin; else the only app there is.
+/// Whose click it is: the key's app; else the body's; else the link's; else the app whose allowed origins hold the
+/// page's origin; else the only app there is.
 enum ClickOwner {
-    static func app(of body: ClickBody, _ exchange: Exchange) throws(APIError) -> App {
+    static func app(of body: ClickBody, _ link: Link?, _ exchange: Exchange) throws(APIError) -> App {
         let origin = exchange.request.field("origin").flatMap(Origin.init)
-        let app = try find(body, exchange, origin)
-        if exchange.key == nil {
+        let app = try find(body, link, exchange, origin)
+        // The link's own page posts for everybody who opens it.
+        let isOwnPage = link != nil && origin?.host.map(app.settings.links.hosts.contains) == true
+        if exchange.key == nil, !isOwnPage {
             guard app.settings.openClicks else { throw .invalidAPIKey }
             try checkOrigin(exchange.request, origin, app)
         }
         return app
     }
 
-    private static func find(_ body: ClickBody, _ exchange: Exchange, _ origin: Origin?) throws(APIError)
-        -> App
-    {
+    private static func find(
+        _ body: ClickBody,
+        _ link: Link?,
+        _ exchange: Exchange,
+        _ origin: Origin?
+    ) throws(APIError) -> App {
         if let id = exchange.key?.app, let app = exchange.directory.app(id) {
             guard body.app == nil || body.app == id.text else {
                 throw .forbidden("The key belongs to another app than the one that \"app\" names")
@@ -32,6 +37,7 @@ enum ClickOwner {
             }
             return app
         }
+        if let link, let app = exchange.directory.app(link.app) { return app }
         if let origin {
             let owners = exchange.directory.apps.filter {
                 !$0.settings.allowedOrigins.isEmpty && $0.settings.allows(origin)

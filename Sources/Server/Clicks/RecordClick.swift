@@ -8,19 +8,17 @@ enum RecordClick {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let body = try ClickBody(exchange.request)
-        let app = try ClickOwner.app(of: body, exchange)
+        let link = try await ClickLink.find(body, exchange, context)
+        let app = try ClickOwner.app(of: body, link, exchange)
         exchange.app = app.id
-        let claims = try ClickClaims(body, exchange, window: window(body, app, context))
-        let destination = try ClickDestination.url(of: body, app: app, key: exchange.key)
+        let claims = try ClickClaims(body, exchange, window: window(body, link, app, context))
+        let stated = try ClickDestination.stated(body, app: app, key: exchange.key)
         let keys = context.keys
-        let device = try ClickDevice(
-            body,
-            claims,
-            app,
-            exchange.request,
-            context.service,
-            keys.server.present
-        )
+        let serverKey = keys.server.present
+        let device = try ClickDevice(body, claims, app, exchange.request, context.service, serverKey)
+        let destination = try ClickDestination(stated: stated, link, body, app, device.platform) { link in
+            serverKey.variantChoice(of: link.id, address: claims.address, userAgent: claims.userAgent)
+        }
         let click = newClick(body, app, claims, destination, device, context, keys, exchange)
         let outcome: RecordOutcome
         do throws(StoreError) {
@@ -28,18 +26,24 @@ enum RecordClick {
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
-        return try answer(outcome, device, keys.server.present, &exchange)
+        return try answer(outcome, device, serverKey, &exchange)
     }
 
-    private static func window(_ body: ClickBody, _ app: App, _ context: LoopContext) -> AttributionWindow {
-        body.window ?? app.settings.window ?? context.service.settings.attributionWindow
+    private static func window(
+        _ body: ClickBody,
+        _ link: Link?,
+        _ app: App,
+        _ context: LoopContext
+    ) -> AttributionWindow {
+        body.window ?? link?.settings.window ?? app.settings.window
+            ?? context.service.settings.attributionWindow
     }
 
     private static func newClick(
         _ body: ClickBody,
         _ app: App,
         _ claims: ClickClaims,
-        _ destination: DeepLinkURL,
+        _ destination: ClickDestination,
         _ device: ClickDevice,
         _ context: LoopContext,
         _ keys: Keyring,
@@ -51,7 +55,7 @@ enum RecordClick {
                 app: app.id,
                 isTest: facts.isTest,
                 fingerprint: device.primary,
-                destinationOrLink: destination.text,
+                destinationOrLink: destination.visited,
                 address: claims.address,
                 userAgent: visitorAgent(claims, device)
             )
@@ -65,7 +69,7 @@ enum RecordClick {
             facts: facts,
             fingerprints: device.fingerprints,
             visit: visit(addressKey),
-            evidence: evidence(body, facts, claims, device, context.service, keys, addressKey),
+            evidence: evidence(body, facts, destination, claims, device, context.service, keys, addressKey),
             idempotency: body.idempotencyKey.map { idempotency(keys.server.present, $0) }
         )
         if let earlier = keys.addresses.keyOfPost(before: exchange.now) {
@@ -87,6 +91,7 @@ enum RecordClick {
     private static func evidence(
         _ body: ClickBody,
         _ facts: Click.Facts,
+        _ destination: ClickDestination,
         _ claims: ClickClaims,
         _ device: ClickDevice,
         _ service: Service,
@@ -95,7 +100,7 @@ enum RecordClick {
     ) -> ClickEvidence {
         let address = service.addressHashes(of: claims.address, addressKey)
         var ids = body.advertisingIDs
-        for id in AdvertisingID.ids(in: facts.destination.queryItems)
+        for id in AdvertisingID.ids(in: facts.destination.queryItems + destination.query)
         where !ids.contains(where: { $0.kind == id.kind }) {
             ids.append(id)
         }
@@ -115,24 +120,26 @@ enum RecordClick {
         _ body: ClickBody,
         _ app: App,
         _ claims: ClickClaims,
-        _ destination: DeepLinkURL,
+        _ destination: ClickDestination,
         _ device: ClickDevice,
         _ context: LoopContext,
         _ exchange: Exchange
     ) -> Click.Facts {
+        let link = destination.link
         let source = SourceSignals(
-            linkItems: destination.queryItems,
+            linkItems: destination.sourceItems,
             source: body.source,
-            utmSource: body.utmSource,
+            utmSource: body.utmSource ?? link?.settings.utm.first { $0.name == "utm_source" }?.value,
             referer: body.referer ?? exchange.request.field("referer"),
             userAgent: claims.userAgent
         ).reading
         return Click.Facts(
             app: app.id,
             isTest: exchange.key?.kind == .test,
-            destination: destination,
-            campaignKey: body.campaignKey,
-            journeyID: body.journeyID ?? JourneyID(at: exchange.now, random: context.service.random),
+            destination: destination.url,
+            campaignKey: body.campaignKey ?? link?.settings.campaignKey,
+            journeyID: body.journeyID ?? link?.settings.journeyID
+                ?? JourneyID(at: exchange.now, random: context.service.random),
             clickedAt: claims.clickedAt,
             recordedAt: exchange.now,
             window: claims.window,
@@ -141,9 +148,11 @@ enum RecordClick {
             platform: device.platform,
             osVersion: device.osVersion,
             browser: BrowserFamily(userAgent: claims.userAgent),
-            metadata: body.metadata,
+            metadata: link.map { LinkMetadata.merged(body.metadata, $0) } ?? body.metadata,
             isRobot: device.isRobot,
-            isContradictory: device.isContradictory
+            isContradictory: device.isContradictory,
+            link: link?.id,
+            variant: destination.variant?.name
         )
     }
 
@@ -166,9 +175,9 @@ enum RecordClick {
         case .duplicate(let first, let sharesFingerprint):
             click = first
             (isNew, isOfFingerprint) = (false, sharesFingerprint)
-        case .linkEnded:
-            // No click names a link yet.
-            throw .internalError(requestID: exchange.requestID)
+        case .linkEnded(let ending):
+            exchange.outcome = ending.rawValue
+            throw .linkEnded(ending)
         }
         exchange.outcome = isNew ? "recorded" : "duplicate"
         let (app, expiresAt) = (click.facts.app, click.facts.expiresAt)

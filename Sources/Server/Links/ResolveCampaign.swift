@@ -3,8 +3,8 @@ internal import HTTPServer
 
 /// `GET /campaign/resolve/{key}` and `GET /resolve/{key}`: newer clients ask what a campaign key stands for.
 ///
-/// Every member of the answer is optional; as long as no link is stored under the key, its name is all that is
-/// known of it.
+/// The newest link with that key tells, of the key's app, or of those that are answered on the host that was asked.
+/// Every member of the answer is optional; without a link, the key is all that is known.
 enum ResolveCampaign {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -12,10 +12,68 @@ enum ResolveCampaign {
         guard let key = CampaignKey(text) else {
             throw .notFound("A campaign key has 1 to \(CampaignKey.maximumLength) characters")
         }
+        let link: Link?
+        do throws(StoreError) {
+            link = try await context.stores.links.liveLink(
+                ofCampaign: key,
+                of: apps(exchange, context),
+                at: exchange.now
+            )?.link
+        } catch {
+            throw APIError(error, requestID: exchange.requestID)
+        }
         var json = JSONWriter()
         json.object { json in
             json.member("keyName", key.text)
+            if let link, let app = exchange.directory.app(link.app) { write(link, of: app, to: &json) }
         }
         return Response(.ok, json: json)
+    }
+
+    private static func apps(_ exchange: Exchange, _ context: LoopContext) -> [AppID] {
+        // Clients that carry a key which is no good any more are not sent away: the answer is to be final.
+        let key = try? Authentication.key(
+            of: exchange.request,
+            for: .anyoneOrKey([.app, .server, .test]),
+            in: exchange.directory,
+            at: exchange.now
+        )
+        if let app = key?.app { return [app] }
+        let host = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
+        let nearest = exchange.directory.apps(onHost: host)
+        // Clients ask on the address of the service, which need not be a link host.
+        return (nearest.isEmpty ? exchange.directory.apps : nearest).map(\.id)
+    }
+
+    /// The journey is left out: it is each click's own.
+    private static func write(_ link: Link, of app: App, to json: inout JSONWriter) {
+        let (settings, links) = (link.settings, app.settings.links)
+        json.member("title", settings.title ?? settings.preview.title)
+        json.member("webUrl", settings.fallbacks.desktop?.text)
+        json.member(
+            "iosUrl",
+            settings.fallbacks.ios?.text ?? links.fallbacks.ios?.text ?? links.apple.storePage
+        )
+        json.member(
+            "androidUrl",
+            settings.fallbacks.android?.text ?? links.fallbacks.android?.text ?? links.android.storePage
+        )
+        json.member("huaweiUrl", settings.fallbacks.huawei?.text ?? links.fallbacks.huawei?.text)
+        json.member("fallbackUrl", links.fallbacks.desktop?.text)
+        json.member("scheme", link.deepLink(nil, on: .ios, of: links)?.text)
+        json.member("iosUniversalUrl", link.url(of: app))
+        if let metadata = LinkMetadata.merged(nil, link) {
+            json.member("metaData") { $0.raw(metadata.utf8) }
+        }
+    }
+}
+
+extension AppleApp {
+    fileprivate var storePage: String? { appStoreID.map { "https://apps.apple.com/app/id\($0)" } }
+}
+
+extension AndroidApp {
+    fileprivate var storePage: String? {
+        package.map { "https://play.google.com/store/apps/details?id=\($0)" }
     }
 }

@@ -16,6 +16,10 @@ package struct APIError: Error, Equatable {
         case keyInURL = "KEY_IN_URL"
         case forbidden = "FORBIDDEN"
         case notFound = "NOT_FOUND"
+        /// A link that leads nowhere any more.
+        case linkEnded = "LINK_ENDED"
+        /// What was asked contradicts what is stored.
+        case conflict = "CONFLICT"
         case methodNotAllowed = "METHOD_NOT_ALLOWED"
         case bodyTooLarge = "BODY_TOO_LARGE"
         case uriTooLong = "URI_TOO_LONG"
@@ -38,6 +42,8 @@ package struct APIError: Error, Equatable {
     package let message: String
     /// The body member, query item or header that is to blame.
     package var field: String?
+    /// All that is wrong, where several things are told at once; the first one is also the error's own.
+    var problems: [FieldProblem] = []
     /// Seconds until another try is worth it.
     var retryAfter: Int?
     var fieldLines: [FieldLine] = []
@@ -85,6 +91,21 @@ extension APIError {
 
     static func notFound(_ message: String, field: String? = nil) -> APIError {
         APIError(status: .notFound, code: .notFound, message: message, field: field)
+    }
+
+    static func conflict(_ message: String, field: String? = nil) -> APIError {
+        APIError(status: .conflict, code: .conflict, message: message, field: field)
+    }
+
+    /// Well-formed JSON of a wrong shape, or with values that are not allowed: all of it at once.
+    static func unprocessable(_ problems: [FieldProblem]) -> APIError {
+        APIError(
+            status: .unprocessableContent,
+            code: .invalidField,
+            message: problems.first?.message ?? "The body is not what this call takes",
+            field: problems.first?.field,
+            problems: problems
+        )
     }
 
     static func methodNotAllowed(allow: String) -> APIError {

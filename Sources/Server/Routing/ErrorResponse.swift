@@ -1,3 +1,4 @@
+internal import Attribution
 internal import HTTPServer
 
 extension Response {
@@ -10,6 +11,18 @@ extension Response {
             json.member("message", error.message)
             if let field = error.field { json.member("field", field) }
             if let retryAfter = error.retryAfter { json.member("retry_after", Int64(retryAfter)) }
+            if !error.problems.isEmpty {
+                json.member("errors") { json in
+                    json.array { json in
+                        for problem in error.problems {
+                            json.object { json in
+                                json.member("field", problem.field)
+                                json.member("message", problem.message)
+                            }
+                        }
+                    }
+                }
+            }
         }
         self.init(error.status, fields: error.fieldLines, contentType: .json, body: json.bytes)
         fields.append(.noStore)

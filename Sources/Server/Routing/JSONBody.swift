@@ -59,6 +59,9 @@ struct JSONBody {
         self.path = path
     }
 
+    /// The object, for whoever knows what its members mean.
+    var members: JSONObject { object }
+
     /// The object as it stands in the body.
     var source: String {
         String(decoding: bytes[object.byteRange], as: UTF8.self)

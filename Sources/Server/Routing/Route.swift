@@ -40,6 +40,7 @@ final class Route: Sendable {
         limitedAs rateLimitClass: RateLimitClass? = nil,
         crossOrigin: Bool = false,
         consumes: Bool = false,
+        needsDirectory: Bool = false,
         _ endpoint: @escaping Endpoint
     ) {
         self.method = method
@@ -50,7 +51,7 @@ final class Route: Sendable {
         self.consumes = consumes
         self.endpoint = endpoint
         name = "\(method.rawValue) \(path)"
-        needsDirectory = if case .anyone = access { crossOrigin } else { true }
+        self.needsDirectory = if case .anyone = access { needsDirectory || crossOrigin } else { true }
     }
 
     /// The same row once more: loops that count references to one take turns at it.

@@ -16,25 +16,7 @@ enum JSONLayout {
 
     static func text(_ value: JSONValue) -> String {
         var json = JSONWriter(isPretty: true)
-        write(value, to: &json)
+        json.value(value)
         return json.text
-    }
-
-    private static func write(_ value: JSONValue, to json: inout JSONWriter) {
-        switch value {
-        case .null: json.null()
-        case .bool(let flag): json.value(flag)
-        case .number(let number): json.raw(number.text.utf8)
-        case .string(let text): json.value(text)
-        case .array(let values):
-            json.array { json in for value in values { write(value, to: &json) } }
-        case .object(let object):
-            json.object { json in
-                for member in object.members {
-                    json.name(member.name)
-                    write(member.value, to: &json)
-                }
-            }
-        }
     }
 }

@@ -44,7 +44,7 @@ enum AppListing {
     /// As in `{"app":{…}}`.
     static func json(_ app: App) -> String {
         var json = JSONWriter()
-        json.object { $0.member("app") { write(app, to: &$0) } }
+        json.object { $0.member("app") { AppBody.write(app, to: &$0) } }
         return json.text
     }
 
@@ -54,35 +54,10 @@ enum AppListing {
         json.object { json in
             json.member("apps") { json in
                 json.array { json in
-                    for app in apps { write(app, to: &json) }
+                    for app in apps { AppBody.write(app, to: &json) }
                 }
             }
         }
         return json.text
-    }
-
-    private static func write(_ app: App, to json: inout JSONWriter) {
-        json.object { json in
-            json.member("id", app.id.text)
-            json.member("name", app.settings.name)
-            json.member("open_clicks", app.settings.openClicks)
-            json.member("allowed_origins") { write(app.settings.allowedOrigins, to: &$0) }
-            json.member("destinations") { write(app.settings.destinations, to: &$0) }
-            json.member("attribution_window", app.settings.window?.seconds)
-            json.member("localizations") { write(app.settings.localizations, to: &$0) }
-            json.member("development_language", app.settings.developmentLanguage)
-            json.member("matching", app.settings.policy.rule.rawValue)
-            json.member("minimum_confidence", app.settings.policy.minimumConfidence)
-            json.member("on_ambiguity", app.settings.policy.onAmbiguity.rawValue)
-            json.member("fingerprinting", app.settings.policy.usesFingerprints)
-            json.member("default_link", app.settings.defaultLink?.text)
-            json.member("created_at", app.createdAt.iso8601)
-        }
-    }
-
-    private static func write(_ texts: [String], to json: inout JSONWriter) {
-        json.array { json in
-            for text in texts { json.value(text) }
-        }
     }
 }

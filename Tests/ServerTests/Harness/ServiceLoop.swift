@@ -28,7 +28,8 @@ actor ServiceLoop {
                 apps: session,
                 statistics: session,
                 learning: session,
-                checks: session
+                checks: session,
+                links: session
             ) { session.endTurn() }
         )
     }

@@ -1,0 +1,43 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /admin/api/apps`: the apps, the oldest first.
+enum ListApps {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let apps = exchange.directory.apps
+        var json = JSONWriter()
+        json.object { json in
+            json.member("apps") { json in
+                json.array { json in for app in apps { AppBody.write(app, to: &json) } }
+            }
+        }
+        return Response(.ok, json: json)
+    }
+}
+
+/// `GET /admin/api/apps/{id}`: one app.
+enum ShowApp {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let app = try exchange.appOfPath()
+        exchange.app = app.id
+        return response(app)
+    }
+
+    static func response(_ app: App) -> Response {
+        var json = JSONWriter()
+        AppBody.write(app, to: &json)
+        return Response(.ok, json: json)
+    }
+}
+
+extension Exchange {
+    /// The app that the path names by its id.
+    func appOfPath() throws(APIError) -> App {
+        guard let app = parameter.flatMap({ AppID($0) }).flatMap(directory.app) else {
+            throw .notFound("There is no such app; GET /admin/api/apps lists them")
+        }
+        return app
+    }
+}

@@ -1,0 +1,12 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /admin/api/links/{id}`: one link, with what was counted of it.
+enum ShowLink {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let listing = try await context.link(of: exchange)
+        exchange.app = listing.link.app
+        return context.answer(listing, .ok, exchange)
+    }
+}

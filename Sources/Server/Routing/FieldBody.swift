@@ -1,0 +1,113 @@
+internal import Attribution
+internal import HTTPServer
+
+/// Fields of a link or an app in JSON, read into their texts.
+struct FieldBody<Field: SettingField> {
+    private(set) var fields: FieldTexts<Field>
+    private(set) var problems: [FieldProblem] = []
+
+    /// - Parameters:
+    ///   - object: the body; `null` clears a field.
+    ///   - fields: what is set so far.
+    ///   - others: members that are no fields and that somebody else reads.
+    init(_ object: JSONObject, over fields: FieldTexts<Field>, besides others: Set<String>) {
+        self.fields = fields
+        for member in object.members where !others.contains(member.name) {
+            guard let field = Field(rawValue: member.name) else {
+                let known = Field.allCases.map(\.rawValue).joined(separator: ", ")
+                problems.append(
+                    FieldProblem(member.name, "\(member.name) can not be set here; what can is \(known).")
+                )
+                continue
+            }
+            set(field, member.value)
+        }
+    }
+
+    private mutating func set(_ field: Field, _ value: JSONValue) {
+        guard !value.isNull else {
+            fields.set(field, nil)
+            return
+        }
+        guard let texts = Self.texts(field.kind, value) else {
+            problems.append(
+                FieldProblem(field, "\(field.rawValue) must be \(Self.form(field.kind)), or null.")
+            )
+            return
+        }
+        fields[field] = texts
+    }
+
+    private static func texts(_ kind: SettingFieldKind, _ value: JSONValue) -> [String]? {
+        switch kind {
+        case .text: return value.string.map { [$0] }
+        case .number: return value.int64.map { [String($0)] }
+        case .flag: return value.bool.map { [String($0)] }
+        case .object:
+            guard value.object != nil else { return nil }
+            var json = JSONWriter()
+            json.value(value)
+            return [json.text]
+        case .list: return all(value, \.string)
+        case .variants: return all(value, variant)
+        }
+    }
+
+    /// Nil unless each element is what `read` wants.
+    private static func all(_ value: JSONValue, _ read: (JSONValue) -> String?) -> [String]? {
+        guard let values = value.array else { return nil }
+        let texts = values.compactMap(read)
+        return texts.count == values.count ? texts : nil
+    }
+
+    private static func variant(_ value: JSONValue) -> String? {
+        if let text = value.string { return text }
+        guard let object = value.object, let name = object["name"]?.string,
+            let weight = object["weight"]?.int64, let destination = object["destination"]?.string
+        else { return nil }
+        return "\(name) \(weight) \(destination)"
+    }
+
+    private static func form(_ kind: SettingFieldKind) -> String {
+        switch kind {
+        case .text: "a text"
+        case .number: "a whole number"
+        case .flag: "true or false"
+        case .object: "a JSON object"
+        case .list: "a list of texts"
+        case .variants: "a list of objects with name, weight and destination"
+        }
+    }
+}
+
+extension JSONWriter {
+    /// The fields that are set, each in its form; variants are for whoever knows their counts.
+    mutating func members<Field: SettingField>(of fields: FieldTexts<Field>) {
+        for (field, texts) in fields.all {
+            switch field.kind {
+            case .text: member(field.rawValue, texts.first)
+            case .number: member(field.rawValue, texts.first.flatMap { Int64($0) })
+            case .flag: member(field.rawValue, texts.first == "true")
+            case .object: member(field.rawValue) { json in json.raw((texts.first ?? "{}").utf8) }
+            case .list: member(field.rawValue, texts)
+            case .variants: break
+            }
+        }
+    }
+
+    /// A list of texts.
+    public mutating func member(_ name: String, _ texts: [String]) {
+        member(name) { json in
+            json.array { json in for text in texts { json.value(text) } }
+        }
+    }
+}
+
+extension Exchange {
+    /// The body of an admin call.
+    ///
+    /// - Throws: 415, 400 for what is no JSON, 422 for JSON that is no object.
+    func adminBody() throws(APIError) -> JSONObject {
+        try JSONBody(request, accepting: ["application/json"]).members
+    }
+}

@@ -1,0 +1,64 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+@Suite("Apps over the admin API")
+struct AppsTests {
+    @Test("are listed and shown with their link settings")
+    func shows() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let one = await service.admin(.get, "/apps/\(service.app.text)")
+        #expect(one.status == 200)
+        for text in [
+            #""name":"Shop""#, #""link_hosts":["go.shop.example"]"#, #""web_hosts":["shop.example"]"#,
+            #""ios_scheme":"myapp""#, #""ios_store_id":"1234567890""#,
+            #""android_package":"com.example.shop""#,
+        ] {
+            #expect(one.text.contains(text), "\(text)")
+        }
+        #expect(await service.admin(.get, "/apps").text == "{\"apps\":[\(one.text)]}")
+        #expect(await service.admin(.get, "/apps/app_x").status == 404)
+    }
+
+    @Test("change the link settings that are named, at once, and leave the rest")
+    func patch() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let path = "/apps/\(service.app.text)"
+        let changed = await service.admin(
+            .patch,
+            path,
+            #"{"link_hosts":["GO2.shop.example"],"ios_team":"ABCDE12345","web_credentials":true,"ios_store_id":null}"#
+        )
+        #expect(changed.status == 200, "\(changed.text)")
+        for text in [
+            #""link_hosts":["go2.shop.example"]"#, #""ios_team":"ABCDE12345""#, #""web_credentials":true"#,
+            #""android_package":"com.example.shop""#, #""name":"Shop""#,
+        ] {
+            #expect(changed.text.contains(text), "\(text)")
+        }
+        #expect(!changed.text.contains("ios_store_id"))
+        #expect(await service.admin(.get, path).text == changed.text)
+        let link = await service.admin(.post, "/links", #"{"slug":"a","destination":"myapp://x"}"#)
+        #expect(link.member("url") == "https://go2.shop.example/a")
+    }
+
+    @Test(
+        "are refused what is wrong or is not theirs, all of it at once",
+        arguments: [
+            (#"{"link_hosts":["https://x.example"]}"#, "link_hosts"),
+            (#"{"link_hosts":"x.example"}"#, "link_hosts"),
+            (#"{"ios_team":"x"}"#, "ios_team"), (#"{"ios_scheme":"https"}"#, "ios_scheme"),
+            (#"{"android_certificates":["AB"]}"#, "android_certificates"), (#"{"name":"x"}"#, "name"),
+            (#"{"icon":"http://x.example/i"}"#, "icon"), (#"{"web_credentials":"yes"}"#, "web_credentials"),
+        ]
+    )
+    func refuses(body: String, field: String) async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let before = await service.admin(.get, "/apps").text
+        let answer = await service.admin(.patch, "/apps/\(service.app.text)", body)
+        #expect(answer.status == 422, "\(answer.text)")
+        #expect(answer.member("field") == field)
+        #expect(await service.admin(.get, "/apps").text == before)
+    }
+}

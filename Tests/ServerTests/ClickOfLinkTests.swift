@@ -1,0 +1,261 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+private let hex = String(repeating: "ab", count: 32)
+
+@Suite("A click of a link")
+struct ClickOfLinkTests {
+    private static func body(_ slug: String, fingerprint: String = hex, _ more: String = "") -> String {
+        #"{"fingerprint":"\#(fingerprint)","link":"\#(slug)"\#(more)}"#
+    }
+
+    @Test(
+        "brings what the link says to the first launch: destination, campaign, journey, source, metadata, window"
+    )
+    func answer() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(
+            #"{"slug":"summer25","destination":"myapp://promo/item","campaign_key":"SUMMER25","jid":"j_own","#
+                + #""source":"Instagram","utm_source":"ig","utm_medium":"social","referral_code":"AYSE","#
+                + #""metadata":{"offer":[1,2.50]},"attribution_window_seconds":7200}"#
+        )
+        let click = await service.click(Self.body("summer25"))
+        #expect(click.status == 201, "\(click.text)")
+        let expiry = service.clock.now.advanced(byMilliseconds: 7_200_000)
+        #expect(click.member("expires_at") == expiry.iso8601)
+        await service.play(
+            Step(
+                name: "first launch",
+                path: "/v1/deferred-deeplink",
+                query: "fingerprint=\(hex)",
+                fields: service.bearer(.app),
+                status: 200,
+                holds: [
+                    #""status":"match""#,
+                    #""url":"myapp://promo/item?source=instagram&keyName=SUMMER25&jid=j_own""#,
+                    #""campaignKey":"SUMMER25""#, #""jid":"j_own""#, #""attributionWindow":7200"#,
+                    #""metadata":{"offer":[1,2.50],"utm_source":"ig","utm_medium":"social","referral_code":"AYSE"}"#,
+                ]
+            )
+        )
+        let listing = await service.admin(.get, "/links")
+        #expect(listing.text.contains(#""clicks":1,"robots":0,"matches":1"#))
+    }
+
+    @Test("says itself what it says: campaign, journey, window, metadata member by member")
+    func bodyWins() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(
+            #"{"slug":"a","destination":"myapp://x","campaign_key":"LINK","jid":"link","utm_source":"ig","#
+                + #""metadata":{"a":"link","b":"link"},"attribution_window_seconds":7200}"#
+        )
+        let click = await service.click(
+            Self.body(
+                "a",
+                #","campaign_key":"BODY","jid":"body","attribution_window_seconds":60,"metadata":{"a":"body"}"#
+            )
+        )
+        #expect(click.status == 201)
+        let match = await service.check(hex)
+        for text in [
+            #""campaignKey":"BODY""#, #""jid":"body""#, #""attributionWindow":60"#,
+            #""metadata":{"a":"body","b":"link","utm_source":"ig"}"#,
+        ] {
+            #expect(match.text.contains(text), "\(text) in \(match.text)")
+        }
+    }
+
+    @Test("gets a journey of its own where the link has none")
+    func journeys() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        var journeys: Set<String> = []
+        for number in 1...3 {
+            let fingerprint = String(repeating: "\(number)", count: 64)
+            await service.click(Self.body("a", fingerprint: fingerprint))
+            journeys.insert(try #require(await service.check(fingerprint).member("jid")))
+        }
+        #expect(journeys.count == 3)
+    }
+
+    @Test("leads where the visitor's platform belongs")
+    func platforms() async throws {
+        var settings = LinkScenario.shop
+        settings.links.android.scheme = "droidapp"
+        let service = try await TestService(settings)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"/p/1"}"#)
+        for (platform, url) in [
+            ("ios", "myapp://p/1"), ("android", "droidapp://p/1"), ("other", "myapp://p/1"),
+        ] {
+            await service.click(
+                Self.body("a", fingerprint: hex, #","platform":"\#(platform)","jid":"\#(platform)""#)
+            )
+            #expect(service.watch.click?.facts.destination.text == url)
+            service.clock.advance(seconds: 60)
+        }
+    }
+
+    @Test("takes parameters of the tapped address along that are on the link's list, and its source from all")
+    func query() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(
+            #"{"slug":"a","destination":"myapp://x?a=1","pass_parameters":["gclid","a"]}"#
+        )
+        await service.click(
+            Self.body(
+                "a",
+                #","query":"?gclid=x%20%26y&a=2&evil=1&fbclid=1&idfa=6D92078A-8246-4BA4-AE5B-76104861E7DC""#
+            )
+        )
+        let facts = try #require(service.watch.click?.facts)
+        #expect(facts.destination.text == "myapp://x?a=1&gclid=x%20%26y")
+        #expect(facts.source == .facebook)
+        #expect(service.watch.click?.evidence.advertisingIDs.count == 1)
+    }
+
+    @Test("gets one of the variants, for one visitor the same, or the one that its page has shown")
+    func variants() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(
+            #"{"slug":"a","variants":[{"name":"x","weight":1,"destination":"/x"},"#
+                + #"{"name":"y","weight":1,"destination":"/y"}]}"#
+        )
+        var names: Set<String> = []
+        for number in 0..<40 {
+            let peer = PeerAddress(ipv4: 0x0800_0000 + UInt32(number), port: 1)
+            var own: Set<String> = []
+            for fingerprint in ["c", "d"] {
+                let text = String(repeating: fingerprint, count: 64)
+                let click = await service.click(Self.body("a", fingerprint: text), peer: peer)
+                #expect(click.status == 201)
+                let facts = try #require(service.watch.click?.facts)
+                #expect(facts.destination.text == "myapp://\(facts.variant ?? "")")
+                own.insert(try #require(facts.variant))
+            }
+            #expect(own.count == 1)
+            names.formUnion(own)
+            let wanted = own == ["x"] ? "y" : "x"
+            await service.click(
+                Self.body("a", fingerprint: String(repeating: "e", count: 64), #","variant":"\#(wanted)""#),
+                peer: peer
+            )
+            #expect(service.watch.click?.facts.variant == wanted)
+        }
+        #expect(names == ["x", "y"])
+        let unknown = Self.body("a", fingerprint: String(repeating: "f", count: 64), #","variant":"z""#)
+        #expect(await service.click(unknown).status == 201)
+        #expect(["x", "y"].contains(service.watch.click?.facts.variant))
+        let listing = await service.admin(.get, "/links").text
+        #expect(listing.contains(#""clicks":121"#), "\(listing)")
+    }
+
+    @Test("of a robot or a preview is counted apart and never matched")
+    func robots() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x","maximum_clicks":1}"#)
+        for fields in [["User-Agent": "facebookexternalhit/1.1"], ["Purpose": "prefetch"]] {
+            #expect(await service.click(Self.body("a"), fields: fields).status == 201)
+            service.clock.advance(seconds: 60)
+        }
+        #expect(await service.check(hex).text.contains("no_match"))
+        #expect(await service.admin(.get, "/links").text.contains(#""clicks":0,"robots":2,"matches":0"#))
+        #expect(await service.click(Self.body("a"), fields: ["User-Agent": "B/1"]).status == 201)
+    }
+
+    @Test("of an unknown link is 404, of one that has ended 410; nothing is recorded")
+    func ended() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let soon = service.clock.now.advanced(byMilliseconds: 30_000).iso8601
+        let archived = try await service.makeLink(#"{"slug":"archived","destination":"myapp://x"}"#)
+        _ = try await service.makeLink(
+            #"{"slug":"expiring","destination":"myapp://x","expires_at":"\#(soon)"}"#
+        )
+        _ = try await service.makeLink(#"{"slug":"once","destination":"myapp://x","maximum_clicks":1}"#)
+        await service.admin(.post, "/links/\(archived)/archive")
+        #expect(await service.click(Self.body("once")).status == 201)
+        // The same visitor's repeated post is the click that was recorded.
+        #expect(await service.click(Self.body("once")).status == 200)
+        service.clock.advance(seconds: 60)
+        for slug in ["archived", "expiring", "once"] {
+            let answer = await service.click(Self.body(slug, fingerprint: String(repeating: "9", count: 64)))
+            #expect(answer.status == 410, "\(slug)")
+            #expect(answer.member("error_code") == "LINK_ENDED")
+            #expect(answer.member("field") == "link")
+        }
+        for slug in ["unknown", "ONCE", "", "a b", "../once", String(repeating: "x", count: 2048)] {
+            let answer = await service.click(Self.body(slug))
+            #expect(answer.status == (slug.isEmpty ? 400 : 404), "\(slug)")
+        }
+        #expect(try await service.totals()[.clicks] == 1)
+    }
+
+    @Test("may lead where the operator stored it, and what it brings itself only where the app allows")
+    func strangers() async throws {
+        var settings = LinkScenario.shop
+        settings.destinations = ["myapp://"]
+        let service = try await TestService(settings)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"https://shop.example/x"}"#)
+        #expect(await service.click(Self.body("a")).status == 201)
+        #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
+        let planted = await service.click(Self.body("a", #","deeplink_url":"https://evil.example/x""#))
+        #expect(planted.status == 400)
+        #expect(planted.member("error_code") == "INVALID_URL")
+        // Nor by a parameter of the tapped address.
+        let query = #","query":"link=https://evil.example&deeplink_url=evil://x""#
+        await service.click(Self.body("a", fingerprint: String(repeating: "7", count: 64), query))
+        #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
+    }
+
+    @Test("needs no key from the link's own page, whatever the app wants of other pages")
+    func ownPage() async throws {
+        var settings = LinkScenario.shop
+        settings.openClicks = false
+        settings.allowedOrigins = ["https://shop.example"]
+        let service = try await TestService(settings)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        #expect(await service.click(Self.body("a")).status == 401)
+        #expect(await service.click(Self.body("a"), fields: ["Origin": "https://evil.example"]).status == 401)
+        #expect(
+            await service.click(Self.body("a"), fields: ["Origin": "https://go.shop.example"]).status == 201
+        )
+        // Without a link it is a page like any other.
+        let plain = #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://x"}"#
+        #expect(await service.click(plain, fields: ["Origin": "https://go.shop.example"]).status == 401)
+    }
+
+    @Test(
+        "is of the app whose link host was asked, of the key's or the named app, else of the only one that has it"
+    )
+    func owners() async throws {
+        let service = try await TestService(LinkScenario.shop, trustedProxies: ["127.0.0.1/32"])
+        var second = AppLinks()
+        second.hosts = ["go.other.example"].compactMap { LinkHost($0) }
+        let other = try await service.addApp(App.Settings(name: "Other", links: second))
+        _ = try await service.makeLink(
+            #"{"app":"\#(service.app.text)","slug":"a","destination":"myapp://x"}"#
+        )
+        _ = try await service.makeLink(#"{"app":"\#(other.app.text)","slug":"a","destination":"other://x"}"#)
+        _ = try await service.makeLink(#"{"app":"\#(other.app.text)","slug":"b","destination":"other://x"}"#)
+        func owner(_ slug: String, _ fields: [String: String], _ more: String = "") async -> AppID? {
+            service.clock.advance(seconds: 60)
+            service.watch.click = nil
+            await service.click(Self.body(slug, more), fields: fields)
+            return service.watch.click?.facts.app
+        }
+        #expect(await owner("a", ["Host": "go.shop.example"]) == service.app)
+        #expect(await owner("a", ["Host": "GO.other.example:443"]) == other.app)
+        #expect(await owner("a", ["Host": "inside", "X-Forwarded-Host": "go.other.example"]) == other.app)
+        #expect(await owner("a", other.bearer) == other.app)
+        #expect(await owner("a", [:], #","app":"\#(other.app.text)""#) == other.app)
+        #expect(await owner("b", ["Host": "api.example"]) == other.app)
+        // Several have it, and nothing tells which is meant.
+        #expect(await owner("a", ["Host": "api.example"]) == nil)
+        let unclear = await service.click(Self.body("a"), fields: ["Host": "api.example"])
+        #expect(unclear.status == 400)
+        #expect(unclear.member("field") == "app")
+        // Another app's link is none of the key's app.
+        #expect(await service.click(Self.body("b"), fields: service.bearer(.app)).status == 404)
+    }
+}

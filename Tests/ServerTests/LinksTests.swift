@@ -1,0 +1,303 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+@Suite("Links over the admin API")
+struct LinksTests {
+    @Test("are made, shown and listed with every field as it was sent")
+    func roundTrip() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let members = [
+            #""title":"Yaz""#, #""destination":"myapp://promo/item""#,
+            #""desktop_url":"https://shop.example/""#,
+            #""campaign_key":"SUMMER25""#, #""source":"instagram""#, #""utm_source":"ig""#,
+            #""metadata":{"a":[1,2.50,{"b":null}],"c":"é"}"#, #""attribution_window_seconds":3600"#,
+            #""expires_at":"2027-01-01T00:00:00.000Z""#, #""maximum_clicks":10"#, #""preview_title":"Yaz""#,
+            #""pasteboard":true"#, #""pass_parameters":["gclid"]"#, #""tags":["a","b c"]"#,
+            ##""qr_foreground":"#112233""##,
+        ]
+        let made = await service.admin(
+            .post,
+            "/links",
+            "{\"slug\":\"summer25\",\(members.joined(separator: ",")),\"variants\":[{\"name\":\"x\",\"weight\":3,\"destination\":\"/x\"}]}"
+        )
+        #expect(made.status == 201)
+        for text in members { #expect(made.text.contains(text), "\(text)") }
+        #expect(made.member("url") == "https://go.shop.example/summer25")
+        #expect(
+            made.text.contains(
+                #""variants":[{"name":"x","weight":3,"destination":"/x","clicks":0,"matches":0}]"#
+            )
+        )
+        let id = try #require(made.member("id"))
+        #expect(id.hasPrefix("lnk_"))
+        #expect(await service.admin(.get, "/links/\(id)").text == made.text)
+        #expect(await service.admin(.get, "/links").text == "{\"links\":[\(made.text)],\"next\":null}")
+        // What a client has read it may send back.
+        let patched = await service.admin(.patch, "/links/\(id)", made.text)
+        #expect(patched.status == 200, "\(patched.text)")
+    }
+
+    @Test("get a slug that nobody guesses where none is chosen")
+    func madeSlug() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        var slugs: Set<String> = []
+        for _ in 0..<10 {
+            let answer = await service.admin(.post, "/links", #"{"destination":"myapp://x"}"#)
+            let slug = try #require(answer.member("slug"))
+            #expect(slug.count == 11)
+            slugs.insert(slug)
+        }
+        #expect(slugs.count == 10)
+    }
+
+    @Test(
+        "are refused with 422, the field and what to do",
+        arguments: [
+            (#"{}"#, "destination"), (#"{"destination":"myapp:///x"}"#, "destination"),
+            (#"{"destination":"https://shop.example/"}"#, "destination"),
+            (#"{"destination":"javascript:alert(1)"}"#, "destination"),
+            (#"{"destination":"https://evil.example/x"}"#, "destination"),
+            (#"{"destination":"http://shop.example/x"}"#, "destination"),
+            (#"{"destination":"other://x"}"#, "destination"), (#"{"destination":5}"#, "destination"),
+            (#"{"destination":"myapp://x","desktop_url":"https://evil.example/"}"#, "desktop_url"),
+            (#"{"destination":"myapp://x","slug":"admin"}"#, "slug"),
+            (#"{"destination":"myapp://x","slug":"a b"}"#, "slug"),
+            (#"{"destination":"myapp://x","slug":5}"#, "slug"),
+            (#"{"destination":"myapp://x","app":"app_1"}"#, "app"),
+            (#"{"destination":"myapp://x","app":1}"#, "app"),
+            (#"{"destination":"myapp://x","attribution_window_seconds":59}"#, "attribution_window_seconds"),
+            (#"{"destination":"myapp://x","attribution_window_seconds":"60"}"#, "attribution_window_seconds"),
+            (#"{"destination":"myapp://x","maximum_clicks":0}"#, "maximum_clicks"),
+            (#"{"destination":"myapp://x","expires_at":"2001-01-01T00:00:00Z"}"#, "expires_at"),
+            (#"{"destination":"myapp://x","metadata":[1]}"#, "metadata"),
+            (#"{"destination":"myapp://x","metadata":"{}"}"#, "metadata"),
+            (#"{"destination":"myapp://x","pasteboard":"true"}"#, "pasteboard"),
+            (#"{"destination":"myapp://x","tags":"a"}"#, "tags"),
+            (#"{"destination":"myapp://x","tags":[1]}"#, "tags"),
+            (
+                #"{"destination":"myapp://x","variants":[{"name":"a","weight":"1","destination":"/a"}]}"#,
+                "variants"
+            ),
+            (#"{"variants":[{"name":"a b","weight":1,"destination":"/a"}]}"#, "variants"),
+            (#"{"destination":"myapp://x","destinaton":"myapp://x"}"#, "destinaton"),
+            (
+                #"{"destination":"myapp://x","preview_title":""# + String(repeating: "x", count: 251)
+                    + #""}"#,
+                "preview_title"
+            ),
+        ]
+    )
+    func refuses(body: String, field: String) async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let answer = await service.admin(.post, "/links", body)
+        #expect(answer.status == 422, "\(answer.text)")
+        #expect(answer.member("error_code") == "INVALID_FIELD")
+        #expect(answer.member("field") == field)
+        #expect(answer.member("message")?.hasSuffix(".") == true)
+        #expect(await service.admin(.get, "/links").text == #"{"links":[],"next":null}"#)
+    }
+
+    @Test("are told everything that is wrong at once")
+    func tellsAll() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let answer = await service.admin(
+            .post,
+            "/links",
+            #"{"slug":"v1/x","destination":"myapp:///x","metadata":3,"unknown":1,"maximum_clicks":0}"#
+        )
+        #expect(answer.status == 422)
+        for field in ["slug", "destination", "metadata", "unknown", "maximum_clicks"] {
+            #expect(answer.text.contains(#"{"field":"\#(field)","message":""#), "\(field)")
+        }
+    }
+
+    @Test("are no JSON, no object or of another type: 400 and 415")
+    func malformed() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        #expect(await service.admin(.post, "/links", "{").status == 400)
+        #expect(await service.admin(.post, "/links", "[]").status == 400)
+        let text = await service.send(
+            .post,
+            "/admin/api/links",
+            fields: service.bearer(.admin).merging(["Content-Type": "text/plain"]) { $1 },
+            body: "{}"
+        )
+        #expect(text.status == 415)
+    }
+
+    @Test("take an admin key and no other")
+    func authentication() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let id = try await service.makeLink(#"{"destination":"myapp://x"}"#)
+        let calls: [(HTTPServer.Method, String)] = [
+            (.get, "/links"), (.post, "/links"), (.get, "/links/\(id)"), (.patch, "/links/\(id)"),
+            (.delete, "/links/\(id)"), (.post, "/links/\(id)/archive"), (.post, "/links/\(id)/restore"),
+            (.get, "/apps"), (.get, "/apps/\(service.app.text)"), (.patch, "/apps/\(service.app.text)"),
+        ]
+        for (method, path) in calls {
+            for kind in [KeyKind.app, .server, .test] {
+                let answer = await service.send(method, "/admin/api" + path, fields: service.bearer(kind))
+                #expect(answer.status == 403, "\(method) \(path)")
+            }
+            #expect(await service.send(method, "/admin/api" + path).status == 401)
+        }
+        #expect(await service.admin(.get, "/links/\(id)").status == 200)
+    }
+
+    @Test("change what is named and leave the rest; null takes away; slug and app stay")
+    func patch() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let id = try await service.makeLink(
+            #"{"slug":"a","destination":"myapp://x","title":"Old","tags":["a"],"campaign_key":"S"}"#
+        )
+        let changed = await service.admin(
+            .patch,
+            "/links/\(id)",
+            #"{"title":"New","tags":null,"utm_source":"ig"}"#
+        )
+        #expect(changed.status == 200)
+        for text in [#""title":"New""#, #""utm_source":"ig""#, #""campaign_key":"S""#, #""slug":"a""#] {
+            #expect(changed.text.contains(text))
+        }
+        #expect(!changed.text.contains("tags"))
+        for body in [
+            #"{"slug":"b"}"#, #"{"app":"app_x"}"#, #"{"destination":null}"#, #"{"destination":"x"}"#,
+        ] {
+            #expect(await service.admin(.patch, "/links/\(id)", body).status == 422, "\(body)")
+        }
+        #expect(await service.admin(.get, "/links/\(id)").text == changed.text)
+        let unknown = LinkID(high: 1, low: 1).text
+        for path in ["/links/\(unknown)", "/links/x", "/links/\(service.app.text)"] {
+            #expect(await service.admin(.patch, path, "{}").status == 404)
+            #expect(await service.admin(.get, path).status == 404)
+            #expect(await service.admin(.delete, path).status == 404)
+            #expect(await service.admin(.post, path + "/archive").status == 404)
+        }
+    }
+
+    @Test("that have expired can still be changed otherwise")
+    func patchExpired() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let soon = service.clock.now.advanced(byMilliseconds: 1000).iso8601
+        let id = try await service.makeLink(#"{"destination":"myapp://x","expires_at":"\#(soon)"}"#)
+        service.clock.advance(seconds: 2)
+        #expect(await service.admin(.get, "/links/\(id)").member("ending") == "expired")
+        #expect(await service.admin(.patch, "/links/\(id)", #"{"title":"T"}"#).status == 200)
+        #expect(
+            await service.admin(.patch, "/links/\(id)", #"{"expires_at":"2001-01-01T00:00:00Z"}"#).status
+                == 422
+        )
+        #expect(await service.admin(.patch, "/links/\(id)", #"{"expires_at":null}"#).member("ending") == nil)
+    }
+
+    @Test("have a slug once on a link host, and once on each other one")
+    func conflicts() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let again = await service.admin(.post, "/links", #"{"slug":"a","destination":"myapp://y"}"#)
+        #expect(again.status == 409)
+        #expect(again.member("error_code") == "CONFLICT")
+        #expect(again.member("field") == "slug")
+        let other = try await service.addApp(App.Settings(name: "Other"))
+        #expect(await service.admin(.post, "/links", #"{"slug":"a","destination":"o://x"}"#).status == 422)
+        let body = #"{"app":"\#(other.app.text)","slug":"a","destination":"o://x"}"#
+        #expect(await service.admin(.post, "/links", body).status == 201)
+    }
+
+    @Test("are archived, restored and deleted; deleted only where nobody clicked")
+    func life() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let id = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let archived = await service.admin(.post, "/links/\(id)/archive")
+        #expect(archived.status == 200)
+        #expect(archived.member("archived_at") != nil)
+        #expect(archived.member("ending") == "archived")
+        #expect(
+            await service.admin(.post, "/links/\(id)/archive").member("archived_at")
+                == archived.member("archived_at")
+        )
+        #expect(await service.admin(.get, "/links").text == #"{"links":[],"next":null}"#)
+        #expect(await service.admin(.get, "/links", query: "archived=true").text.contains(id))
+        #expect(await service.admin(.post, "/links/\(id)/restore").member("archived_at") == nil)
+        #expect(await service.admin(.get, "/links").text.contains(id))
+        let clicked = await service.click(
+            #"{"fingerprint":"\#(String(repeating: "a", count: 64))","link":"a"}"#
+        )
+        #expect(clicked.status == 201, "\(clicked.text)")
+        let refused = await service.admin(.delete, "/links/\(id)")
+        #expect(refused.status == 409)
+        #expect(refused.member("message")?.contains("archive") == true)
+        let fresh = try await service.makeLink(#"{"slug":"b","destination":"myapp://x"}"#)
+        #expect(await service.admin(.delete, "/links/\(fresh)").status == 204)
+        #expect(await service.admin(.get, "/links/\(fresh)").status == 404)
+    }
+
+    @Test("are listed by words, tags, campaign, app and archive, page by page")
+    func lists() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        for number in 1...5 {
+            _ = try await service.makeLink(
+                #"{"slug":"n\#(number)","destination":"myapp://p\#(number)","#
+                    + #""tags":["t\#(number % 2)"],"campaign_key":"C\#(number % 3)"}"#
+            )
+        }
+        func slugs(_ query: String) async -> [String] {
+            let text = await service.admin(.get, "/links", query: query).text
+            return text.matches(of: #/"slug":"([^"]*)"/#).map { String($0.output.1) }
+        }
+        #expect(await slugs("") == ["n5", "n4", "n3", "n2", "n1"])
+        #expect(await slugs("tag=t1") == ["n5", "n3", "n1"])
+        #expect(await slugs("campaign=C2") == ["n5", "n2"])
+        #expect(await slugs("search=P4") == ["n4"])
+        #expect(await slugs("app=\(service.app.text)&limit=2") == ["n5", "n4"])
+        #expect(await slugs("archived=true") == [])
+        let first = await service.admin(.get, "/links", query: "limit=3")
+        let next = try #require(first.member("next"))
+        #expect(await slugs("limit=3&before=\(next)") == ["n2", "n1"])
+        for query in ["limit=0", "limit=1001", "archived=x", "before=x", "app=app_x"] {
+            #expect(await service.admin(.get, "/links", query: query).status == 400, "\(query)")
+        }
+    }
+
+    @Test("tell newer clients what a campaign key stands for: the newest link that leads somewhere")
+    func campaigns() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(
+            #"{"slug":"old","destination":"myapp://old","campaign_key":"S 1","title":"Old"}"#
+        )
+        let id = try await service.makeLink(
+            #"{"slug":"new","destination":"/p/1","campaign_key":"S 1","title":"Yaz","jid":"j1","#
+                + #""desktop_url":"https://shop.example/d","metadata":{"a":1},"utm_source":"ig"}"#
+        )
+        for path in ["/campaign/resolve/S%201", "/resolve/S%201"] {
+            await service.play(
+                Step(
+                    name: path,
+                    path: path,
+                    status: 200,
+                    holds: [
+                        #""keyName":"S 1""#, #""title":"Yaz""#, #""scheme":"myapp://p/1""#,
+                        #""webUrl":"https://shop.example/d""#,
+                        #""iosUrl":"https://apps.apple.com/app/id1234567890""#,
+                        #""androidUrl":"https://play.google.com/store/apps/details?id=com.example.shop""#,
+                        #""iosUniversalUrl":"https://go.shop.example/new""#,
+                        #""metaData":{"a":1,"utm_source":"ig"}"#,
+                    ],
+                    lacks: ["_id", "created_at", "jid", "lnk_"]
+                )
+            )
+        }
+        await service.admin(.post, "/links/\(id)/archive")
+        #expect(await service.send(.get, "/resolve/S%201").member("title") == "Old")
+        #expect(await service.send(.get, "/resolve/none").text == #"{"keyName":"none"}"#)
+        // A key that is no good any more changes nothing for who carries it.
+        let stale = await service.send(.get, "/resolve/S%201", fields: ["Authorization": "Bearer app_x"])
+        #expect(stale.member("title") == "Old")
+        let other = try await service.addApp(App.Settings(name: "Other"))
+        #expect(
+            await service.send(.get, "/resolve/S%201", fields: other.bearer).text == #"{"keyName":"S 1"}"#
+        )
+    }
+}
