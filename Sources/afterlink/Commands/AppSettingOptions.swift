@@ -43,7 +43,7 @@ enum AppSettingOptions {
                 "LANGUAGE",
                 help: "The language that the app falls back to where none of its own fits; `none` forgets it."
             ),
-        ] + MatchingOptions.all
+        ] + MatchingOptions.all + AppLinkOptions.all
 
     /// Changes what the arguments name and leaves the rest.
     static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws(CommandFailure) {
@@ -72,6 +72,7 @@ enum AppSettingOptions {
                 try text == "none" ? nil : language(text, of: "development-language")
         }
         try MatchingOptions.apply(arguments, to: &settings)
+        try AppLinkOptions.apply(arguments, to: &settings)
     }
 
     private static func language(_ text: String, of option: String) throws(CommandFailure) -> String {

@@ -119,6 +119,7 @@ struct CommandDatabase {
     }
 
     var apps: any AppStore { stores.apps }
+    var links: any LinkStore { stores.links }
 
     func directory() throws(CommandFailure) -> Directory {
         do throws(StoreError) {

@@ -1,0 +1,111 @@
+internal import Attribution
+internal import Server
+
+/// The command `afterlink links import`.
+enum ImportLinks {
+    static let description = CommandDescription(
+        name: "links import",
+        summary: "Make the links of a CSV or JSON file",
+        discussion: [
+            "Reads what `afterlink links export` writes, or a table of your own: a first line with names of columns, such"
+                + " as slug,destination,campaign_key,tags, and a link a line. Lists stand in one cell, tags with commas"
+                + " between them, variants with |.",
+            "Every line is checked as `afterlink links create` checks a link. Those that something is wrong with are"
+                + " named with what to do, and the others are made; with --all-or-nothing none is made then. Running it"
+                + " again makes no link twice: a slug that is there is refused.",
+        ],
+        operands: [
+            CommandDescription.Operand(placeholder: "FILE", isRequired: true, help: "The file, in UTF-8.")
+        ],
+        options: [
+            CommandOption("app", "APP", help: "Whose links they are where a line has no app, by id or name."),
+            CommandOption("all-or-nothing", help: "Make no link where anything is wrong with one of them."),
+            CommandOption("check", help: "Say what is wrong, and make nothing."),
+            CommandOption("json", help: "Print what became of every line as JSON."),
+        ],
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink links import links.csv --check",
+                purpose: "Would all lines be accepted?"
+            ),
+            CommandDescription.Example(
+                call: "afterlink links import links.csv --all-or-nothing",
+                purpose: "Make all links of the file, or none."
+            ),
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        let file = try LinkFile(arguments.operands.first ?? "")
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        let directory = try database.directory()
+        let app = try app(arguments, directory)
+        var work = LinkImport(into: database, directory, app: app)
+        try await work.run(
+            file,
+            allOrNothing: arguments.has("all-or-nothing"),
+            isTrial: arguments.has("check")
+        )
+        Console.print(arguments.has("json") ? json(work) : text(work, file, arguments))
+        return work.refusedCount == 0 ? .done : .failed
+    }
+
+    /// The only app there is, where none is named.
+    private static func app(_ arguments: Arguments, _ directory: Directory) throws(CommandFailure) -> App? {
+        guard arguments.value("app") != nil || directory.apps.count == 1 else { return nil }
+        return try AppChoice.find(arguments.value("app"), in: directory)
+    }
+
+    private static func text(_ work: LinkImport, _ file: LinkFile, _ arguments: Arguments) -> String {
+        var lines: [String] = []
+        for outcome in work.outcomes {
+            for problem in outcome.problems {
+                let name = outcome.slug.map { " (\($0))" } ?? ""
+                lines.append("\(file.unit) \(outcome.number)\(name): \(problem.message)")
+            }
+        }
+        if arguments.has("check") {
+            lines.append(
+                "Nothing was made. \(work.outcomes.count - work.refusedCount) links could be made, \(work.refusedCount) not."
+            )
+        } else {
+            lines.append("Made \(work.madeCount) links; \(work.refusedCount) were refused.")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func json(_ work: LinkImport) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("made", work.madeCount)
+            json.member("refused", work.refusedCount)
+            json.member("lines") { json in
+                json.array { json in for outcome in work.outcomes { write(outcome, to: &json) } }
+            }
+        }
+        return json.text
+    }
+
+    private static func write(_ outcome: LinkImport.Outcome, to json: inout JSONWriter) {
+        json.object { json in
+            json.member("line", outcome.number)
+            json.member("slug", outcome.slug)
+            json.member("id", outcome.id?.text)
+            guard !outcome.problems.isEmpty else { return }
+            json.member("errors") { json in
+                json.array { json in
+                    for problem in outcome.problems {
+                        json.object { json in
+                            json.member("field", problem.field)
+                            json.member("message", problem.message)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+internal import Dispatch
+
+/// Says on standard error how far a long import has come: every second on a terminal, in one line that is written over;
+/// elsewhere a line every ten seconds.
+struct ImportProgress {
+    private let isTerminal = Console.errorIsTerminal
+    private var toldAt = DispatchTime.now()
+    private var hasTold = false
+
+    mutating func tell(_ what: String, _ done: Int, of count: Int) {
+        let now = DispatchTime.now()
+        let seconds = Double(now.uptimeNanoseconds - toldAt.uptimeNanoseconds) / 1e9
+        guard seconds >= (isTerminal ? 1 : 10) else { return }
+        toldAt = now
+        hasTold = true
+        let line = "\(what): \(done) of \(count) links"
+        if isTerminal { Console.printStatus(line) } else { Console.printError("\(line)\n") }
+    }
+
+    /// Leaves the terminal's line empty.
+    func finish() {
+        if hasTold, isTerminal { Console.printStatus("") }
+    }
+}

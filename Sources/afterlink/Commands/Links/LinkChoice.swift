@@ -1,0 +1,101 @@
+internal import Attribution
+internal import Server
+
+/// Finds the link that a command is about.
+enum LinkChoice {
+    static let operand = CommandDescription.Operand(
+        placeholder: "LINK",
+        isRequired: true,
+        help: "The link, by id or slug."
+    )
+    static let app = CommandOption(
+        "app",
+        "APP",
+        help: "The app, by id or name; needed where several have a link of this slug."
+    )
+
+    static func find(_ invocation: Invocation, in database: CommandDatabase) async throws(CommandFailure)
+        -> LinkListing
+    {
+        let text = invocation.arguments.operands.first ?? ""
+        let directory = try database.directory()
+        if let id = LinkID(text) {
+            guard let listing = try await database.link(id) else { throw unknown(text) }
+            return listing
+        }
+        let chosen = try invocation.arguments.value("app").map { name throws(CommandFailure) in
+            [try AppChoice.find(name, in: directory)]
+        }
+        let apps = (chosen ?? directory.apps).map(\.id)
+        guard let listing = try await database.link(LinkSlug(stored: text), of: apps) else {
+            throw unknown(text)
+        }
+        let others = apps.filter { $0 != listing.link.app }
+        guard try await database.link(LinkSlug(stored: text), of: others) == nil else {
+            throw CommandFailure(
+                .wrongUse,
+                "Several apps have a link \"\(text)\".",
+                advice: "Say which one with --app, or give the link's id."
+            )
+        }
+        return listing
+    }
+
+    private static func unknown(_ text: String) -> CommandFailure {
+        CommandFailure(
+            "There is no link \"\(text)\".",
+            advice:
+                "`afterlink links list` shows those there are, with --archived also those that lead nowhere any more."
+        )
+    }
+}
+
+extension CommandDatabase {
+    func link(_ id: LinkID) async throws(CommandFailure) -> LinkListing? {
+        do throws(StoreError) {
+            return try await links.link(id)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func link(_ slug: LinkSlug, of apps: [AppID]) async throws(CommandFailure) -> LinkListing? {
+        do throws(StoreError) {
+            return try await links.link(slug, of: apps)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func links(_ query: LinkQuery) async throws(CommandFailure) -> LinkPage {
+        do throws(StoreError) {
+            return try await links.links(query)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Changes a link, and again where somebody else has changed it meanwhile.
+    func change(
+        _ listing: LinkListing,
+        _ change: (inout Link) throws(CommandFailure) -> Void
+    ) async throws(CommandFailure) -> LinkListing {
+        var listing = listing
+        for _ in 0..<4 {
+            var link = listing.link
+            try change(&link)
+            link.updatedAt = WallClock.system.now()
+            do throws(LinkStoreError) {
+                try await links.update(link, ifUpdatedAt: listing.link.updatedAt)
+            } catch {
+                guard error == .changed, let changed = try await self.link(link.id) else {
+                    throw CommandFailure(error)
+                }
+                listing = changed
+                continue
+            }
+            return try await self.link(link.id) ?? listing
+        }
+        throw CommandFailure(LinkStoreError.changed)
+    }
+}

@@ -1,0 +1,132 @@
+internal import Attribution
+internal import Glibc
+internal import Server
+
+/// A file of links that is to be imported, read but not checked.
+struct LinkFile {
+    /// What one line, or one object, says.
+    struct Entry {
+        /// The line that it begins on, from 1 on; of JSON, which object it is.
+        let number: Int
+        var slug: String?
+        var app: String?
+        var fields = LinkFields()
+        var archivedAt: String?
+        var problems: [FieldProblem] = []
+    }
+
+    let entries: [Entry]
+    /// What ``Entry/number`` counts.
+    let unit: String
+
+    private static let limit = 256 << 20
+
+    init(_ path: String) throws(CommandFailure) {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try OpenFile(path, O_RDONLY).readAll(limit: Self.limit)
+        } catch {
+            throw CommandFailure(
+                "The file could not be read: \(error.text).",
+                advice:
+                    "Name a CSV or JSON file of links, 256 MB at most, as `afterlink links export` writes it."
+            )
+        }
+        let first = bytes.first { ![0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+            unit = "link"
+            entries = try Self.objects(bytes)
+        } else {
+            unit = "line"
+            entries = try Self.lines(bytes)
+        }
+    }
+
+    private static func objects(_ bytes: [UInt8]) throws(CommandFailure) -> [Entry] {
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try JSONValue(parsing: bytes)
+        } catch {
+            throw CommandFailure(
+                "The file is no JSON: \(error.message).",
+                advice: "Correct it; nothing was done."
+            )
+        }
+        guard let values = value.array ?? value.object?["links"]?.array else {
+            throw CommandFailure(
+                "The file holds no list of links.",
+                advice:
+                    "Write {\"links\":[…]} or the list alone, as `afterlink links export --format json` does."
+            )
+        }
+        return values.enumerated().map { index, value in
+            var entry = Entry(number: index + 1)
+            guard let object = value.object else {
+                entry.problems = [FieldProblem("link", "It is no JSON object.")]
+                return entry
+            }
+            (entry.fields, entry.problems) = LinkDraft.fields(object)
+            for (name, place) in [
+                ("slug", \Entry.slug), ("app", \Entry.app), ("archived_at", \Entry.archivedAt),
+            ] {
+                guard let member = object[name], !member.isNull else { continue }
+                entry[keyPath: place] = member.string
+                if member.string == nil {
+                    entry.problems.append(FieldProblem(name, "\(name) must be a text."))
+                }
+            }
+            return entry
+        }
+    }
+
+    private static func lines(_ bytes: [UInt8]) throws(CommandFailure) -> [Entry] {
+        var reader = CSVReader(bytes)
+        do throws(CSVReader.Failure) {
+            guard let header = try reader.next() else { return [] }
+            let names = header.cells.map { $0.lowercased() }
+            if let unknown = names.first(where: { !LinkColumns.header.contains($0) }) {
+                throw CSVReader.Failure(
+                    line: header.line,
+                    message: "there is no column \"\(unknown)\"; the columns are "
+                        + LinkColumns.header.joined(separator: ", ")
+                )
+            }
+            if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+                throw CSVReader.Failure(line: header.line, message: "the column \"\(twice)\" is there twice")
+            }
+            var entries: [Entry] = []
+            while let record = try reader.next() { entries.append(entry(record, names)) }
+            return entries
+        } catch {
+            throw CommandFailure(
+                "Line \(error.line) of the file: \(error.message).",
+                advice: "Correct it; nothing was done."
+            )
+        }
+    }
+
+    private static func entry(_ record: CSVReader.Record, _ names: [String]) -> Entry {
+        var entry = Entry(number: record.line)
+        guard record.cells.count == names.count else {
+            entry.problems = [
+                FieldProblem(
+                    "line",
+                    "It has \(record.cells.count) cells, and the first line \(names.count); put quotation marks around"
+                        + " cells that hold commas."
+                )
+            ]
+            return entry
+        }
+        for (name, cell) in zip(names, record.cells.map(CSVText.unescaped)) where !cell.isEmpty {
+            switch name {
+            case "slug": entry.slug = cell
+            case "app": entry.app = cell
+            case "archived_at": entry.archivedAt = cell
+            default:
+                guard let field = LinkField(rawValue: name) else { continue }
+                entry.fields[field] = LinkColumns.texts(cell, of: field)
+            }
+        }
+        return entry
+    }
+}

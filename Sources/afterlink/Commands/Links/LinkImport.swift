@@ -1,0 +1,154 @@
+internal import Attribution
+internal import Server
+
+/// Makes the links of a file, and says what became of each.
+struct LinkImport {
+    /// What became of one line.
+    struct Outcome {
+        let number: Int
+        let slug: String?
+        var id: LinkID?
+        var problems: [FieldProblem]
+    }
+
+    private let database: CommandDatabase
+    private let directory: Directory
+    private let app: App?
+    private var progress = ImportProgress()
+    private(set) var outcomes: [Outcome] = []
+
+    /// So many are made at once: a server's own writes wait no longer than that takes.
+    private static let sliceLength = 200
+
+    /// They are links of `app` where a line does not say whose.
+    init(into database: CommandDatabase, _ directory: Directory, app: App?) {
+        self.database = database
+        self.directory = directory
+        self.app = app
+    }
+
+    var madeCount: Int { outcomes.count { $0.id != nil } }
+    var refusedCount: Int { outcomes.count { !$0.problems.isEmpty } }
+
+    /// Makes those that nothing is wrong with; with `allOrNothing`, none where anything is wrong with one.
+    ///
+    /// A trial makes none and says what would be refused.
+    mutating func run(_ file: LinkFile, allOrNothing: Bool, isTrial: Bool) async throws(CommandFailure) {
+        let drafts = try await check(file)
+        guard !isTrial, !allOrNothing || refusedCount == 0 else { return progress.finish() }
+        var made: [LinkID] = []
+        var rest = drafts[...]
+        while !rest.isEmpty {
+            let slice = Array(rest.prefix(Self.sliceLength))
+            rest = rest.dropFirst(slice.count)
+            made += try await make(slice)
+            progress.tell("Making", made.count, of: drafts.count)
+            // Somebody else took a slug since it was looked for.
+            guard !allOrNothing || refusedCount == 0 else {
+                try await undo(made)
+                break
+            }
+        }
+        progress.finish()
+    }
+
+    /// A link on its way, and which of the outcomes is its own.
+    private struct Draft {
+        let index: Int
+        let new: NewLink
+    }
+
+    private mutating func check(_ file: LinkFile) async throws(CommandFailure) -> [Draft] {
+        var drafts: [Draft] = []
+        var slugs: Set<TakenSlug> = []
+        for entry in file.entries {
+            let draft = draft(entry)
+            var outcome = Outcome(number: entry.number, slug: entry.slug, problems: draft.problems)
+            if let new = draft.new {
+                let slug = new.link.slug
+                let isNew = slugs.isDisjoint(with: new.neighbours.map { TakenSlug(app: $0, slug: slug) })
+                let isTaken = try await database.link(slug, of: new.neighbours) != nil
+                slugs.insert(TakenSlug(app: new.link.app, slug: slug))
+                if !isNew || isTaken {
+                    outcome.problems = [FieldProblem("slug", LinkStoreError.slugTaken(slug).advice ?? "")]
+                } else {
+                    drafts.append(Draft(index: outcomes.count, new: new))
+                }
+            }
+            outcomes.append(outcome)
+            progress.tell("Checking", outcomes.count, of: file.entries.count)
+        }
+        return drafts
+    }
+
+    private struct TakenSlug: Hashable {
+        let app: AppID
+        let slug: LinkSlug
+    }
+
+    private func draft(_ entry: LinkFile.Entry) -> (new: NewLink?, problems: [FieldProblem]) {
+        var problems = entry.problems
+        let owner = entry.app.map { text in
+            directory.apps.first { $0.id.text == text || $0.settings.name == text }
+        }
+        guard let app = owner ?? app else {
+            let advice = "name an app of this server by its id or name, or give --app."
+            return (nil, problems + [FieldProblem("app", "It does not say whose link it is; \(advice)")])
+        }
+        do throws(FieldProblems) {
+            var new = try LinkDraft.link(
+                entry.slug,
+                entry.fields,
+                of: app,
+                in: directory,
+                at: WallClock.system.now(),
+                random: .system,
+                isArchived: entry.archivedAt != nil
+            )
+            if let text = entry.archivedAt {
+                new.link.archivedAt = MomentText.moment(text)
+                if new.link.archivedAt == nil {
+                    problems.append(
+                        FieldProblem("archived_at", "archived_at must be a time such as 2027-01-31.")
+                    )
+                }
+            }
+            return (problems.isEmpty ? new : nil, problems)
+        } catch {
+            return (nil, problems + error.all)
+        }
+    }
+
+    private mutating func make(_ slice: [Draft]) async throws(CommandFailure) -> [LinkID] {
+        do throws(LinkStoreError) {
+            try await database.links.create(slice.map(\.new))
+        } catch {
+            guard case .slugTaken(let slug) = error else { throw CommandFailure(error) }
+            guard slice.count > 1 else {
+                if let draft = slice.first {
+                    outcomes[draft.index].problems = [
+                        FieldProblem("slug", LinkStoreError.slugTaken(slug).advice ?? "")
+                    ]
+                }
+                return []
+            }
+            var made: [LinkID] = []
+            for draft in slice { made += try await make([draft]) }
+            return made
+        }
+        for draft in slice { outcomes[draft.index].id = draft.new.link.id }
+        return slice.map(\.new.link.id)
+    }
+
+    /// Takes back what was made; a link that was clicked meanwhile stays.
+    private mutating func undo(_ made: [LinkID]) async throws(CommandFailure) {
+        for id in made {
+            do throws(LinkStoreError) {
+                try await database.links.delete(id)
+            } catch {
+                guard error == .clicked || error == .notFound else { throw CommandFailure(error) }
+            }
+        }
+        for index in outcomes.indices { outcomes[index].id = nil }
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("Links on the command line", .blocking, .timeLimit(.minutes(10)))
+struct LinkCommandTests {
+    private func json(_ output: Installation.Output) throws -> [String: Any] {
+        #expect(output.status == 0, "\(output.errors)")
+        return try #require(try JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])
+    }
+
+    private func link(_ output: Installation.Output) throws -> [String: Any] {
+        try #require(try json(output)["link"] as? [String: Any])
+    }
+
+    private func slugs(_ installation: Installation, _ words: [String] = []) throws -> [String] {
+        let listed = try json(installation.run(["links", "list", "--json"] + words))
+        let links = try #require(listed["links"] as? [[String: Any]])
+        return links.compactMap { $0["slug"] as? String }
+    }
+
+    /// An app with a link host, a scheme and a web host.
+    private func shop() throws -> Installation {
+        let installation = try Installation()
+        let output = try installation.run([
+            "apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "shopapp", "--android-scheme",
+            "shopapp",
+            "--web-host", "shop.example", "--ios-team", "ABCDE12345", "--ios-bundle", "com.example.shop",
+            "--ios-store-id", "1234567890", "--android-package", "com.example.shop", "--web-credentials",
+            "on", "--json",
+        ])
+        let app = try #require(try json(output)["app"] as? [String: Any])
+        #expect(app["link_hosts"] as? [String] == ["go.shop.example"])
+        #expect(app["web_credentials"] as? Bool == true)
+        return installation
+    }
+
+    @Test("an app, a link, a tap, and the first launch gets what the link says")
+    func wholeWay() throws {
+        let installation = try shop()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        // Beside the serving process.
+        let made = try link(
+            installation.run([
+                "links", "create", "summer25", "--destination", "/promo/summer", "--campaign-key", "SUMMER25",
+                "--source", "instagram", "--metadata", #"{"offer": [1]}"#, "--tag", "summer", "--json",
+            ])
+        )
+        #expect(made["url"] as? String == "https://go.shop.example/summer25")
+        let client = try RawClient(port: server.port)
+        let body = #"{"fingerprint":"\#(fingerprint(1))","link":"summer25"}"#
+        client.send(
+            "POST /v1/deferred-deeplink/click HTTP/1.1\r\nHost: go.shop.example\r\nContent-Type: application/json\r\n"
+                + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        )
+        #expect(try client.answer().status == 201)
+        client.send(
+            "GET /v1/deferred-deeplink?fingerprint=\(fingerprint(1)) HTTP/1.1\r\nHost: a\r\n"
+                + "Authorization: Bearer \(installation.keys.app)\r\n\r\n"
+        )
+        let match = try client.answer().body
+        #expect(match.contains(#""url":"shopapp://promo/summer?source=instagram&keyName=SUMMER25&jid=j_"#))
+        #expect(match.contains(#""metadata":{"offer":[1]}"#))
+        let shown = try link(installation.run(["links", "show", "summer25", "--json"]))
+        #expect(shown["clicks"] as? Int == 1 && shown["matches"] as? Int == 1)
+        let refused = try installation.run(["links", "delete", "summer25"])
+        #expect(refused.status == 1 && refused.errors.contains("links archive"))
+    }
+
+    @Test("links are made, changed, archived, restored and deleted; every refusal says what to do")
+    func life() throws {
+        let installation = try shop()
+        let made = try link(
+            installation.run(["links", "create", "a", "--destination", "shopapp://a", "--json"])
+        )
+        let id = try #require(made["id"] as? String)
+        let changed = try link(
+            installation.run(["links", "set", "a", "--title", "T", "--tag", "x", "--tag", "y", "--json"])
+        )
+        #expect(changed["title"] as? String == "T" && changed["tags"] as? [String] == ["x", "y"])
+        let cleared = try link(installation.run(["links", "set", id, "--title", "", "--json"]))
+        #expect(cleared["title"] == nil && cleared["tags"] != nil)
+        #expect(
+            try link(installation.run(["links", "archive", "a", "--json"]))["ending"] as? String == "archived"
+        )
+        #expect(try slugs(installation).isEmpty)
+        #expect(try slugs(installation, ["--archived"]) == ["a"])
+        #expect(try link(installation.run(["links", "restore", "a", "--json"]))["ending"] == nil)
+        #expect(try installation.run(["links", "list"]).text.contains("https://go.shop.example/a"))
+        #expect(try installation.run(["links", "show", "a"]).text.contains("shopapp://a"))
+        for (words, part) in [
+            (["links", "create", "a", "--destination", "shopapp://b"], "is taken"),
+            (["links", "create", "admin", "--destination", "shopapp://b"], "choose another slug"),
+            (["links", "create", "b", "--destination", "https://evil.example/x"], "--web-host evil.example"),
+            (
+                ["links", "create", "b", "--destination", "shopapp:///x", "--metadata", "x"],
+                "metadata must be"
+            ),
+            (["links", "set", "a", "--maximum-clicks", "0"], "maximum_clicks must be"),
+            (["links", "show", "none"], "There is no link"),
+            (["links", "archive", "lnk_1"], "There is no link"),
+        ] {
+            let output = try installation.run(words)
+            #expect(output.status == 1, "\(words)")
+            #expect(output.errors.contains(part), "\(output.errors)")
+        }
+        #expect(try installation.run(["links", "set", "a"]).status == 2)
+        #expect(
+            try installation.run(["apps", "set", "--link-host", "https://x"]).errors.contains(
+                "--link-host must be"
+            )
+        )
+        #expect(try installation.run(["links", "delete", "a"]).status == 0)
+        #expect(try installation.run(["links", "show", "a"]).status == 1)
+    }
+
+    @Test("an export comes back as it was by an import, in both forms, formulas escaped")
+    func exportImport() throws {
+        let installation = try shop()
+        let words = [
+            [
+                "one", "--destination", "shopapp://a", "--title", "=HYPERLINK(\"x\")", "--tag", "a", "--tag",
+                "b c",
+                "--metadata", #"{"a":"x,y"}"#, "--pasteboard", "true", "--attribution-window", "3600",
+            ],
+            ["two", "--variant", "x 1 /x", "--variant", "y 2 shopapp://y?a=1", "--campaign-key", "+49, 'x'"],
+            ["three", "--destination", "shopapp://c"],
+        ]
+        for words in words { #expect(try installation.run(["links", "create"] + words).status == 0) }
+        #expect(try installation.run(["links", "archive", "three"]).status == 0)
+        for format in ["csv", "json"] {
+            let file = installation.folder.appending(path: "links.\(format)").path
+            let output = try installation.run(["links", "export", "--format", format, "--output", file])
+            #expect(output.status == 0, "\(output.errors)")
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+            let isEscaped = text.contains("\"'=HYPERLINK") && text.contains("\"'+49, 'x'\"")
+            #expect(format == "json" || isEscaped)
+            #expect(try installation.run(["links", "export", "--output", file]).status == 1)
+            let other = try shop()
+            let imported = try other.run(["links", "import", file, "--app", "app"])
+            // The other server has no app of that id.
+            #expect(imported.status == 1)
+            let own = text.replacing(installation.appID, with: other.appID)
+            try own.write(toFile: file, atomically: true, encoding: .utf8)
+            let made = try json(other.run(["links", "import", file, "--all-or-nothing", "--json"]))
+            #expect(made["made"] as? Int == 3 && made["refused"] as? Int == 0)
+            for slug in ["one", "two", "three"] {
+                var (first, second) = (
+                    try link(installation.run(["links", "show", slug, "--json"])),
+                    try link(other.run(["links", "show", slug, "--json"]))
+                )
+                for name in ["id", "app", "created_at", "updated_at"] {
+                    first[name] = nil
+                    second[name] = nil
+                }
+                #expect(NSDictionary(dictionary: first) == NSDictionary(dictionary: second), "\(slug)")
+            }
+            let again = try other.run(["links", "import", file])
+            #expect(again.status == 1 && again.text.contains("Made 0 links; 3 were refused."))
+        }
+    }
+
+    @Test("an import names every line that something is wrong with, and keeps the good ones or none")
+    func importReport() throws {
+        let installation = try shop()
+        let file = installation.folder.appending(path: "links.csv").path
+        let text = """
+            slug,destination,tags,maximum_clicks
+            good,shopapp://a,"a, b",5
+            admin,shopapp://a,,
+            lost,shopapp:///a,,
+            many,shopapp://a,,0
+            good,shopapp://b,,
+            ,shopapp://c,,
+            short,shopapp://d
+            """
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        for words in [["--check"], ["--all-or-nothing"]] {
+            let output = try installation.run(["links", "import", file] + words)
+            #expect(output.status == 1)
+            for part in [
+                "line 3 (admin): The service itself", "line 4 (lost): destination",
+                "line 5 (many): maximum_clicks",
+                "line 6 (good): The slug good is taken", "line 8: It has 2 cells",
+            ] {
+                #expect(output.text.contains(part), "\(part) in \(output.text)")
+            }
+            #expect(try slugs(installation).isEmpty)
+        }
+        let output = try installation.run(["links", "import", file, "--json"])
+        #expect(output.status == 1)
+        let report = try #require(JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])
+        #expect(report["made"] as? Int == 2 && report["refused"] as? Int == 5)
+        #expect((report["lines"] as? [[String: Any]])?.count == 7)
+        #expect(try slugs(installation, ["--tag", "b"]) == ["good"])
+        #expect(try slugs(installation).count == 2)
+        try "slug,destinaton\na,b\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let unknown = try installation.run(["links", "import", file])
+        #expect(unknown.status == 1 && unknown.errors.contains("there is no column \"destinaton\""))
+        try "{\"links\":3}".write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try installation.run(["links", "import", file]).errors.contains("no list of links"))
+        #expect(
+            try installation.run(["links", "import", file + ".none"]).errors.contains("could not be read")
+        )
+    }
+}

@@ -1,0 +1,56 @@
+import Server
+import Testing
+
+@Suite("Comma-separated values")
+struct CSVTests {
+    private func read(_ text: String) throws(CSVReader.Failure) -> [[String]] {
+        var reader = CSVReader(Array(text.utf8))
+        var records: [[String]] = []
+        while let record = try reader.next() { records.append(record.cells) }
+        return records
+    }
+
+    @Test(
+        "are read as spreadsheets write them",
+        arguments: [
+            ("a,b\n1,2\n", [["a", "b"], ["1", "2"]]), ("a,b\r\n1,2", [["a", "b"], ["1", "2"]]),
+            ("\u{feff}a;b\n1,5;2\n", [["a", "b"], ["1,5", "2"]]),
+            ("a,b;c\n", [["a", "b;c"]]), ("\"a;b\",c\nx;y,z\n", [["a;b", "c"], ["x;y", "z"]]),
+            ("\"a \"\"b\"\"\",\"c\nd\"\n\n\n,\n", [["a \"b\"", "c\nd"], ["", ""]]), ("", []), ("a", [["a"]]),
+        ]
+    )
+    func reads(_ text: String, records: [[String]]) throws {
+        #expect(try read(text) == records)
+    }
+
+    @Test(
+        "are refused with the line that is to blame",
+        arguments: [("a\nb\"c\n", 2), ("a\n\"b\n\nc", 2), ("\"a\"b\n", 1), ("\"a\nb\"x", 2)]
+    )
+    func refuses(_ text: String, line: Int) {
+        let error = #expect(throws: CSVReader.Failure.self) { try read(text) }
+        #expect(error?.line == line)
+    }
+
+    @Test("are refused in another encoding than UTF-8")
+    func encoding() {
+        var reader = CSVReader([0x61, 0xE9, 0x0A])
+        #expect(throws: CSVReader.Failure.self) { try reader.next() }
+    }
+
+    @Test(
+        "hold no formulas when they are written, and come back as they were",
+        arguments: [
+            "=1+1", "+49", "-1", "@SUM(A1)", "\tx", "\rx", "'quoted", "'=1", "plain", "", "a,b", "a\"b",
+            "a\nb", " a ",
+            "=HYPERLINK(\"http://evil.example\",\"x\")", "é",
+        ]
+    )
+    func writes(_ cell: String) throws {
+        let line = CSVText.line(["first", cell, "last"])
+        let written = try #require(try read(line).first)
+        #expect(written.count == 3)
+        #expect(written[1].first.map { !"=+-@\t\r\n".contains($0) } ?? true)
+        #expect(written.map(CSVText.unescaped) == ["first", cell, "last"])
+    }
+}
