@@ -43,6 +43,34 @@ struct AppsTests {
         #expect(link.member("url") == "https://go2.shop.example/a")
     }
 
+    @Test("get no link host on which a slug would lead to two links")
+    func sharedHosts() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let other = try await service.addApp(App.Settings(name: "Other"))
+        let path = "/apps/\(other.app.text)"
+        let body = #"{"link_hosts":["go.shop.example"],"ios_scheme":"o"}"#
+        _ = try await service.makeLink(
+            #"{"app":"\#(service.app.text)","slug":"summer","destination":"myapp://x"}"#
+        )
+        let id = try await service.makeLink(
+            #"{"app":"\#(other.app.text)","slug":"summer","destination":"o://x"}"#
+        )
+        let refused = await service.admin(.patch, path, body)
+        #expect(refused.status == 409)
+        #expect(refused.member("field") == "link_hosts")
+        for part in ["Shop", "Other", "summer", "afterlink links delete"] {
+            #expect(refused.member("message")?.contains(part) == true, "\(refused.text)")
+        }
+        #expect(await !service.admin(.get, path).text.contains("ios_scheme"))
+        // A host of its own, and all that is said of no host.
+        #expect(await service.admin(.patch, path, #"{"link_hosts":["o.example"]}"#).status == 200)
+        #expect(await service.admin(.patch, path, #"{"ios_scheme":"o"}"#).status == 200)
+        #expect(await service.admin(.delete, "/links/\(id)").status == 204)
+        #expect(await service.admin(.patch, path, body).status == 200)
+        // Those who share a host already change the rest as they like.
+        #expect(await service.admin(.patch, path, #"{"ios_scheme":"p"}"#).status == 200)
+    }
+
     @Test(
         "are refused what is wrong or is not theirs, all of it at once",
         arguments: [

@@ -263,6 +263,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func link(_ slug: LinkSlug, of apps: [AppID]) throws(StoreError) -> LinkListing? { throw Self.failure }
     func link(_ id: LinkID) throws(StoreError) -> LinkListing? { throw Self.failure }
     func links(_ query: LinkQuery) throws(StoreError) -> LinkPage { throw Self.failure }
+    func sharedSlug(of app: AppID, and other: AppID) throws(StoreError) -> LinkSlug? { throw Self.failure }
     func liveLink(ofCampaign key: CampaignKey, of apps: [AppID], at now: Timestamp) throws(StoreError)
         -> LinkListing?
     {

@@ -75,7 +75,11 @@ struct LinkStoreTests {
             )
             try await session.create(try SampleLink.make(4, slug: "a", app: third))
             #expect(try await session.link(same.slug, of: [third])?.link.id.low == 4)
-            // The older one, where two apps came to share a host later.
+            #expect(try await session.sharedSlug(of: third, and: Self.app) == same.slug)
+            #expect(try await session.sharedSlug(of: Self.app, and: third) == same.slug)
+            #expect(try await session.sharedSlug(of: Self.app, and: second) == nil)
+            #expect(try await session.sharedSlug(of: Self.app, and: AppID(high: 9, low: 9)) == nil)
+            // The older one, where two apps share a host all the same.
             #expect(try await session.link(same.slug, of: [third, Self.app])?.link.id.low == 1)
             // The case of letters tells slugs apart.
             try await session.create(try SampleLink.make(5, slug: "A"))

@@ -51,6 +51,14 @@ public final class Directory: Equatable, Sendable {
         }
     }
 
+    /// The apps that would share a link host with this one if its links were set so, and do not now.
+    public func newNeighbours(of app: App, with links: AppLinks) -> [App] {
+        let present = Set(neighbours(of: app).map(\.id))
+        var changed = app
+        changed.settings.links = links
+        return neighbours(of: changed).filter { !present.contains($0.id) }
+    }
+
     public func key(_ digest: KeyDigest) -> APIKey? {
         keyIndexes[digest].map { keys[$0] }
     }

@@ -117,10 +117,14 @@ public enum LinkStoreError: Error, Equatable, Sendable {
 public protocol LinkStore {
     /// The link of a slug among those of `apps`: the ones that answer on the host that was asked.
     ///
-    /// On the way of every tap: one look by index. The oldest one where apps that got the same host later have the same
-    /// slug.
+    /// On the way of every tap: one look by index. The oldest one where apps share a host that have the same slug, which
+    /// is refused as far as it can be.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
+    /// A slug that links of both apps have, whichever; nil where there is none.
+    ///
+    /// Takes as long as the first app has links, and never holds up the loop that asks.
+    func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug?
     /// Newest first.
     ///
     /// Takes as long as one bounded look, and never holds up the loop that asks.

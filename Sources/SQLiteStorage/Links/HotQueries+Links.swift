@@ -18,6 +18,17 @@ extension HotQueries {
             plan: ["SEARCH links USING INDEX sqlite_autoindex_links_1 (id_high=? AND id_low=?)", appOfLink]
         ),
         Query(
+            name: "slug that two apps have",
+            sql: LinkSQL.sharedSlug,
+            plan: [
+                "SEARCH own USING INDEX links_by_app (app=?)", "SCALAR SUBQUERY",
+                "SEARCH apps USING COVERING INDEX sqlite_autoindex_apps_2 (id_high=? AND id_low=?)",
+                "SEARCH other USING COVERING INDEX sqlite_autoindex_links_2 (slug=? AND app=?)",
+                "SCALAR SUBQUERY",
+                "SEARCH apps USING COVERING INDEX sqlite_autoindex_apps_2 (id_high=? AND id_low=?)",
+            ]
+        ),
+        Query(
             name: "fields of a link",
             sql: LinkSQL.fields,
             plan: ["SEARCH link_fields USING PRIMARY KEY (link=?)"]

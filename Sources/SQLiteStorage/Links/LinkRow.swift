@@ -91,6 +91,11 @@ enum LinkSQL {
         FROM links CROSS JOIN apps ON apps.number = app
         WHERE slug = ?1
         """
+    static let sharedSlug: StaticString = """
+        SELECT own.slug FROM links AS own CROSS JOIN links AS other ON other.slug = own.slug
+            AND other.app = (SELECT number FROM apps WHERE id_high = ?3 AND id_low = ?4)
+        WHERE own.app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2) LIMIT 1
+        """
     static let byID: StaticString = """
         SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
             updated_at, archived_at

@@ -14,6 +14,14 @@ extension SQLiteSession: LinkStore {
         }
     }
 
+    public func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug? {
+        try await readAside { connection throws(SQLiteError) in
+            try connection.statement(LinkSQL.sharedSlug).first(app.high, app.low, other.high, other.low) {
+                LinkSlug(stored: $0.text(0))
+            }
+        }
+    }
+
     public func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage {
         try await readAside { connection throws(SQLiteError) in
             try LinkLook(connection: connection).page(query)

@@ -8,7 +8,8 @@ enum ChangeApp {
 
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        var app = try exchange.appOfPath()
+        let before = try exchange.appOfPath()
+        var app = before
         exchange.app = app.id
         let body = FieldBody<AppLinkField>(
             try exchange.adminBody(),
@@ -21,11 +22,32 @@ enum ChangeApp {
             throw .unprocessable(body.problems + error.all)
         }
         guard body.problems.isEmpty else { throw .unprocessable(body.problems) }
+        if let problem = try await update(before, to: app.settings, exchange, context) {
+            throw .conflict(problem.message, field: problem.field)
+        }
+        return ShowApp.response(app)
+    }
+
+    /// What stands against it, and then nothing was changed; nil where it was.
+    private static func update(
+        _ app: App,
+        to settings: App.Settings,
+        _ exchange: Exchange,
+        _ context: LoopContext
+    ) async throws(APIError) -> FieldProblem? {
         do throws(StoreError) {
-            try await context.stores.apps.update(app.id, to: app.settings)
+            let links = context.stores.links
+            let problem = try await LinkHostChange.problem(
+                of: app,
+                to: settings,
+                in: exchange.directory,
+                links
+            )
+            guard problem == nil else { return problem }
+            try await context.stores.apps.update(app.id, to: settings)
+            return nil
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
-        return ShowApp.response(app)
     }
 }

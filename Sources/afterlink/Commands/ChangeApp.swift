@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Server
 
 /// The command `afterlink apps set`.
 enum ChangeApp {
@@ -46,15 +47,37 @@ enum ChangeApp {
         try change(&probe, arguments)
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }
-        var app = try AppChoice.find(arguments.value("app"), in: database.directory())
+        let directory = try database.directory()
+        let before = try AppChoice.find(arguments.value("app"), in: directory)
+        var app = before
         try change(&app.settings, arguments)
         try MatchingOptions.check(app.settings)
         let changed = app
+        try await checkHosts(before, changed.settings, directory, database.links)
         try await AppName.translatingConflict(changed.settings.name) { () throws(StoreError) in
             try await database.apps.update(changed.id, to: changed.settings)
         }
         Console.print(arguments.has("json") ? AppListing.json(changed) : AppListing.table([changed]))
         return .done
+    }
+
+    private static func checkHosts(
+        _ app: App,
+        _ settings: App.Settings,
+        _ directory: Directory,
+        _ links: any LinkStore
+    ) async throws(CommandFailure) {
+        let problem: FieldProblem?
+        do throws(StoreError) {
+            problem = try await LinkHostChange.problem(of: app, to: settings, in: directory, links)
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard let problem else { return }
+        throw CommandFailure(
+            problem.message,
+            advice: "Nothing was changed. `afterlink links show SLUG --app APP` shows each of the two."
+        )
     }
 
     private static func change(_ settings: inout App.Settings, _ arguments: Arguments) throws(CommandFailure)

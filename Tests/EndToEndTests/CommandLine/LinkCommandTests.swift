@@ -115,6 +115,33 @@ struct LinkCommandTests {
         #expect(try installation.run(["links", "show", "a"]).status == 1)
     }
 
+    @Test("an app gets no link host on which a slug would lead to two links, and is told what to do")
+    func sharedHosts() throws {
+        let installation = try shop()
+        let name = try #require(
+            (try json(installation.run(["apps", "list", "--json"]))["apps"] as? [[String: Any]])?.first?[
+                "name"
+            ]
+                as? String
+        )
+        #expect(try installation.run(["apps", "create", "Wear", "--ios-scheme", "wear"]).status == 0)
+        for app in [name, "Wear"] {
+            let scheme = app == "Wear" ? "wear" : "shopapp"
+            let made = try installation.run([
+                "links", "create", "summer", "--app", app, "--destination", "\(scheme)://x",
+            ])
+            #expect(made.status == 0, "\(made.errors)")
+        }
+        let words = ["apps", "set", "--app", "Wear", "--link-host", "go.shop.example"]
+        let refused = try installation.run(words)
+        #expect(refused.status == 1)
+        for part in ["Wear and \(name) both have a link summer", "links delete", "links show"] {
+            #expect(refused.errors.contains(part), "\(refused.errors)")
+        }
+        #expect(try installation.run(["links", "delete", "summer", "--app", "Wear"]).status == 0)
+        #expect(try installation.run(words).status == 0)
+    }
+
     @Test("an export comes back as it was by an import, in both forms, formulas escaped")
     func exportImport() throws {
         let installation = try shop()
