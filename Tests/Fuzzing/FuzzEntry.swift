@@ -46,7 +46,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
         .networkAddress, .addressRange, .addressRanges, .listenAddress, .forwardedFor, .forwarded,
         .deepLink, .destination, .origin,
         .timestamp, .identifier, .fingerprint, .names, .keyText, .rateLimit,
-        .clickToken, .launchText, .resolveBody, .trace, .linkSlug, .linkFields, .csv,
+        .clickToken, .launchText, .resolveBody, .trace, .linkSlug, .linkFields, .firebaseLongLink, .csv,
     ]
 }
 

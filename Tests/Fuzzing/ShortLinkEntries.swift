@@ -45,6 +45,46 @@ extension FuzzEntry {
         _ = settings.problems(for: App.Settings(name: "a"), at: Timestamp(milliseconds: 0))
     }
 
+    /// The query of a tapped address, where anybody can write what he likes.
+    static let firebaseLongLink = FuzzEntry(
+        text: "firebase-long-link",
+        tokens: FirebaseLink.Parameter.allCases.map { "&\($0.rawValue)=" } + [
+            "https://shop.example/x", "https://go.shop.example/x", "https://apps.apple.com/app/id1234567890",
+            "https://evil.example/", "shopapp://x", "javascript:", "%2F", "%5C", "@", "//", "?link=", "d=1",
+            ".",
+        ]
+    ) { (text) throws(BrokenPromise) in
+        let query = QueryItem.items(ofQuery: text[...].utf8)
+        guard let long = FirebaseLongLink(query: query) else { return }
+        guard let settings = try? long.settings(for: Self.shop) else { return }
+        let destination = (settings.target?.text ?? "").lowercased()
+        let host = destination.dropFirst("https://".count).prefix { $0 != "/" && $0 != ":" }
+        try promise(
+            destination.hasPrefix("shopapp://")
+                || (destination.hasPrefix("https://") && ["shop.example", "go.shop.example"].contains(host)),
+            "a stranger's link leads to a stranger's page"
+        )
+        let pages = [settings.fallbacks.ios, settings.fallbacks.android, settings.fallbacks.desktop]
+        for page in pages.compactMap(\.self) {
+            let store = "https://apps.apple.com/app/id1234567890"
+            let isOwnStorePage = page.text == store || page.text.hasPrefix(store + "?")
+            try promise(
+                ["shop.example", "go.shop.example"].contains(page.host) || isOwnStorePage,
+                "a stranger's link falls back to a stranger's page"
+            )
+        }
+    }
+
+    /// Lists one host for links, one for pages, and a scheme.
+    private static let shop: App.Settings = {
+        var links = AppLinks()
+        links.hosts = [LinkHost("go.shop.example")].compactMap { $0 }
+        links.webHosts = ["shop.example"]
+        links.apple.appStoreID = 1_234_567_890
+        links.apple.scheme = "shopapp"
+        return App.Settings(name: "Shop", links: links)
+    }()
+
     static let csv = FuzzEntry(
         "csv",
         tokens: [
