@@ -13,12 +13,20 @@ enum ImportLinks {
             "Every line is checked as `afterlink links create` checks a link. Those that something is wrong with are"
                 + " named with what to do, and the others are made; with --all-or-nothing none is made then. Running it"
                 + " again makes no link twice: a slug that is there is refused.",
+            "With --from it reads what another service has exported, and keeps the slugs: the table of Firebase's Dynamic"
+                + " Links that Google Takeout gives for each domain, or Branch's quick links. What has no meaning here is"
+                + " counted at the end, column by column.",
         ],
         operands: [
             CommandDescription.Operand(placeholder: "FILE", isRequired: true, help: "The file, in UTF-8.")
         ],
         options: [
             CommandOption("app", "APP", help: "Whose links they are where a line has no app, by id or name."),
+            CommandOption(
+                "from",
+                "firebase|branch",
+                help: "Whose export the file is, where it is not Afterlink's own."
+            ),
             CommandOption("all-or-nothing", help: "Make no link where anything is wrong with one of them."),
             CommandOption("check", help: "Say what is wrong, and make nothing."),
             CommandOption("json", help: "Print what became of every line as JSON."),
@@ -33,13 +41,24 @@ enum ImportLinks {
                 call: "afterlink links import links.csv --all-or-nothing",
                 purpose: "Make all links of the file, or none."
             ),
+            CommandDescription.Example(
+                call: "afterlink links import example.page.link.csv --from firebase --check",
+                purpose: "What would become of the links of a Firebase project?"
+            ),
         ],
         run: run
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let file = try LinkFile(arguments.operands.first ?? "")
+        let service = try arguments.value("from").map { text throws(CommandFailure) in
+            guard let service = LinkService(rawValue: text) else {
+                let known = LinkService.allCases.map(\.rawValue).joined(separator: " or ")
+                throw .wrongValue("from", text, "must be \(known)")
+            }
+            return service
+        }
+        let file = try LinkFile(arguments.operands.first ?? "", of: service)
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }
         let directory = try database.directory()
@@ -68,6 +87,7 @@ enum ImportLinks {
                 lines.append("\(file.unit) \(outcome.number)\(name): \(problem.message)")
             }
         }
+        lines += work.remarks.sentences
         if arguments.has("check") {
             lines.append(
                 "Nothing was made. \(work.outcomes.count - work.refusedCount) links could be made, \(work.refusedCount) not."
@@ -83,6 +103,7 @@ enum ImportLinks {
         json.object { json in
             json.member("made", work.madeCount)
             json.member("refused", work.refusedCount)
+            if !work.remarks.sentences.isEmpty { json.member("remarks", work.remarks.sentences) }
             json.member("lines") { json in
                 json.array { json in for outcome in work.outcomes { write(outcome, to: &json) } }
             }

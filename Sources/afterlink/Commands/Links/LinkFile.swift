@@ -13,6 +13,15 @@ struct LinkFile {
         var fields = LinkFields()
         var archivedAt: String?
         var problems: [FieldProblem] = []
+        /// Of another service's export: the host that its short link was on.
+        var host: String?
+        /// Of an export of Firebase's: what it says besides, which its app's settings give a meaning.
+        var firebase: FirebaseLink?
+        /// Archived, nobody says since when.
+        var isArchived = false
+        var createdAt: Timestamp?
+        /// Columns that say something for which a link has no field.
+        var leftOut: [String] = []
     }
 
     let entries: [Entry]
@@ -21,7 +30,11 @@ struct LinkFile {
 
     private static let limit = 256 << 20
 
-    init(_ path: String) throws(CommandFailure) {
+    /// - Parameters:
+    ///   - path: where the file is.
+    ///   - service: whose export it is; nil for our own, or a table with the same columns.
+    /// - Throws: where it cannot be read at all.
+    init(_ path: String, of service: LinkService?) throws(CommandFailure) {
         let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try OpenFile(path, O_RDONLY).readAll(limit: Self.limit)
@@ -33,12 +46,12 @@ struct LinkFile {
             )
         }
         let first = bytes.first { ![0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }
-        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+        if service == nil, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
             unit = "link"
             entries = try Self.objects(bytes)
         } else {
             unit = "line"
-            entries = try Self.lines(bytes)
+            entries = try Self.lines(bytes, service)
         }
     }
 
@@ -79,23 +92,13 @@ struct LinkFile {
         }
     }
 
-    private static func lines(_ bytes: [UInt8]) throws(CommandFailure) -> [Entry] {
+    private static func lines(_ bytes: [UInt8], _ service: LinkService?) throws(CommandFailure) -> [Entry] {
         var reader = CSVReader(bytes)
         do throws(CSVReader.Failure) {
             guard let header = try reader.next() else { return [] }
-            let names = header.cells.map { $0.lowercased() }
-            if let unknown = names.first(where: { !LinkColumns.header.contains($0) }) {
-                throw CSVReader.Failure(
-                    line: header.line,
-                    message: "there is no column \"\(unknown)\"; the columns are "
-                        + LinkColumns.header.joined(separator: ", ")
-                )
-            }
-            if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
-                throw CSVReader.Failure(line: header.line, message: "the column \"\(twice)\" is there twice")
-            }
+            let table = try LinkService.table(service, header)
             var entries: [Entry] = []
-            while let record = try reader.next() { entries.append(entry(record, names)) }
+            while let record = try reader.next() { entries.append(entry(record, table, header.cells.count)) }
             return entries
         } catch {
             throw CommandFailure(
@@ -105,28 +108,23 @@ struct LinkFile {
         }
     }
 
-    private static func entry(_ record: CSVReader.Record, _ names: [String]) -> Entry {
+    private static func entry(
+        _ record: CSVReader.Record,
+        _ table: any ImportedTable,
+        _ columnCount: Int
+    ) -> Entry {
         var entry = Entry(number: record.line)
-        guard record.cells.count == names.count else {
+        guard record.cells.count == columnCount else {
             entry.problems = [
                 FieldProblem(
                     "line",
-                    "It has \(record.cells.count) cells, and the first line \(names.count); put quotation marks around"
+                    "It has \(record.cells.count) cells, and the first line \(columnCount); put quotation marks around"
                         + " cells that hold commas."
                 )
             ]
             return entry
         }
-        for (name, cell) in zip(names, record.cells.map(CSVText.unescaped)) where !cell.isEmpty {
-            switch name {
-            case "slug": entry.slug = cell
-            case "app": entry.app = cell
-            case "archived_at": entry.archivedAt = cell
-            default:
-                guard let field = LinkField(rawValue: name) else { continue }
-                entry.fields[field] = LinkColumns.texts(cell, of: field)
-            }
-        }
+        table.read(record.cells, into: &entry)
         return entry
     }
 }

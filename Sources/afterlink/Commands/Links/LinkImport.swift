@@ -16,6 +16,7 @@ struct LinkImport {
     private let app: App?
     private var progress = ImportProgress()
     private(set) var outcomes: [Outcome] = []
+    private(set) var remarks = ImportRemarks()
 
     /// So many are made at once: a server's own writes wait no longer than that takes.
     private static let sliceLength = 200
@@ -86,15 +87,15 @@ struct LinkImport {
         let slug: LinkSlug
     }
 
-    private func draft(_ entry: LinkFile.Entry) -> (new: NewLink?, problems: [FieldProblem]) {
-        var problems = entry.problems
-        let owner = entry.app.map { text in
-            directory.apps.first { $0.id.text == text || $0.settings.name == text }
-        }
-        guard let app = owner ?? app else {
+    private mutating func draft(_ entry: LinkFile.Entry) -> (new: NewLink?, problems: [FieldProblem]) {
+        var entry = entry
+        guard let app = owner(of: entry) else {
             let advice = "name an app of this server by its id or name, or give --app."
-            return (nil, problems + [FieldProblem("app", "It does not say whose link it is; \(advice)")])
+            let problem = FieldProblem("app", "It does not say whose link it is; \(advice)")
+            return (nil, entry.problems + [problem])
         }
+        entry.translate(for: app.settings.links)
+        remarks.note(entry, of: app.settings.links)
         do throws(FieldProblems) {
             var new = try LinkDraft.link(
                 entry.slug,
@@ -103,20 +104,45 @@ struct LinkImport {
                 in: directory,
                 at: WallClock.system.now(),
                 random: .system,
-                isArchived: entry.archivedAt != nil
+                isArchived: entry.archivedAt != nil || entry.isArchived
             )
-            if let text = entry.archivedAt {
-                new.link.archivedAt = MomentText.moment(text)
-                if new.link.archivedAt == nil {
-                    problems.append(
-                        FieldProblem("archived_at", "archived_at must be a time such as 2027-01-31.")
-                    )
-                }
-            }
+            let problem = Self.setMoments(of: entry, on: &new.link)
+            let problems = entry.problems + (problem.map { [$0] } ?? [])
             return (problems.isEmpty ? new : nil, problems)
         } catch {
-            return (nil, problems + error.all)
+            return (nil, entry.problems + error.all)
         }
+    }
+
+    /// The app that the line names; else the one whose package or bundle it names; else the one of all lines.
+    private func owner(of entry: LinkFile.Entry) -> App? {
+        let named = entry.app.map { text in
+            directory.apps.first { $0.id.text == text || $0.settings.name == text }
+        }
+        // One that does not exist is not replaced by another.
+        if let named { return named }
+        guard let firebase = entry.firebase else { return app }
+        let owners = directory.apps.filter { firebase.names($0.settings.links) }
+        return owners.count == 1 ? owners.first : app
+    }
+
+    /// Since when it is there, and archived; nil where both can be read.
+    private static func setMoments(of entry: LinkFile.Entry, on link: inout Link) -> FieldProblem? {
+        if let createdAt = entry.createdAt {
+            link = Link(
+                id: link.id,
+                app: link.app,
+                slug: link.slug,
+                settings: link.settings,
+                createdAt: min(createdAt, link.createdAt),
+                updatedAt: link.updatedAt
+            )
+        }
+        if entry.isArchived { link.archivedAt = link.updatedAt }
+        guard let text = entry.archivedAt else { return nil }
+        link.archivedAt = MomentText.moment(text)
+        guard link.archivedAt == nil else { return nil }
+        return FieldProblem("archived_at", "archived_at must be a time such as 2027-01-31.")
     }
 
     private mutating func make(_ slice: [Draft]) async throws(CommandFailure) -> [LinkID] {
@@ -150,5 +176,15 @@ struct LinkImport {
             }
         }
         for index in outcomes.indices { outcomes[index].id = nil }
+    }
+}
+
+extension LinkFile.Entry {
+    /// Gives what stands in another service's terms its meaning for an app.
+    fileprivate mutating func translate(for app: AppLinks) {
+        guard let firebase else { return }
+        for (field, texts) in firebase.fields(of: app).all { fields[field] = texts }
+        problems += firebase.problems(for: app)
+        leftOut += firebase.leftOut(of: app).map(\.rawValue)
     }
 }
