@@ -68,6 +68,32 @@ struct LinkCommandTests {
         #expect(refused.status == 1 && refused.errors.contains("links archive"))
     }
 
+    @Test("the shortest way of the README: a key, a link, a tap that is simulated, a click and a match")
+    func shortestWay() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        let key = installation.folder.appending(path: "app.key").path
+        try installation.run(["keys", "create", "--kind", "app"]).text
+            .write(toFile: key, atomically: true, encoding: .utf8)
+        for words in [
+            [
+                "apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "myapp", "--android-scheme",
+                "myapp",
+            ],
+            ["links", "create", "summer25", "--destination", "/promo/summer", "--campaign-key", "SUMMER25"],
+            [
+                "simulate", "--link", "summer25", "--as", "app", "--key-file", key, "--server",
+                "http://127.0.0.1:\(server.port)",
+            ],
+        ] {
+            let output = try installation.run(words)
+            #expect(output.status == 0, "\(words): \(output.text) \(output.errors)")
+        }
+        let shown = try link(installation.run(["links", "show", "summer25", "--json"]))
+        #expect(shown["clicks"] as? Int == 1 && shown["matches"] as? Int == 1)
+    }
+
     @Test("links are made, changed, archived, restored and deleted; every refusal says what to do")
     func life() throws {
         let installation = try shop()
