@@ -1,0 +1,60 @@
+/// Why there is no QR code, or no picture of one.
+///
+/// The message says what to do.
+public enum QRCodeError: Error, Equatable, Sendable {
+    case emptyText
+    case textTooLong(byteCount: Int, level: QRErrorCorrection)
+    case malformedColor
+    case lightOnDark
+    /// The contrast ratio that the colours have, 1…21.
+    case tooLittleContrast(ratio: Double)
+    case quietZoneOutOfRange
+    case pixelsOutOfRange
+    /// The least number of pixels that suffices for the code.
+    case tooFewPixels(least: Int)
+    case logoNeedsHighCorrection
+
+    /// In plain words, for the answer to the caller.
+    ///
+    /// Holds nothing of the text.
+    public var message: String {
+        switch self {
+        case .emptyText: "There is no text to make a QR code of; send one."
+        case .textTooLong(let byteCount, let level):
+            "The text has \(byteCount) bytes, and a QR code of level \(level.rawValue) holds "
+                + "\(level.longestText) of any kind; shorten it"
+                + (level == .low ? "." : ", or choose a lower error correction level.")
+        case .malformedColor: "The colour is malformed; write it as #rrggbb or #rgb, such as #1a2b3c."
+        case .lightOnDark:
+            """
+            The modules are lighter than their background, which many scanners cannot read; choose a dark \
+            foreground on a light background.
+            """
+        case .tooLittleContrast(let ratio):
+            """
+            The colours are too much alike for scanners: their contrast ratio is \(Self.oneDecimal(ratio)). Choose \
+            a darker foreground or a lighter background; the ratio must be \
+            \(Self.oneDecimal(QRColor.leastContrast)) or more, and the background bright.
+            """
+        case .quietZoneOutOfRange:
+            """
+            The quiet zone is out of range; choose \(QRStyle.allowedQuietZone.lowerBound) to \
+            \(QRStyle.allowedQuietZone.upperBound) modules, at best 4 or more.
+            """
+        case .pixelsOutOfRange:
+            """
+            The size is out of range; choose \(QRStyle.allowedPixels.lowerBound) to \
+            \(QRStyle.allowedPixels.upperBound) pixels.
+            """
+        case .tooFewPixels(let least):
+            "The picture is too small for this code to be read; choose \(least) pixels or more, or shorten the text."
+        case .logoNeedsHighCorrection:
+            "Room for a logo is only left with error correction level H; choose that level, or no logo."
+        }
+    }
+
+    private static func oneDecimal(_ value: Double) -> String {
+        let tenths = Int(value * 10)
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

@@ -1,0 +1,77 @@
+internal import CMath
+
+/// A colour of a QR code's picture, in the sRGB space of screens.
+public struct QRColor: Hashable, Sendable {
+    public let red: UInt8
+    public let green: UInt8
+    public let blue: UInt8
+
+    public static let black = QRColor(red: 0, green: 0, blue: 0)
+    public static let white = QRColor(red: 255, green: 255, blue: 255)
+
+    public init(red: UInt8, green: UInt8, blue: UInt8) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+    }
+
+    /// Reads `#rrggbb` or `#rgb` with digits of either case; nothing else, not even a blank, a name or an opacity.
+    ///
+    /// - Throws: ``QRCodeError/malformedColor``.
+    public init(parsing text: String) throws(QRCodeError) {
+        // More bytes than are looked at are not read.
+        let bytes = Array(text.utf8.prefix(8))
+        let digits = bytes.dropFirst().compactMap {
+            Hexadecimal.value(of: $0).map(UInt8.init(truncatingIfNeeded:))
+        }
+        guard bytes.first == UInt8(ascii: "#"), digits.count == bytes.count - 1 else { throw .malformedColor }
+        switch digits.count {
+        case 3: self.init(red: digits[0] * 17, green: digits[1] * 17, blue: digits[2] * 17)
+        case 6:
+            self.init(
+                red: digits[0] << 4 | digits[1],
+                green: digits[2] << 4 | digits[3],
+                blue: digits[4] << 4 | digits[5]
+            )
+        default: throw .malformedColor
+        }
+    }
+
+    /// `#rrggbb` in lower case.
+    public var text: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text = [UInt8(ascii: "#")]
+        for part in [red, green, blue] { text += [digits[Int(part >> 4)], digits[Int(part & 15)]] }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The least contrast ratio of two colours that scanners tell apart, 1…21.
+    ///
+    /// Source: WCAG 2.2, success criterion 1.4.11, for graphics that must be told from what is beside them.
+    public static let leastContrast = 3.0
+
+    /// The least difference of what the two reflect, 0…1.
+    ///
+    /// Source: ISO/IEC 15415:2011, the symbol contrast of grade C.
+    static let leastReflectanceDifference = 0.4
+
+    /// How much light it reflects beside white, 0…1, as WCAG 2.2 defines relative luminance.
+    var luminance: Double {
+        0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue)
+    }
+
+    private static func linear(_ part: UInt8) -> Double {
+        let value = Double(part) / 255
+        return value <= 0.04045 ? value / 12.92 : cmath_exp(2.4 * cmath_log((value + 0.055) / 1.055))
+    }
+
+    /// - Throws: ``QRCodeError`` when scanners may not tell modules of this colour from their background.
+    func checkReadable(on background: QRColor) throws(QRCodeError) {
+        let (dark, light) = (luminance, background.luminance)
+        guard dark <= light else { throw .lightOnDark }
+        let ratio = (light + 0.05) / (dark + 0.05)
+        guard ratio >= Self.leastContrast, light - dark >= Self.leastReflectanceDifference else {
+            throw .tooLittleContrast(ratio: ratio)
+        }
+    }
+}
