@@ -1,0 +1,30 @@
+import Foundation
+
+/// Reads QR codes from pictures as a scanner does, by Debian's `zbarimg`.
+public enum QRReader {
+    /// The text of the one code in each picture, in their order; nil where there is none, or more than one.
+    public static func texts(ofFiles files: [String]) throws -> [String?] {
+        var texts: [String: String] = [:]
+        for source in try read(files, as: "--xml").components(separatedBy: "<source href='").dropFirst() {
+            let file = String(source.prefix { $0 != "'" })
+            let symbols = source.components(separatedBy: "<data").dropFirst()
+            guard symbols.count == 1, let symbol = symbols.first,
+                let start = symbol.range(of: "<![CDATA["), let end = symbol.range(of: "]]></data>")
+            else { continue }
+            guard !symbol[..<start.lowerBound].contains("base64") else {
+                // Its base64 is wrong beyond ASCII.
+                texts[file] = String(try read([file], as: "--raw").dropLast())
+                continue
+            }
+            texts[file] = String(symbol[start.upperBound..<end.lowerBound])
+        }
+        return files.map { texts[$0] }
+    }
+
+    private static func read(_ files: [String], as form: String) throws -> String {
+        let options = ["--quiet", form, "--nodbus", "-Sdisable", "-Sqrcode.enable"]
+        // 4: in one of them there was no code.
+        let output = try OutsideProgram.run("zbarimg", options + files, statuses: [0, 4])
+        return String(decoding: output, as: UTF8.self)
+    }
+}
