@@ -67,4 +67,14 @@ extension FuzzEntry {
         guard let limit = RateLimit(text) else { return }
         try promise(limit.burst > 0, "a rate limit lets nobody through")
     }
+
+    static let qrColor = FuzzEntry(text: "qr-color", tokens: ["#", "0", "f", "F", "g", " ", "#1a2b3c", "é"]) {
+        (text) throws(BrokenPromise) in
+        guard let color = try? QRColor(parsing: text) else { return }
+        try promise(
+            (try? QRColor(parsing: color.text)) == color,
+            "a colour reads differently when it is written"
+        )
+        _ = try? QRStyle(foreground: color)
+    }
 }
