@@ -16,7 +16,7 @@ final class Route: Sendable {
     typealias Endpoint = @Sendable (inout Exchange, LoopContext) async throws(APIError) -> Response
 
     let method: Method
-    /// Literal, or with one part `{name}` that stands for any single part.
+    /// Literal, or with one part `{name}` that stands for any single part, or `{name...}` for any number of them.
     let path: String
     /// How the route is called in logs and metrics.
     let name: String

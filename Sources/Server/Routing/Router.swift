@@ -14,11 +14,24 @@ struct Router {
         let path: [UInt8]
         /// What stands behind it; empty where that part is the last one.
         let rest: [UInt8]
-        let hasParameter: Bool
+        let parameter: Parameter
         var routes: [Route]
     }
 
+    private enum Parameter {
+        case none
+        case onePart
+        /// As in `{name...}`.
+        case anyParts
+
+        init(of path: String) {
+            self = path.contains("...}") ? .anyParts : path.contains("{") ? .onePart : .none
+        }
+    }
+
     /// Literal paths first; there are few, and most are told apart by their length.
+    ///
+    /// A parameter of any number of parts, which fits nearly everything, comes last, the longest end first.
     private let places: [Place]
 
     init(_ routes: [Route]) {
@@ -26,29 +39,31 @@ struct Router {
         for route in routes {
             let path = Array(route.path.utf8.prefix { $0 != UInt8(ascii: "{") })
             let rest = Array(route.path.utf8.drop { $0 != UInt8(ascii: "}") }.dropFirst())
-            let hasParameter = path.count < route.path.utf8.count
+            let parameter = Parameter(of: route.path)
             let index = places.firstIndex {
-                $0.path == path && $0.rest == rest && $0.hasParameter == hasParameter
+                $0.path == path && $0.rest == rest && $0.parameter == parameter
             }
             if let index {
                 places[index].routes.append(route)
             } else {
-                places.append(Place(path: path, rest: rest, hasParameter: hasParameter, routes: [route]))
+                places.append(Place(path: path, rest: rest, parameter: parameter, routes: [route]))
             }
         }
-        self.places = places.filter { !$0.hasParameter } + places.filter(\.hasParameter)
+        self.places =
+            places.filter { $0.parameter == .none } + places.filter { $0.parameter == .onePart }
+            + places.filter { $0.parameter == .anyParts }.sorted { $0.rest.count > $1.rest.count }
     }
 
     func route(_ method: Method, _ path: Span<UInt8>) -> Result {
         for place in places where Self.starts(path, with: place.path) {
             let part = path.extracting(droppingFirst: place.path.count)
-            guard place.hasParameter else {
+            guard place.parameter != .none else {
                 guard part.isEmpty else { continue }
                 return choose(method, from: place.routes, parameter: nil)
             }
             guard Self.ends(part, with: place.rest) else { continue }
             let name = part.extracting(0..<part.count - place.rest.count)
-            guard let parameter = Self.singlePart(name) else { continue }
+            guard let parameter = Self.text(name, as: place.parameter) else { continue }
             return choose(method, from: place.routes, parameter: parameter)
         }
         return .unknownPath
@@ -68,12 +83,12 @@ struct Router {
         return true
     }
 
-    /// The text of one part of a path; nil where it is empty or there is more than one.
-    private static func singlePart(_ part: Span<UInt8>) -> String? {
+    /// The text of what stands for a parameter; nil where it is empty, or has more parts than that may.
+    private static func text(_ parts: Span<UInt8>, as parameter: Parameter) -> String? {
         var bytes: [UInt8] = []
-        for index in part.indices {
-            guard part[index] != UInt8(ascii: "/") else { return nil }
-            bytes.append(part[index])
+        for index in parts.indices {
+            guard parameter == .anyParts || parts[index] != UInt8(ascii: "/") else { return nil }
+            bytes.append(parts[index])
         }
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
