@@ -47,7 +47,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
         .deepLink, .destination, .origin,
         .timestamp, .identifier, .fingerprint, .names, .keyText, .rateLimit,
         .clickToken, .launchText, .resolveBody, .trace, .linkSlug, .linkFields, .firebaseLongLink, .csv,
-        .qrColor,
+        .qrColor, .qrStyle,
     ]
 }
 

@@ -77,4 +77,28 @@ extension FuzzEntry {
         )
         _ = try? QRStyle(foreground: color)
     }
+
+    /// The query of a QR code's address.
+    static let qrStyle = FuzzEntry(
+        text: "qr-style",
+        tokens: QRStyleField.allCases.map { "&\($0.rawValue)=" } + [
+            "size=4096", "1a2b3c", "%23", "#", "fff", "H", "true", "0", "-1", "99999999999999999999", "%00",
+            "+",
+        ]
+    ) { (text) throws(BrokenPromise) in
+        let style: QRStyle
+        do throws(FieldProblems) {
+            style = try QRStyle(QRStyleFields(query: text), of: Link.Settings())
+        } catch {
+            try promise(!error.all.isEmpty, "a wish is refused and nothing is said about it")
+            try promise(error.all.allSatisfy { $0.message.hasSuffix(".") }, "a refusal is no sentence")
+            return
+        }
+        try promise(QRStyle.allowedPixels.contains(style.pixels), "a picture may have any size")
+        try promise(QRStyle.allowedQuietZone.contains(style.quietZone), "a border may have any width")
+        try promise(
+            !style.hasRoomForLogo || style.errorCorrection == .high,
+            "a logo covers what cannot be restored"
+        )
+    }
 }

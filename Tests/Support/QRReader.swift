@@ -21,6 +21,23 @@ public enum QRReader {
         return files.map { texts[$0] }
     }
 
+    /// The text of the one code in a picture, which may be an SVG, too; nil where there is none.
+    public static func text(of picture: [UInt8]) throws -> String? {
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let file = folder.file("picture")
+        try Data(picture).write(to: URL(filePath: file))
+        let isSVG = picture.first == UInt8(ascii: "<")
+        return try texts(ofFiles: [isSVG ? drawn(file) : file]).first ?? nil
+    }
+
+    /// A PNG of an SVG, drawn by Debian's `rsvg-convert`, in a file beside it.
+    public static func drawn(_ svg: String) throws -> String {
+        let png = svg + ".png"
+        _ = try OutsideProgram.run("rsvg-convert", ["--output", png, svg])
+        return png
+    }
+
     private static func read(_ files: [String], as form: String) throws -> String {
         let options = ["--quiet", form, "--nodbus", "-Sdisable", "-Sqrcode.enable"]
         // 4: in one of them there was no code.

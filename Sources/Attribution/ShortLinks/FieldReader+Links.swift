@@ -56,14 +56,20 @@ extension FieldReader where Field == LinkField {
         return self.text(.metadata, upTo: maximum)
     }
 
-    mutating func color(_ field: LinkField) -> String? {
-        value(field, rule: "must be a colour such as #1a2b3c", read: \.hexColor)
-    }
-
-    mutating func errorCorrection() -> String? {
-        value(.qrErrorCorrection, rule: "must be L, M, Q or H: how much of the code may be damaged") {
-            ["L", "M", "Q", "H"].contains($0) ? $0 : nil
+    /// Colours that scanners cannot tell apart count as none.
+    mutating func qrLook() -> Link.QRLook {
+        var look = Link.QRLook(
+            foreground: color(.qrForeground),
+            background: color(.qrBackground),
+            errorCorrection: errorCorrection(.qrErrorCorrection)
+        )
+        do throws(QRCodeError) {
+            _ = try QRStyle(foreground: look.foreground ?? .black, background: look.background ?? .white)
+        } catch {
+            report(look.foreground == nil ? .qrBackground : .qrForeground, error.message)
+            (look.foreground, look.background) = (nil, nil)
         }
+        return look
     }
 }
 

@@ -33,7 +33,12 @@ public struct Link: Equatable, Sendable {
 
     /// The address that is spread, on the app's first link host; nil for an app without one.
     public func url(of app: App) -> String? {
-        app.settings.links.hosts.first.map { "https://\($0.text)/\(slug.text)" }
+        app.settings.links.hosts.first.map(url(on:))
+    }
+
+    /// The address on a link host.
+    public func url(on host: LinkHost) -> String {
+        "https://\(host.text)/\(slug.text)"
     }
 
     /// Where a tap leads: an app by its deep link, or by a path behind each platform's own scheme.
@@ -117,9 +122,7 @@ public struct Link: Equatable, Sendable {
         /// Names of query parameters that are handed on to the destination.
         public var passedParameters: [String] = []
         public var tags: [String] = []
-        public var qrForeground: String?
-        public var qrBackground: String?
-        public var qrErrorCorrection: String?
+        public var qr = QRLook()
 
         public init() {}
     }

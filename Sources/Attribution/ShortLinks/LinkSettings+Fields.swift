@@ -57,9 +57,7 @@ extension Link.Settings {
         settings.usesPasteboard = reader.flag(.pasteboard) ?? false
         settings.passedParameters = reader.list(.passedParameters, maximumCount: maximumParameterCount)
         settings.tags = reader.list(.tags, maximumCount: maximumTagCount)
-        settings.qrForeground = reader.color(.qrForeground)
-        settings.qrBackground = reader.color(.qrBackground)
-        settings.qrErrorCorrection = reader.errorCorrection()
+        settings.qr = reader.qrLook()
         return (settings, reader.problems)
     }
 
@@ -92,9 +90,9 @@ extension Link.Settings {
         fields.set(.pasteboard, usesPasteboard ? "true" : nil)
         fields[.passedParameters] = passedParameters
         fields[.tags] = tags
-        fields.set(.qrForeground, qrForeground)
-        fields.set(.qrBackground, qrBackground)
-        fields.set(.qrErrorCorrection, qrErrorCorrection)
+        fields.set(.qrForeground, qr.foreground?.text)
+        fields.set(.qrBackground, qr.background?.text)
+        fields.set(.qrErrorCorrection, qr.errorCorrection?.rawValue)
         return fields
     }
 }

@@ -97,16 +97,9 @@ struct QRReadingTests {
             let (centre, room) = (Double(pair.1.code.modulesPerSide + 8) / 2, Double(pair.1.code.logoModules))
             let disc = "<circle cx='\(centre)' cy='\(centre)' r='\(room * 0.4)' fill='#e1306c'/></svg>"
             let svg = pair.1.svg().replacingOccurrences(of: "</svg>", with: disc)
-            return try rendered(write(Array(svg.utf8), "\(index).svg"))
+            return try QRReader.drawn(write(Array(svg.utf8), "\(index).svg"))
         }
         #expect(try QRReader.texts(ofFiles: files) == pictures.map(\.0))
-    }
-
-    /// A PNG of an SVG.
-    private func rendered(_ svg: String) throws -> String {
-        let png = svg + ".png"
-        _ = try OutsideProgram.run("rsvg-convert", ["--output", png, svg])
-        return png
     }
 
     @Test("say their text when drawn from the SVG, whatever its title")
@@ -118,7 +111,7 @@ struct QRReadingTests {
         let files = try zip(texts, titles).enumerated().map { index, pair in
             let style = try QRStyle(foreground: QRColor(parsing: "#123"), pixels: 400)
             let svg = try QRPicture(of: pair.0, style: style).svg(title: pair.1)
-            return try rendered(write(Array(svg.utf8), "\(index).svg"))
+            return try QRReader.drawn(write(Array(svg.utf8), "\(index).svg"))
         }
         #expect(try QRReader.texts(ofFiles: files) == texts)
     }

@@ -84,7 +84,7 @@ struct LinkSettingsTests {
         (.expiresAt, "tomorrow"), (.expiresAt, "2027-02-31T00:00:00Z"), (.maximumClicks, "0"),
         (.maximumClicks, "1000000001"), (.referralCode, "a b"),
         (.referralCode, String(repeating: "x", count: 65)),
-        (.pasteboard, "yes"), (.qrForeground, "red"), (.qrForeground, "#12345g"), (.qrBackground, "#fff"),
+        (.pasteboard, "yes"), (.qrForeground, "red"), (.qrForeground, "#12345g"), (.qrBackground, "#ffff"),
         (.qrErrorCorrection, "best"), (.tags, "a,b"), (.tags, String(repeating: "x", count: 65)),
         (.passedParameters, "a\u{1}"),
     ]
