@@ -79,8 +79,18 @@ enum Routes {
         Route(method, path, .key([.admin]), limitedAs: .admin, endpoint)
     }
 
+    /// What link hosts show of a link.
+    private static let links: [Route] = [
+        picture("/{slug...}/qr.svg", ShowQRCode.svg),
+        picture("/{slug...}/qr.png", ShowQRCode.png),
+    ]
+
+    private static func picture(_ path: String, _ endpoint: @escaping Route.Endpoint) -> Route {
+        Route(.get, path, .anyone, limitedAs: .pictures, needsDirectory: true, endpoint)
+    }
+
     /// What the service's own address answers.
-    static let `public` = sdk + newerClients + health + admin
+    static let `public` = sdk + newerClients + health + admin + links
 
     /// What the metrics address answers, without a key.
     static let monitoring = health + [Route(.get, "/metrics", .anyone, ShowMetrics.respond)]

@@ -22,6 +22,7 @@ struct EveryAnswerTests {
         ("/admin/api/links/{id}", ["GET", "PATCH", "DELETE"], false),
         ("/admin/api/links/{id}/archive", ["POST"], false),
         ("/admin/api/links/{id}/restore", ["POST"], false),
+        ("/{slug...}/qr.svg", ["GET"], false), ("/{slug...}/qr.png", ["GET"], false),
     ]
     private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
@@ -52,7 +53,7 @@ struct EveryAnswerTests {
                 path.replacing("{key}", with: "summer").replacing(
                     "{id}",
                     with: "chk_00000000000000000000000000"
-                ),
+                ).replacing("{slug...}", with: "go/summer25"),
                 server,
                 installation
             )

@@ -43,6 +43,21 @@ struct RoutingTests {
             ),
             Step(name: "OPTIONS unknown", method: .options, path: "/nothing", status: 404),
             Step(name: "OPTIONS *", method: .options, path: "*", status: 204, holds: ["Allow: "]),
+            Step(
+                name: "POST where one part and several stand before a word",
+                method: .post,
+                path: "/a/b/qr.svg",
+                status: 405,
+                holds: ["Allow: GET, HEAD, OPTIONS"]
+            ),
+            Step(
+                name: "one part goes before several",
+                method: .patch,
+                path: "/admin/api/links/qr.svg",
+                status: 401,
+                lacks: ["Allow: "]
+            ),
+            Step(name: "no part before the word", method: .post, path: "//qr.svg", status: 404),
         ]
     )
     func paths(step: Step) async throws {

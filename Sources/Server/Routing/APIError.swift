@@ -99,10 +99,19 @@ extension APIError {
 
     /// Well-formed JSON of a wrong shape, or with values that are not allowed: all of it at once.
     static func unprocessable(_ problems: [FieldProblem]) -> APIError {
+        refused(problems, .unprocessableContent)
+    }
+
+    /// Items of a query that are not allowed: all of it at once.
+    static func invalidItems(_ problems: [FieldProblem]) -> APIError {
+        refused(problems, .badRequest)
+    }
+
+    private static func refused(_ problems: [FieldProblem], _ status: Status) -> APIError {
         APIError(
-            status: .unprocessableContent,
+            status: status,
             code: .invalidField,
-            message: problems.first?.message ?? "The body is not what this call takes",
+            message: problems.first?.message ?? "The request is not what this call takes",
             field: problems.first?.field,
             problems: problems
         )

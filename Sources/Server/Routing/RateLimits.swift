@@ -1,6 +1,8 @@
 /// Which requests of one address count together.
 public enum RateLimitClass: String, CaseIterable, Sendable {
     case clicks, checks, admin
+    /// QR codes, which are drawn anew for each.
+    case pictures
 }
 
 /// How much one address may ask for, by class of requests.
@@ -47,7 +49,7 @@ public struct RateLimits: Equatable, Sendable {
     public static func standardLimit(_ limitClass: RateLimitClass) -> RateLimit? {
         switch limitClass {
         case .clicks, .checks: RateLimit(perSecond: 500, burst: 10_000)
-        case .admin: RateLimit(perSecond: 20, burst: 400)
+        case .admin, .pictures: RateLimit(perSecond: 20, burst: 400)
         }
     }
 }
@@ -57,11 +59,13 @@ struct RateLimiters: Sendable {
     private let clicks: RateLimiter?
     private let checks: RateLimiter?
     private let admin: RateLimiter?
+    private let pictures: RateLimiter?
 
     init(_ limits: RateLimits) {
         clicks = limits[.clicks].map(RateLimiter.init)
         checks = limits[.checks].map(RateLimiter.init)
         admin = limits[.admin].map(RateLimiter.init)
+        pictures = limits[.pictures].map(RateLimiter.init)
     }
 
     subscript(_ limitClass: RateLimitClass) -> RateLimiter? {
@@ -69,6 +73,7 @@ struct RateLimiters: Sendable {
         case .clicks: clicks
         case .checks: checks
         case .admin: admin
+        case .pictures: pictures
         }
     }
 }

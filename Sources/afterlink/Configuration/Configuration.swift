@@ -19,6 +19,7 @@ package struct Configuration: Sendable {
     package var clickRateLimit: RateLimitChoice?
     package var checkRateLimit: RateLimitChoice?
     package var adminRateLimit: RateLimitChoice?
+    package var pictureRateLimit: RateLimitChoice?
 
     /// As it was given; relative to ``dataDirectory``.
     package var database = "afterlink.db"

@@ -9,7 +9,7 @@ package enum RateLimitChoice: Equatable, Sendable {
 extension Configuration {
     /// A class's own limit, else the general one, else what is usual.
     ///
-    /// The general one names clicks and checks; `off` switches off those of the admin calls, too. A limit that was
+    /// The general one names clicks and checks; `off` switches off the others, too. A limit that was
     /// asked for counts this machine's own requests, which the usual ones let pass.
     package var rateLimits: RateLimits {
         let general = rateLimit
@@ -17,6 +17,7 @@ extension Configuration {
         set(clickRateLimit ?? general, .clicks, &limits)
         set(checkRateLimit ?? general, .checks, &limits)
         set(adminRateLimit ?? (general == .off ? .off : nil), .admin, &limits)
+        set(pictureRateLimit ?? (general == .off ? .off : nil), .pictures, &limits)
         return limits
     }
 

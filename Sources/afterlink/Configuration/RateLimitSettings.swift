@@ -30,6 +30,12 @@ extension Setting {
             into: \.adminRateLimit,
             help: "Calls of /admin and /metrics that one address may make."
         ),
+        rateLimit(
+            "rate-limit-pictures",
+            default: standard(.pictures),
+            into: \.pictureRateLimit,
+            help: "QR codes that one address may ask for."
+        ),
     ]
 
     private static func standard(_ limitClass: RateLimitClass) -> String {

@@ -180,7 +180,9 @@ struct ConfigurationTests {
             ["AFTERLINK_RATE_LIMIT_ADMIN": "7/s:9"]
         ).rateLimits
         #expect(mixed[.clicks] == seven && mixed[.checks] == nil && mixed[.admin] == seven)
-        for name in ["rate-limit", "rate-limit-clicks", "rate-limit-checks", "rate-limit-admin"] {
+        for name in [
+            "rate-limit", "rate-limit-clicks", "rate-limit-checks", "rate-limit-admin", "rate-limit-pictures",
+        ] {
             #expect(
                 try failure(["--\(name)", "20"]).explanation.contains("--\(name) \"20\" must be off, or")
             )

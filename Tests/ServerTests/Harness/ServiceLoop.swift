@@ -80,7 +80,7 @@ actor ServiceLoop {
         if let type = response.contentType { lines.append("Content-Type: \(type.text)") }
         return Answer(
             status: response.status.code,
-            text: String(decoding: response.body, as: UTF8.self),
+            body: response.body,
             fieldLines: lines.joined(separator: "\n")
         )
     }

@@ -273,8 +273,10 @@ extension TestService {
 /// An answer as a test reads it.
 struct Answer: Sendable {
     let status: Int
-    let text: String
+    let body: [UInt8]
     let fieldLines: String
+
+    var text: String { String(decoding: body, as: UTF8.self) }
 
     func field(_ name: String) -> String? {
         let lines = fieldLines.split(separator: "\n")

@@ -1,0 +1,61 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /{slug}/qr.svg` and `GET /{slug}/qr.png`: the QR code of a link, for print and for pages of others.
+///
+/// Who scans it arrives at the link with the source `qr`.
+enum ShowQRCode {
+    static func svg(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
+        try await respond(.svg, .svg, &exchange, context)
+    }
+
+    static func png(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
+        try await respond(.png, .png, &exchange, context)
+    }
+
+    private static func respond(
+        _ format: QRPicture.Format,
+        _ contentType: ContentType,
+        _ exchange: inout Exchange,
+        _ context: LoopContext
+    ) async throws(APIError) -> Response {
+        let asked = try await AskedLink.find(exchange, context)
+        exchange.app = asked.app.id
+        let url = try asked.url(exchange, context)
+        let file: [UInt8]
+        do throws(FieldProblems) {
+            let wishes = try QRStyleFields(query: exchange.request.query ?? "")
+            let style = try QRStyle(wishes, of: asked.link.settings)
+            file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
+        } catch {
+            throw .invalidItems(error.all)
+        }
+        // Without a link host the address is whatever was asked: nobody else is to get that.
+        let isLasting = !asked.app.settings.links.hosts.isEmpty
+        var response = Response(
+            file,
+            as: contentType,
+            cacheControl: isLasting ? "public, max-age=3600" : "no-store",
+            for: exchange.request
+        )
+        response.fields += security
+        response.fields.append(
+            FieldLine(
+                name: "Content-Disposition",
+                value: "inline; filename=\"\(fileName(of: asked.link.slug, format))\""
+            )
+        )
+        return response
+    }
+
+    /// An SVG that is opened by itself is a document; pages of others may show it as a picture.
+    private static let security = [
+        FieldLine(name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'"),
+        FieldLine(name: "Cross-Origin-Resource-Policy", value: "cross-origin"),
+    ]
+
+    /// A slug's characters are no trouble in a file's name, but for its slashes.
+    private static func fileName(of slug: LinkSlug, _ format: QRPicture.Format) -> String {
+        "\(slug.text.replacing("/", with: "-")).\(format.rawValue)"
+    }
+}

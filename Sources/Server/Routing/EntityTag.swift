@@ -1,0 +1,44 @@
+internal import Crypto
+internal import HTTPServer
+
+/// A strong validator made of what it stands for (RFC 9110 §8.8.3).
+struct EntityTag {
+    /// With its quotation marks.
+    let text: String
+
+    /// Of an answer's body: the first half of its SHA-256.
+    init(of body: [UInt8]) {
+        let digits = SHA256.digest(of: body).bytes.prefix(16).map { byte in
+            let text = String(byte, radix: 16)
+            return text.utf8.count == 1 ? "0\(text)" : text
+        }
+        text = "\"\(digits.joined())\""
+    }
+
+    /// Whether a request's `If-None-Match` names it, strong or weak, so that the body need not be sent again.
+    func isNamed(by request: Request) -> Bool {
+        request.fields("if-none-match").contains { line in
+            line.split(separator: ",").contains { candidate in
+                let tag = candidate.drop { $0 == " " || $0 == "\t" }
+                let name = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
+                return name == "*" || name.prefix(while: { $0 != " " && $0 != "\t" }) == text
+            }
+        }
+    }
+}
+
+extension Response {
+    /// A body that whoever has it already is not sent again.
+    init(_ body: [UInt8], as contentType: ContentType, cacheControl: String, for request: Request) {
+        let tag = EntityTag(of: body)
+        let fields = [
+            FieldLine(name: "ETag", value: tag.text),
+            FieldLine(name: "Cache-Control", value: cacheControl),
+        ]
+        guard !tag.isNamed(by: request) else {
+            self.init(.notModified, fields: fields)
+            return
+        }
+        self.init(.ok, fields: fields, contentType: contentType, body: body)
+    }
+}
