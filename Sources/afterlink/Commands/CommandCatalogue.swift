@@ -13,6 +13,7 @@ extension Program {
         CreateLink.description,
         ListLinks.description,
         ShowLink.description,
+        DrawQRCode.description,
         ChangeLink.description,
         ArchiveLink.description,
         RestoreLink.description,

@@ -66,49 +66,21 @@ enum ExportLinks {
 
 /// Where an export goes, byte by byte: what is exported is to come back as it was.
 private struct ExportOutput {
-    private let file: Whole?
+    private let file: NewFile?
 
-    /// An open file, which nobody may have twice.
-    private final class Whole {
-        let file: OpenFile
-
-        init(_ path: String) throws(SystemError) {
-            file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
-        }
-    }
-
-    /// - Throws: where the file is there already: an export overwrites nothing.
+    /// - Throws: where the file is there already.
     init(_ path: String?) throws(CommandFailure) {
-        guard let path else {
-            file = nil
-            return
-        }
-        do throws(SystemError) {
-            file = try Whole(path)
-        } catch {
-            throw CommandFailure(
-                "The file could not be made: \(error.text).",
-                advice: "Name a file that is not there yet, in a folder that can be written to."
-            )
-        }
+        file = try path.map { path throws(CommandFailure) in try NewFile(path) }
     }
 
     func write(_ text: String) throws(CommandFailure) {
         let bytes = Array(text.utf8)
         guard let file else {
             guard Console.write(bytes, to: STDOUT_FILENO) else {
-                throw Self.lost("standard output is closed or full")
+                throw .lostOutput("standard output is closed or full")
             }
             return
         }
-        do throws(SystemError) {
-            try file.file.write(bytes)
-        } catch {
-            throw Self.lost(error.text)
-        }
-    }
-
-    private static func lost(_ reason: String) -> CommandFailure {
-        CommandFailure("The export is not whole: \(reason).", advice: "Make room and run the command again.")
+        try file.write(bytes)
     }
 }

@@ -1,0 +1,106 @@
+internal import Attribution
+internal import Server
+
+/// The command `afterlink links qr`.
+enum DrawQRCode {
+    static let description = CommandDescription(
+        name: "links qr",
+        summary: "Draw a link's QR code",
+        discussion: [
+            "Writes the QR code of a link as SVG, which is sharp at every size, or as PNG, by the file's ending. Who scans"
+                + " it arrives at the link with the source qr. What is not said is as the link has it.",
+            "Only what scanners can read is drawn: dark modules on a light background, two pixels or more for each, and a"
+                + " logo in the centre only where the code can do without what it covers.",
+        ],
+        operands: [LinkChoice.operand],
+        options: [
+            CommandOption("output", "FILE", help: "A new file to write to, FILE.svg or FILE.png."),
+            LinkChoice.app,
+        ] + QRStyleField.allCases.map(option),
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink links qr summer25 --output summer25.svg",
+                purpose: "For print."
+            ),
+            CommandDescription.Example(
+                call:
+                    "afterlink links qr summer25 --output summer25.png --size 1024 --foreground '#1a2b3c' --logo",
+                purpose: "A picture with room for a logo in its centre."
+            ),
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        guard let path = arguments.value("output") else {
+            throw CommandFailure(
+                .wrongUse,
+                "`afterlink links qr` was not told where to write to.",
+                advice: "Name a new file with --output, as in --output code.svg."
+            )
+        }
+        guard let format = QRPicture.Format(fileName: path) else {
+            throw CommandFailure.wrongValue("output", path, "must end in .svg or .png")
+        }
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
+        defer { database.close() }
+        let directory = try database.directory()
+        let link = try await LinkChoice.find(invocation, in: database).link
+        guard let url = directory.app(link.app).flatMap(link.url(of:)) else {
+            throw CommandFailure(
+                "The link's app has no link host, so the link has no address yet that could be printed.",
+                advice: "Set one with `afterlink apps set --link-host`."
+            )
+        }
+        let file: [UInt8]
+        do throws(FieldProblems) {
+            let style = try QRStyle(fields(arguments), of: link.settings)
+            file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
+        } catch {
+            throw CommandFailure(error, advice: "Nothing was drawn. Correct it and run the command again.")
+        }
+        try NewFile(path).write(file)
+        return .done
+    }
+
+    private static func fields(_ arguments: Arguments) -> QRStyleFields {
+        var fields = QRStyleFields()
+        for field in QRStyleField.allCases {
+            if field.kind == .flag {
+                if arguments.has(name(field)) { fields.set(field, "true") }
+            } else {
+                fields.set(field, arguments.value(name(field)))
+            }
+        }
+        return fields
+    }
+
+    private static func name(_ field: QRStyleField) -> String {
+        field.rawValue.replacing("_", with: "-")
+    }
+
+    private static func option(_ field: QRStyleField) -> CommandOption {
+        let (placeholder, help): (String?, String) =
+            switch field {
+            case .size:
+                ("PIXELS", "Width and height, \(range(QRStyle.allowedPixels)); 512 if it is not given.")
+            case .foreground: ("#RRGGBB", "Colour of the dark modules.")
+            case .background: ("#RRGGBB", "Colour behind them.")
+            case .errorCorrection:
+                ("L|M|Q|H", "How much of it may be damaged: L 7 %, M 15 %, Q 25 %, H 30 %.")
+            case .quietZone:
+                (
+                    "MODULES",
+                    "Width of the empty border, \(range(QRStyle.allowedQuietZone)); 4 if it is not given."
+                )
+            case .logo: (nil, "Leave the centre free for a logo, at level H.")
+            }
+        return CommandOption(name(field), placeholder, help: help)
+    }
+
+    private static func range(_ range: ClosedRange<Int>) -> String {
+        "\(range.lowerBound) to \(range.upperBound)"
+    }
+}

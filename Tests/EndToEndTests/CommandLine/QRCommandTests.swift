@@ -1,0 +1,73 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("QR codes on the command line", .blocking, .timeLimit(.minutes(10)))
+struct QRCommandTests {
+    private func shop() throws -> Installation {
+        let installation = try Installation()
+        let set = try installation.run([
+            "apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "shopapp",
+        ])
+        #expect(set.status == 0, "\(set.errors)")
+        let made = try installation.run([
+            "links", "create", "summer25", "--destination", "shopapp://promo/item", "--qr-foreground",
+            "#1a2b3c",
+        ])
+        #expect(made.status == 0, "\(made.errors)")
+        return installation
+    }
+
+    @Test("are written to a new file, by its ending, and are read as the link's address")
+    func draws() throws {
+        let installation = try shop()
+        let folder = try TemporaryFolder()
+        for (name, words) in [
+            ("a.svg", []), ("a.png", ["--size", "300", "--error-correction", "H", "--quiet-zone", "2"]),
+            ("b.PNG", ["--foreground", "#400", "--background", "ffe", "--logo"]),
+        ] {
+            let file = folder.path(name)
+            let output = try installation.run(["links", "qr", "summer25", "--output", file] + words)
+            #expect(output.status == 0, "\(output.errors)")
+            let bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
+            #expect(try QRReader.text(of: bytes) == "https://go.shop.example/summer25?source=qr")
+        }
+        let svg = try String(contentsOfFile: folder.path("a.svg"), encoding: .utf8)
+        #expect(svg.contains(##"fill="#1a2b3c""##))
+    }
+
+    @Test("are drawn for no scanner that could not read them, over no file, and of no link that there is not")
+    func refuses() throws {
+        let installation = try shop()
+        let folder = try TemporaryFolder()
+        let file = folder.path("a.png")
+        let wrong: [(words: [String], status: Int32, text: String)] = [
+            (["summer25"], 2, "--output"),
+            (["summer25", "--output", folder.path("a.gif")], 2, ".svg or .png"),
+            (["summer25", "--output", file, "--size", "60"], 1, "pixels or more"),
+            (["summer25", "--output", file, "--foreground", "red"], 1, "#1a2b3c"),
+            (["summer25", "--output", file, "--logo", "--error-correction", "L"], 1, "level H"),
+            (["other", "--output", file], 1, "links list"),
+        ]
+        for (words, status, text) in wrong {
+            let output = try installation.run(["links", "qr"] + words)
+            #expect(output.status == status && output.errors.contains(text), "\(words): \(output.errors)")
+            #expect(!FileManager.default.fileExists(atPath: file))
+        }
+        try Data("kept".utf8).write(to: URL(filePath: file))
+        let output = try installation.run(["links", "qr", "summer25", "--output", file])
+        #expect(output.status == 1 && output.errors.contains("not there yet"))
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "kept")
+    }
+
+    @Test("have no address without a link host, and say how to get one")
+    func withoutHost() throws {
+        let installation = try Installation()
+        let made = try installation.run(["links", "create", "a", "--destination", "shopapp://promo/item"])
+        #expect(made.status == 0, "\(made.errors)")
+        let folder = try TemporaryFolder()
+        let file = folder.path("a.png")
+        let output = try installation.run(["links", "qr", "a", "--output", file])
+        #expect(output.status == 1 && output.errors.contains("--link-host"))
+    }
+}
