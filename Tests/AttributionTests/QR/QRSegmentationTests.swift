@@ -41,6 +41,18 @@ struct QRSegmentationTests {
         #expect(segments("a12345678b", .large) == ["byte a12345678b"])
     }
 
+    @Test("are cut where whole bits are saved: a segment's last digits or capitals take no fraction of one")
+    func wholeBits() {
+        #expect(
+            segments("QQQ77777777qqqqqQQQQQ", .small)
+                == ["alphanumeric QQQ", "numeric 77777777", "byte qqqqqQQQQQ"]
+        )
+        #expect(
+            segments("77777777777QQQQ7777777", .medium)
+                == ["numeric 77777777777", "alphanumeric QQQQ7777777"]
+        )
+    }
+
     /// The least of all ways to give each byte a mode.
     private func leastBitCount(_ text: [UInt8], _ sizes: QRVersionSizes) -> Int {
         let modes = QRMode.allCases
