@@ -144,7 +144,8 @@ struct QRReadingTests {
 
     @Test(
         "are PNGs of which an outside reader has every pixel",
-        arguments: [(74, 4), (75, 4), (127, 4), (128, 0), (200, 16), (611, 2)]
+        // Of the last two, rows are repeated so often that one byte, or two, would be left for a match of their own.
+        arguments: [(74, 4), (75, 4), (127, 4), (128, 0), (200, 16), (611, 2), (281, 2), (145, 5)]
     )
     func pixels(pixels: Int, quietZone: Int) throws {
         let style = try QRStyle(
