@@ -56,6 +56,7 @@ public final class SQLiteSession {
     /// Called before the loop sleeps, so that an idle loop keeps no old pages of the log alive.
     public func endTurn() {
         turn = Turn()
+        records.tell(shared.records)
         endSnapshot()
     }
 

@@ -12,10 +12,8 @@ private final class LimitingStore: ClickStore, Sendable {
         self.click = click
     }
 
-    func begin(_ check: Check) -> Check {
-        var check = check
+    func begin(_ check: inout Check) {
         check.deadline = 42
-        return check
     }
 
     func view(for check: Check) async throws(StoreError) -> CheckView {

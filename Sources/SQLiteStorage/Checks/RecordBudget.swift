@@ -52,7 +52,7 @@ final class RecordBudget: Sendable {
 struct LoopRecords {
     /// The second in which there were none left.
     private var spentSecond = UInt64.max
-    /// Checks that were left out in it.
+    /// Checks that were left out in it, and that the others do not know of yet.
     private var missed = 0
 
     /// As ``RecordBudget/take(at:)``.
@@ -62,12 +62,16 @@ struct LoopRecords {
             missed += 1
             return 0
         }
-        if missed > 0 {
-            budget.leaveOut(missed)
-            missed = 0
-        }
+        tell(budget)
         let weight = budget.take(at: now)
         if weight == 0 { spentSecond = second }
         return weight
+    }
+
+    /// Tells of what was left out: whichever loop makes the next record, it stands for those.
+    mutating func tell(_ budget: RecordBudget) {
+        guard missed > 0 else { return }
+        budget.leaveOut(missed)
+        missed = 0
     }
 }
