@@ -17,15 +17,32 @@ public struct PlayStoreLink: Equatable, Sendable {
     ///   - utm: what the store's own reports shall say, in the order of its importance. An item for which there is no
     ///     room is left out as a whole: half a campaign's name would be counted as another campaign.
     public init?(package: String, token: ClickToken, utm: [QueryItem] = []) {
-        guard Self.isPackage(package) else { return nil }
-        var text = Array("\(Self.start)\(package)&referrer=".utf8)
-        text += PercentEncoding.queryValue("\(ClickReference.linkName)=\(token.text)")
+        guard let text = Self.text(package, token.text, utm) else { return nil }
+        self.text = text
+    }
+
+    /// What stands for the token in ``template(package:utm:)``.
+    public static let place = "{al}"
+
+    /// The link for a page that gets the token later, and puts it in where ``place`` stands.
+    ///
+    /// Parameters as of ``init(package:token:utm:)``; nil for what is no package name.
+    public static func template(package: String, utm: [QueryItem] = []) -> String? {
+        text(package, place, utm)
+    }
+
+    private static func text(_ package: String, _ token: String, _ utm: [QueryItem]) -> String? {
+        guard isPackage(package) else { return nil }
+        var text = Array("\(start)\(package)&referrer=".utf8)
+        text += PercentEncoding.queryValue("\(ClickReference.linkName)=")
+        text += token.utf8
+        let spare = ClickToken.textLength - token.utf8.count
         for item in utm where !item.name.isEmpty && !item.value.isEmpty {
             // Escaped twice: in the referrer, where a value may hold what separates items, and in the link.
-            let more = PercentEncoding.queryValue("&\(Self.escaped(item.name))=\(Self.escaped(item.value))")
-            if text.count + more.count < Self.byteLimit { text += more }
+            let more = PercentEncoding.queryValue("&\(escaped(item.name))=\(escaped(item.value))")
+            if text.count + spare + more.count < byteLimit { text += more }
         }
-        self.text = String(decoding: text, as: UTF8.self)
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func escaped(_ text: String) -> String {

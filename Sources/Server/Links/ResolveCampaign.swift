@@ -52,11 +52,11 @@ enum ResolveCampaign {
         json.member("webUrl", settings.fallbacks.desktop?.text)
         json.member(
             "iosUrl",
-            settings.fallbacks.ios?.text ?? links.fallbacks.ios?.text ?? links.apple.storePage
+            settings.fallbacks.ios?.text ?? links.fallbacks.ios?.text ?? links.apple.storeURL
         )
         json.member(
             "androidUrl",
-            settings.fallbacks.android?.text ?? links.fallbacks.android?.text ?? links.android.storePage
+            settings.fallbacks.android?.text ?? links.fallbacks.android?.text ?? links.android.storeURL
         )
         json.member("huaweiUrl", settings.fallbacks.huawei?.text ?? links.fallbacks.huawei?.text)
         json.member("fallbackUrl", links.fallbacks.desktop?.text)
@@ -65,15 +65,5 @@ enum ResolveCampaign {
         if let metadata = LinkMetadata.merged(nil, link) {
             json.member("metaData") { $0.raw(metadata.utf8) }
         }
-    }
-}
-
-extension AppleApp {
-    fileprivate var storePage: String? { appStoreID.map { "https://apps.apple.com/app/id\($0)" } }
-}
-
-extension AndroidApp {
-    fileprivate var storePage: String? {
-        package.map { "https://play.google.com/store/apps/details?id=\($0)" }
     }
 }

@@ -61,6 +61,23 @@ struct StoreLinkTests {
     }
 
     @Test(
+        "is the same link where a page puts the token in later",
+        arguments: [0, 10, 330, 340, 341, 345, 500]
+    )
+    func template(count: Int) throws {
+        let utm = [
+            QueryItem(name: "utm_source", value: String(repeating: "é", count: count / 6)),
+            QueryItem(name: "utm_medium", value: String(repeating: "m", count: count)),
+        ]
+        let template = try #require(PlayStoreLink.template(package: "com.example.shop", utm: utm))
+        let link = try #require(PlayStoreLink(package: "com.example.shop", token: token, utm: utm))
+        let parts = template.split(separator: PlayStoreLink.place, omittingEmptySubsequences: false)
+        #expect(parts.count == 2)
+        #expect(parts.joined(separator: token.text) == link.text)
+        #expect(PlayStoreLink.template(package: "shop") == nil)
+    }
+
+    @Test(
         "is no link for what is no package",
         arguments: [
             "", "shop", "com..shop", ".shop", "com.", "com.1shop", "com.sh op", "com.shop&x=1", "com.é",

@@ -1,0 +1,53 @@
+/// Who opens a link, as far as the request itself tells.
+public struct LinkVisitor: Equatable, Sendable {
+    /// What kind of device a page is made for.
+    public enum Device: String, CaseIterable, Sendable {
+        case iPhone
+        case iPad
+        case android
+        /// Without Google's services: Huawei's own system.
+        case harmony
+        /// Calls itself a Mac, as an iPad does that asks for desktop pages: a script tells them apart.
+        case macOrIPad
+        case desktop
+    }
+
+    public let device: Device
+    public let browser: BrowserFamily
+
+    public init(device: Device, browser: BrowserFamily) {
+        self.device = device
+        self.browser = browser
+    }
+
+    /// - Parameter headers: what the request says of the browser.
+    public init(_ headers: VisitHeaders) {
+        self.init(
+            device: Self.device(headers),
+            browser: BrowserFamily(userAgent: headers.userAgent)
+        )
+    }
+
+    /// The platform whose links and stores are the device's.
+    public var platform: Platform {
+        switch device {
+        case .iPhone, .iPad: .ios
+        case .android, .harmony: .android
+        case .macOrIPad, .desktop: .other
+        }
+    }
+
+    private static func device(_ headers: VisitHeaders) -> Device {
+        let agent = UserAgent(headers.userAgent)
+        if agent.platform == .ios { return agent.model == "iPad" ? .iPad : .iPhone }
+        let text = headers.userAgent.utf8.prefix(AgentText.maximumLength).map(\.asciiLowercased)
+        let mark = marks.firstMatch(in: text)
+        if let mark, mark < harmonyMarkCount { return .harmony }
+        if agent.platform == .android || headers.hints.knownPlatform == .android { return .android }
+        // Chrome on a Mac says so in its hints; an iPad's browsers send none.
+        return mark != nil && headers.hints.platform == nil ? .macOrIPad : .desktop
+    }
+
+    private static let harmonyMarkCount = 3
+    private static let marks = TokenSet(["openharmony", "harmonyos", "arkweb/", "macintosh"])
+}
