@@ -36,8 +36,14 @@ extension ClickExplanation {
     private var hindrance: String? {
         guard state != .robot else { return nil }
         if material.keyCount == 0 {
-            return
+            return switch click.basis {
+            case nil:
                 "It has no fingerprint, because too little of its device was told: only its token leads to it."
+            case .request:
+                "It has no fingerprint, because its page ran no script: only its token leads to it."
+            case .counted:
+                "It was counted and nothing more: its visitor did not want to be tracked, and no launch is credited to it."
+            }
         }
         if !material.isIndexed {
             return "No row of the index leads to it, so that no fingerprint can find it."
@@ -71,7 +77,7 @@ extension ClickExplanation {
         if state != .robot, !material.isIndexed, material.keyCount > 0 {
             advice.append("Run `afterlink verify`: it compares the index with the clicks.")
         }
-        if state != .robot, material.keyCount == 0 {
+        if state != .robot, material.keyCount == 0, click.basis == nil {
             advice.append(
                 "Let the page send signals (see the API's article), or its token reach the first launch."
             )

@@ -42,6 +42,9 @@ public struct KnownClick: Equatable, Sendable {
         self.canonicalText = canonicalText
     }
 
+    /// Nil where a page's script, or somebody's server, told all that it knew.
+    public var basis: ClickBasis? { canonicalText.flatMap { ClickBasis(markedIn: $0) } }
+
     /// What the click was to a check.
     public enum State: String, CaseIterable, Sendable {
         /// The check was answered with it.

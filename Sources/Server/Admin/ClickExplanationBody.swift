@@ -40,6 +40,7 @@ public struct ClickExplanationBody {
             json.member("campaign", click.campaign?.text)
             json.member("state", explanation.state.rawValue)
             json.member("platform", click.platform.rawValue)
+            if let basis = click.basis { json.member("basis", basis.rawValue) }
             json.member("keys", material.keyCount)
             json.member("indexed", material.isIndexed)
             json.member("fingerprinting", explanation.usesFingerprints)

@@ -26,12 +26,24 @@ struct ClickBody {
     var utmSource: String?
     var metadata: String?
     var idempotencyKey: String?
+    /// False where the visitor does not want to be tracked.
+    var hasConsent: Bool?
+    /// Made of a visitor's own request, because his page ran no script.
+    var isRequestAlone = false
     /// What an ad network put on the link, one of each kind at most; what it did not fill in is left out.
     var advertisingIDs: [AdvertisingID] = []
 
     static let maximumMetadataByteCount = 8 * 1024
     private static let maximumTextLength = 2048
     private static let maximumNameLength = 255
+
+    /// What a visit to a link says whose page ran no script.
+    init(ofRequestFor link: Link, variant: Link.Variant?, query: String?) {
+        self.link = link.slug.text
+        self.variant = variant?.name
+        self.query = query
+        isRequestAlone = true
+    }
 
     init(_ request: Request) throws(APIError) {
         let body = try JSONBody(request, accepting: ["application/json", "text/plain"])
@@ -54,6 +66,8 @@ struct ClickBody {
         platform = try body.platform()
         source = try body.text("source", Self.maximumNameLength)
         idempotencyKey = try body.text("idempotency_key", Self.maximumNameLength)
+        // Pages of others may mean something else by it: nothing but a plain false is read.
+        hasConsent = body.members["consent"]?.bool
         for kind in AdvertisingID.Kind.allCases {
             guard let text = try body.text(kind.rawValue, Self.maximumNameLength) else { continue }
             if let id = AdvertisingID(text, as: kind) { advertisingIDs.append(id) }

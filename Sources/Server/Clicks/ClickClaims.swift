@@ -9,12 +9,15 @@ struct ClickClaims {
     let headers: VisitHeaders
     let clickedAt: Timestamp
     let window: AttributionWindow
+    /// Nil where the visitor may be told from others by all that is said of his device.
+    let basis: ClickBasis?
 
     /// How far a believed clock may run ahead.
     private static let allowedAdvance: Int64 = 5 * 60 * 1000
 
     init(_ body: ClickBody, _ exchange: Exchange, window: AttributionWindow) throws(APIError) {
         self.window = window
+        basis = Self.basis(body, exchange)
         guard exchange.key?.kind == .server else {
             address = exchange.address
             headers = Self.visitHeaders(of: exchange.request)
@@ -41,7 +44,15 @@ struct ClickClaims {
 
     var userAgent: String { headers.userAgent }
 
-    private static func visitHeaders(of request: Request) -> VisitHeaders {
+    private static func basis(_ body: ClickBody, _ exchange: Exchange) -> ClickBasis? {
+        // A customer's own server sends no field of the visitor's browser, but may say what that sent.
+        let asksNotTo = exchange.key?.kind != .server && exchange.request.field("sec-gpc") == "1"
+        if asksNotTo || body.hasConsent == false { return .counted }
+        return body.isRequestAlone ? .request : nil
+    }
+
+    /// What a visitor's own request says of his browser.
+    static func visitHeaders(of request: Request) -> VisitHeaders {
         VisitHeaders(
             userAgent: request.field("user-agent") ?? "",
             hints: ClientHints(

@@ -42,22 +42,26 @@ struct ClickDevice {
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
         isRobot = service.settings.robots.isRobot(claims.userAgent) || AutomaticVisit.isAnnounced(by: request)
-        let hasSignals = body.signals != nil
-        canonicalText = hasSignals ? canonical.line : nil
+        // Of who is counted alone nothing is kept by which he could be told from others.
+        let isCounted = claims.basis == .counted
+        let hasSignals = !isCounted && (body.signals != nil || claims.basis != nil)
+        let line = isCounted ? platform.rawValue : hasSignals ? canonical.line : nil
+        canonicalText = line.map { $0 + (claims.basis?.mark ?? "") }
         signals =
             hasSignals
             ? canonical.evidence(data: devices).map { serverKey.signal($0.component, $0.text) } : []
         let localization = app.settings.localization(devices.languages)
         let made = hasSignals ? canonical.fingerprints(localization: localization, data: devices) : []
-        let primary = body.fingerprint ?? made.first?.fingerprint
+        let given = isCounted ? nil : body.fingerprint
+        let primary = given ?? made.first?.fingerprint
         self.primary = primary
         missing =
-            primary == nil
+            primary == nil && claims.basis == nil
             ? try Self.missing(hasSignals ? canonical.missing(data: devices) : nil, canonical) : []
         let isKnown = made.contains { $0.fingerprint == primary }
         isContradictory = !made.isEmpty && !isKnown
         let release = OSRelease(canonical.system, on: canonical.platform)
-        let own = isKnown ? nil : body.fingerprint
+        let own = isKnown ? nil : given
         ownFingerprints = (own.map { [$0] } ?? []) + made.map(\.fingerprint)
         fingerprints =
             (own.map { [FingerprintEntry(form: nil, key: serverKey.keyed($0), release: release)] } ?? [])

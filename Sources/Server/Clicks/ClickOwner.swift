@@ -7,8 +7,10 @@ enum ClickOwner {
     static func app(of body: ClickBody, _ link: Link?, _ exchange: Exchange) throws(APIError) -> App {
         let origin = exchange.request.field("origin").flatMap(Origin.init)
         let app = try find(body, link, exchange, origin)
-        // The link's own page posts for everybody who opens it.
-        let isOwnPage = link != nil && origin?.host.map(app.settings.links.hosts.contains) == true
+        // The link's own page posts for everybody who opens it, on a link host or wherever it was asked for.
+        let asked = exchange.request.host.flatMap { LinkHost($0) }
+        let isOwnPage =
+            link != nil && origin?.host.map { $0 == asked || app.settings.links.hosts.contains($0) } == true
         if exchange.key == nil, !isOwnPage {
             guard app.settings.openClicks else { throw .invalidAPIKey }
             try checkOrigin(exchange.request, origin, app)

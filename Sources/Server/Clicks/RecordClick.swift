@@ -11,6 +11,31 @@ enum RecordClick {
         let link = try await ClickLink.find(body, exchange, context)
         let app = try ClickOwner.app(of: body, link, exchange)
         exchange.app = app.id
+        return answer(try await record(body, link, of: app, &exchange, context))
+    }
+
+    /// Whose click it was, and by what it can be found.
+    struct Recorded {
+        let click: Click
+        /// False where it had been recorded before.
+        let isNew: Bool
+        /// Whether it is found by the fingerprint that came with it.
+        let isOfFingerprint: Bool
+        let device: ClickDevice
+        /// Nil where nobody may be recognised by it.
+        let token: ClickToken?
+    }
+
+    /// Records a click.
+    ///
+    /// - Throws: 410 where the link has had its last click, and what a store's failure means.
+    static func record(
+        _ body: ClickBody,
+        _ link: Link?,
+        of app: App,
+        _ exchange: inout Exchange,
+        _ context: LoopContext
+    ) async throws(APIError) -> Recorded {
         let claims = try ClickClaims(body, exchange, window: window(body, link, app, context))
         let stated = try ClickDestination.stated(body, app: app, key: exchange.key)
         let keys = context.keys
@@ -26,7 +51,7 @@ enum RecordClick {
         } catch {
             throw APIError(error, requestID: exchange.requestID)
         }
-        return try answer(outcome, device, serverKey, &exchange)
+        return try recorded(outcome, device, isCounted: claims.basis == .counted, serverKey, &exchange)
     }
 
     private static func window(
@@ -98,6 +123,9 @@ enum RecordClick {
         _ keys: Keyring,
         _ addressKey: AddressKey
     ) -> ClickEvidence {
+        guard claims.basis != .counted else {
+            return ClickEvidence(visitor: 0, canonicalText: device.canonicalText)
+        }
         let address = service.addressHashes(of: claims.address, addressKey)
         var ids = body.advertisingIDs
         for id in AdvertisingID.ids(in: facts.destination.queryItems + destination.query)
@@ -162,12 +190,13 @@ enum RecordClick {
         exchange.key?.kind == .server ? "server " : "\(claims.address.text) "
     }
 
-    private static func answer(
+    private static func recorded(
         _ outcome: RecordOutcome,
         _ device: ClickDevice,
+        isCounted: Bool,
         _ serverKey: ServerKey,
         _ exchange: inout Exchange
-    ) throws(APIError) -> Response {
+    ) throws(APIError) -> Recorded {
         let click: Click
         var (isNew, isOfFingerprint) = (true, true)
         switch outcome {
@@ -181,24 +210,38 @@ enum RecordClick {
         }
         exchange.outcome = isNew ? "recorded" : "duplicate"
         let (app, expiresAt) = (click.facts.app, click.facts.expiresAt)
-        let token = ClickToken(for: click.id, of: app, expiresAt: expiresAt, signedBy: serverKey)
+        return Recorded(
+            click: click,
+            isNew: isNew,
+            isOfFingerprint: isOfFingerprint,
+            device: device,
+            token: isCounted
+                ? nil : ClickToken(for: click.id, of: app, expiresAt: expiresAt, signedBy: serverKey)
+        )
+    }
+
+    private static func answer(_ recorded: Recorded) -> Response {
         var json = JSONWriter()
         json.object { json in
             json.member("status", "success")
-            json.member("click_id", click.id.text)
+            json.member("click_id", recorded.click.id.text)
             // The answer tells of the click that stands, whose own fingerprint is kept as a keyed hash alone.
-            if isOfFingerprint { json.member("fingerprint", device.primary?.hex) }
-            json.member("expires_at", expiresAt.iso8601)
-            json.member("token", token.text)
-            json.member("message", message(device, isNew: isNew))
+            if recorded.isOfFingerprint { json.member("fingerprint", recorded.device.primary?.hex) }
+            json.member("expires_at", recorded.click.facts.expiresAt.iso8601)
+            if let token = recorded.token { json.member("token", token.text) }
+            json.member("message", message(recorded))
         }
-        return Response(isNew ? .created : .ok, json: json)
+        return Response(recorded.isNew ? .created : .ok, json: json)
     }
 
-    private static func message(_ device: ClickDevice, isNew: Bool) -> String {
-        guard isNew else { return "This click was recorded before" }
-        guard !device.missing.isEmpty else { return "Click recorded" }
+    private static func message(_ recorded: Recorded) -> String {
+        guard recorded.isNew else { return "This click was recorded before" }
+        guard recorded.token != nil else {
+            return "Click counted, and nothing more: its visitor does not want to be tracked"
+        }
+        let missing = recorded.device.missing
+        guard !missing.isEmpty else { return "Click recorded" }
         return "Click recorded, to be found by its token alone. For a fingerprint are missing or unknown: "
-            + device.missing.joined(separator: ", ")
+            + missing.joined(separator: ", ")
     }
 }
