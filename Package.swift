@@ -58,7 +58,13 @@ let package = Package(
             swiftSettings: house,
             plugins: ["EmbedPlugin"]
         ),
-        .target(name: "Server", dependencies: ["Attribution", "Crypto", "HTTPServer"], swiftSettings: house),
+        .target(
+            name: "Server",
+            dependencies: ["Attribution", "Crypto", "HTTPServer"],
+            exclude: ["Landing/Pages"],
+            swiftSettings: house,
+            plugins: ["EmbedPlugin"]
+        ),
         .executableTarget(
             name: "afterlink",
             dependencies: ["Attribution", "Crypto", "HTTPServer", "SQLiteStorage", "Server"],

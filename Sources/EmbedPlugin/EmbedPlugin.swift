@@ -2,15 +2,15 @@ import Foundation
 import PackagePlugin
 
 /// Turns text files into string literals at build time: the SQL of `Migrations/SQLite` for the store, the
-/// tables of `Sources/Attribution/Data` for the domain.
+/// tables of `Sources/Attribution/Data` for the domain, the pages of `Sources/Server/Landing/Pages` for the server.
 ///
 /// A new file in one of the folders is picked up by the next build; nothing has to be registered.
 @main
 struct EmbedPlugin: BuildToolPlugin {
-    /// What is embedded in a target: a folder's files of one extension, as an enumeration of that name.
+    /// What is embedded in a target: a folder's files of these extensions, as an enumeration of that name.
     private struct Embedding {
         let folder: String
-        let fileExtension: String
+        let fileExtensions: Set<String>
         let enumeration: String
     }
 
@@ -18,13 +18,18 @@ struct EmbedPlugin: BuildToolPlugin {
     private static let embeddings = [
         "SQLiteStorage": Embedding(
             folder: "Migrations/SQLite",
-            fileExtension: "sql",
+            fileExtensions: ["sql"],
             enumeration: "EmbeddedMigrations"
         ),
         "Attribution": Embedding(
             folder: "Sources/Attribution/Data",
-            fileExtension: "tsv",
+            fileExtensions: ["tsv"],
             enumeration: "EmbeddedData"
+        ),
+        "Server": Embedding(
+            folder: "Sources/Server/Landing/Pages",
+            fileExtensions: ["html", "css", "js", "tsv"],
+            enumeration: "EmbeddedPages"
         ),
     ]
 
@@ -36,7 +41,7 @@ struct EmbedPlugin: BuildToolPlugin {
         let folder = context.package.directoryURL.appending(path: embedding.folder)
         let files = try FileManager.default
             .contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == embedding.fileExtension }
+            .filter { embedding.fileExtensions.contains($0.pathExtension) }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
         let output = context.pluginWorkDirectoryURL.appending(path: "\(embedding.enumeration).swift")
         return [

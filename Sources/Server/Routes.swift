@@ -79,10 +79,12 @@ enum Routes {
         Route(method, path, .key([.admin]), limitedAs: .admin, endpoint)
     }
 
-    /// What link hosts show of a link.
+    /// What people and preview robots see; a link's path is whatever no other route knows.
     private static let links: [Route] = [
+        Route(.get, "/v1/collector.js", .anyone, ShowCollector.respond),
         picture("/{slug...}/qr.svg", ShowQRCode.svg),
         picture("/{slug...}/qr.png", ShowQRCode.png),
+        Route(.get, "/{slug...}", .anyone, OpenLink.respond),
     ]
 
     private static func picture(_ path: String, _ endpoint: @escaping Route.Endpoint) -> Route {

@@ -18,6 +18,8 @@ public struct ServiceSettings: Sendable {
     public var devices = DeviceData.embedded
     /// Addresses that many people share who are not near each other: they tell visitors apart no more than private ones.
     public var relays = AddressRanges()
+    /// What people see who open a link.
+    public var pages = LandingPages.embedded
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
     /// The program's own version, told in statistics and metrics to operators only.

@@ -25,6 +25,8 @@ struct TableFileTests {
             ("--robots", "robot\tpreview\tExample\n", "line 1"), ("--robots", "person\n", "line 1"),
             ("--relay-ranges", "10.0.0.0/8,GB\n\nhere\n", "line 3"),
             ("--relay-ranges", "#\n", "holds no range"),
+            ("--landing-page", "<b>{{nonce}}{{{script}}}\n{{titel}}", "line 2"),
+            ("--landing-page", "<b>{{nonce}}</b>", "has no {{{script}}}"),
         ]
     )
     func wrongFile(option: String, text: String, place: String) throws {
@@ -43,7 +45,7 @@ struct TableFileTests {
 
     @Test(
         "stop the start where they are not there",
-        arguments: ["--device-data", "--robots", "--relay-ranges"]
+        arguments: ["--device-data", "--robots", "--relay-ranges", "--landing-page"]
     )
     func missingFile(option: String) throws {
         let output = try Installation.run([

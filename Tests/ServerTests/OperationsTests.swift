@@ -101,7 +101,7 @@ struct OperationsTests {
         let service = try await TestService()
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
         await service.check(hex)
-        await service.send(.get, "/nothing")
+        await service.send(.post, "/nothing")
         await service.play(
             Step(
                 name: "metrics",
@@ -241,6 +241,19 @@ struct UnreadableStoreTests {
     func checks() async throws {
         let bearer = FieldLine(name: "Authorization", value: "Bearer app_0123456789012345678901234567890123")
         #expect(try await Self.answer(.get, "/v1/deferred-deeplink", fields: [bearer]).status == 503)
+    }
+
+    @Test("shows somebody who opens a link a page that asks him to try again, and a program the error")
+    func links() async throws {
+        let fields = [
+            FieldLine(name: "Accept", value: "text/html"), FieldLine(name: "Accept-Language", value: "de"),
+        ]
+        let page = try await Self.answer(.get, "/summer25", fields: fields)
+        #expect(page.status == 503)
+        #expect(page.text.contains("<h1>Einen Moment bitte</h1>"))
+        #expect(page.fields.contains { $0.hasPrefix("Retry-After: ") })
+        let program = try await Self.answer(.get, "/summer25")
+        #expect(program.status == 503 && program.text.contains("UNAVAILABLE"))
     }
 
     @Test("lets a page read its 503, and gives no permission that a browser would keep")

@@ -109,6 +109,20 @@ extension QueryItem {
     }
 }
 
+extension QueryItem {
+    /// Items as a query without its question mark, names and values encoded anew.
+    public static func query(of items: [QueryItem]) -> String {
+        var query: [UInt8] = []
+        for item in items {
+            if !query.isEmpty { query.append(UInt8(ascii: "&")) }
+            query += PercentEncoding.queryValue(item.name)
+            query.append(UInt8(ascii: "="))
+            query += PercentEncoding.queryValue(item.value)
+        }
+        return String(decoding: query, as: UTF8.self)
+    }
+}
+
 extension DeepLinkURL {
     /// The parameters in their order, decoded.
     public var queryItems: [QueryItem] {

@@ -17,6 +17,8 @@ final class Route: Sendable {
 
     let method: Method
     /// Literal, or with one part `{name}` that stands for any single part, or `{name...}` for any number of them.
+    ///
+    /// One that is nothing but that is asked, where it reads, for what no other route knows.
     let path: String
     /// How the route is called in logs and metrics.
     let name: String

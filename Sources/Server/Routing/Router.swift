@@ -16,6 +16,9 @@ struct Router {
         let rest: [UInt8]
         let parameter: Parameter
         var routes: [Route]
+
+        /// Fits every path below its own: it is asked for what nobody else knows.
+        var isLastResort: Bool { parameter == .anyParts && rest.isEmpty }
     }
 
     private enum Parameter {
@@ -62,8 +65,11 @@ struct Router {
                 return choose(method, from: place.routes, parameter: nil)
             }
             guard Self.ends(part, with: place.rest) else { continue }
+            // What is not read stays unknown, and no path gets methods by it that there is nothing at.
+            if place.isLastResort, method != .get, method != .head { return .unknownPath }
             let name = part.extracting(0..<part.count - place.rest.count)
-            guard let parameter = Self.text(name, as: place.parameter) else { continue }
+            guard let parameter = Self.text(name, as: place.parameter) ?? (place.isLastResort ? "" : nil)
+            else { continue }
             return choose(method, from: place.routes, parameter: parameter)
         }
         return .unknownPath

@@ -34,10 +34,11 @@ package struct Configuration: Sendable {
     /// In seconds after a click's expiry.
     package var retention: Int64 = 604_800
 
-    /// Files that replace built-in tables; see ``TableFiles``.
+    /// Files that replace what is built in; see ``TableFiles``.
     package var deviceData: String?
     package var robots: String?
     package var relayRanges: String?
+    package var landingPage: String?
 
     package var appName = "app"
     package var destinations: [String] = []

@@ -8,6 +8,7 @@ package struct Setting: Sendable {
         case network = "Network"
         case database = "Database"
         case matching = "Matching"
+        case links = "Links"
         case firstStart = "First start"
         case limits = "Limits"
         case timeLimits = "Time limits"

@@ -6,7 +6,7 @@ internal import HTTPServer
 extension Setting {
     /// Every setting, in the order of the documentation.
     package static let all: [Setting] =
-        network + rateLimits + database + matching + firstStart + limits + timeLimits + log + tests
+        network + rateLimits + database + matching + links + firstStart + limits + timeLimits + log + tests
 
     private static let network: [Setting] = [
         Setting(
@@ -212,6 +212,19 @@ extension Setting {
             ValueText.path
         )
     }
+
+    private static let links: [Setting] = [
+        Setting(
+            "landing-page",
+            .links,
+            "FILE",
+            default: "built in",
+            allowed: "the path of a file",
+            help: "The page that people see who open a link, as a template of your own. Read at the start.",
+            intoOptional: \.landingPage,
+            ValueText.path
+        )
+    ]
 
     private static let firstStart: [Setting] = [
         Setting(

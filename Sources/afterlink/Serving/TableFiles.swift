@@ -2,7 +2,7 @@ internal import Attribution
 internal import Glibc
 internal import Server
 
-/// The files that replace tables of what ages, read once at the start.
+/// The files that replace what is built in, tables of what ages above all, read once at the start.
 enum TableFiles {
     /// Apple's list of its relay's addresses has about a quarter of a million lines.
     private static let limit = 64 << 20
@@ -27,6 +27,11 @@ enum TableFiles {
                 try AddressRanges(reading: bytes, file: path)
             }
         }
+        if let path = configuration.landingPage {
+            settings.pages = try read(path, "landing-page") { bytes throws(DataFileError) in
+                try LandingPages(replacing: bytes, file: path)
+            }
+        }
         return settings
     }
 
@@ -42,7 +47,7 @@ enum TableFiles {
             throw CommandFailure(
                 .wrongConfiguration,
                 "The file of --\(setting) could not be read: \(error.text).",
-                advice: "Correct the path, or leave the setting out: then the built-in tables are used."
+                advice: "Correct the path, or leave the setting out: then what is built in is used."
             )
         }
         do throws(DataFileError) {

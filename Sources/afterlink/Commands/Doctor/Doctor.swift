@@ -85,6 +85,7 @@ enum Doctor {
         configuration.deviceData = given.deviceData.map(TextFile.fullPath)
         configuration.robots = given.robots.map(TextFile.fullPath)
         configuration.relayRanges = given.relayRanges.map(TextFile.fullPath)
+        configuration.landingPage = given.landingPage.map(TextFile.fullPath)
         return configuration
     }
 

@@ -5,8 +5,10 @@ internal import Server
 enum TableFileExamination {
     /// None where no file is named.
     static func diagnoses(_ configuration: Configuration) -> [Diagnosis] {
-        let paths = [configuration.deviceData, configuration.robots, configuration.relayRanges]
-            .compactMap(\.self)
+        let paths = [
+            configuration.deviceData, configuration.robots, configuration.relayRanges,
+            configuration.landingPage,
+        ].compactMap(\.self)
         guard !paths.isEmpty else { return [] }
         do throws(CommandFailure) {
             _ = try TableFiles.settings(of: configuration)

@@ -1,0 +1,139 @@
+internal import Attribution
+internal import HTTPServer
+
+/// The page of a link: what previews show of it, its buttons, and what its script works with.
+struct LandingPage {
+    static let valueNames: Set<String> = [
+        "language", "direction", "nonce", "icon", "color", "onColor",
+        "app", "title", "description", "image", "card", "url", "banner", "refresh",
+        "link", "endpoint", "variant", "then", "store", "tablet", "tabletStore", "play", "intent",
+        "pasteboard", "codeWithToken",
+        "invitation", "storeURL", "storeText", "openURL", "openText", "browserURL", "browserText", "hint",
+        "codeURL", "codeText", "copyURL", "copyText", "copiedText",
+    ]
+
+    private let visit: LinkVisit
+    private let exchange: Exchange
+    private let context: LoopContext
+    private let pages: LandingPages
+    private let language: PageTexts.Language
+
+    init(_ visit: LinkVisit, _ exchange: Exchange, _ context: LoopContext) {
+        self.visit = visit
+        self.exchange = exchange
+        self.context = context
+        pages = context.service.settings.pages
+        language = pages.texts.language(acceptLanguage: exchange.request.field("accept-language"))
+    }
+
+    var response: Response {
+        let nonce = PageSecurity.nonce(context.service.random)
+        var values = PageLook(visit.app).values
+        values["nonce"] = nonce
+        values["language"] = language.code
+        values["direction"] = language.direction
+        addPreview(&values)
+        addWays(&values)
+        if !visit.isRobot { addScriptValues(&values) }
+        let body = pages.landing.render(
+            values,
+            ownParts: ["style": pages.style, "script": visit.isRobot ? [] : pages.script]
+        )
+        var fields = PageSecurity.fields(
+            nonce: nonce,
+            images: [values["icon"]],
+            hasScript: !visit.isRobot
+        )
+        if visit.visitor.platform == .android { fields += Self.hintFields }
+        return Response(.ok, fields: fields, contentType: .html, body: body)
+    }
+
+    /// Chrome on Android hides the model and the version from all who do not ask, and comes again with them at once.
+    private static let hintFields = ["Accept-CH", "Critical-CH"].map {
+        FieldLine(name: $0, value: "Sec-CH-UA-Model, Sec-CH-UA-Platform-Version")
+    }
+
+    private func text(_ key: String) -> String {
+        pages.texts.text(key, in: language, app: visit.app.settings.name)
+    }
+
+    /// What messengers and social networks show: the Open Graph protocol (ogp.me) and X's cards.
+    private func addPreview(_ values: inout [String: String]) {
+        let preview = visit.link.settings.preview
+        values["app"] = visit.app.settings.name
+        values["title"] = preview.title ?? visit.app.settings.name
+        values["description"] = preview.description
+        values["image"] = preview.image?.text
+        values["card"] = preview.image == nil ? "summary" : "summary_large_image"
+        values["url"] = visit.address.url()
+        values["banner"] = banner
+    }
+
+    /// Apple's Smart App Banner, with the app clip where there is one.
+    private var banner: String? {
+        let apple = visit.app.settings.links.apple
+        guard visit.visitor.platform == .ios, let id = apple.appStoreID else { return nil }
+        var parts = ["app-id=\(id)"]
+        if let url = visit.handOver.openURL {
+            // A comma separates what the banner is told.
+            parts.append(
+                "app-argument=\(url.split(separator: ",", omittingEmptySubsequences: false).joined(separator: "%2C"))"
+            )
+        }
+        if let clip = apple.appClipIDs.first {
+            parts += ["app-clip-bundle-id=\(clip)", "app-clip-display=card"]
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    private func addWays(_ values: inout [String: String]) {
+        let (handOver, address, inApp) = (visit.handOver, visit.address, visit.handOver.inApp)
+        let isPage = !handOver.showsCode && handOver.store == .page && visit.visitor.platform == .other
+        values["invitation"] = isPage ? nil : text("invitation")
+        if let store = handOver.store {
+            let action = QueryItem(name: LinkParameter.action, value: LinkParameter.Action.store.rawValue)
+            values["storeURL"] = address.path([action] + visit.ownItems)
+            values["storeText"] = text(store.rawValue)
+            if isPage, !visit.isRobot { values["refresh"] = values["storeURL"] }
+        }
+        if let url = handOver.openURL, inApp?.opensApps != .never {
+            values["openURL"] = url
+            values["openText"] = text("open")
+        }
+        if let way = inApp?.wayOut, address.origin.hasPrefix("https:") {
+            values["browserURL"] = way.url(of: address.url(visit.query))
+            values["browserText"] = text("browser")
+        }
+        if inApp?.opensApps == .never { values["hint"] = text("in_app") }
+        if handOver.showsCode { addCode(&values) }
+    }
+
+    private func addCode(_ values: inout [String: String]) {
+        let action = QueryItem(name: LinkParameter.action, value: LinkParameter.Action.code.rawValue)
+        let url = visit.address.path([action] + visit.ownItems)
+        values["codeURL"] = url
+        values["codeWithToken"] = "\(url)&\(LinkParameter.token)="
+        values["codeText"] = text("scan")
+        values["copyURL"] = visit.address.url(visit.query.filter { $0.name != LinkParameter.token })
+        values["copyText"] = text("copy")
+        values["copiedText"] = text("copied")
+    }
+
+    private func addScriptValues(_ values: inout [String: String]) {
+        let handOver = visit.handOver
+        values["link"] = visit.link.slug.text
+        values["endpoint"] = "/v1/deferred-deeplink/click"
+        values["variant"] = visit.variant?.name
+        values["then"] = handOver.next.rawValue
+        values["store"] = visit.storeURL
+        if visit.visitor.device == .macOrIPad { values["tablet"] = "1" }
+        values["tabletStore"] = handOver.tabletStoreURL
+        values["intent"] = handOver.intentURL
+        values["play"] = handOver.playPackage.flatMap {
+            PlayStoreLink.template(package: $0, utm: visit.utm)
+        }
+        if visit.link.settings.usesPasteboard, handOver.playPackage == nil {
+            values["pasteboard"] = visit.address.url()
+        }
+    }
+}

@@ -1,0 +1,83 @@
+public import Attribution
+
+/// The pages that people see who open a link, ready to be filled in.
+public struct LandingPages: Sendable {
+    let landing: PageTemplate
+    let ended: PageTemplate
+    let texts: PageTexts
+    let style: [UInt8]
+    /// The collecting script and the landing page's own.
+    let script: [UInt8]
+    /// The collecting script alone, for other people's pages.
+    let collector: [UInt8]
+
+    /// What is built in.
+    public static let embedded: LandingPages = {
+        do throws(PageTemplate.Problem) {
+            return try LandingPages(landing: file("landing.html"))
+        } catch {
+            preconditionFailure("an embedded page is no template, line \(error.line): \(error.message)")
+        }
+    }()
+
+    /// What is built in, but with a landing page of the operator's own.
+    ///
+    /// - Parameters:
+    ///   - bytes: the page with its places for values.
+    ///   - file: its name, for error messages.
+    /// - Throws: for what is no template, with the line, and for one without a place for the script.
+    public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw DataFileError(file, 0, 0, "is not UTF-8", "Save the page as UTF-8 text")
+        }
+        for place in ["{{{script}}}", "{{nonce}}"] where !text.contains(place) {
+            throw DataFileError(
+                file,
+                0,
+                0,
+                "has no \(place)",
+                "Put <script nonce=\"{{nonce}}\">{{{script}}}</script> where the body ends, or no click is told"
+            )
+        }
+        do throws(PageTemplate.Problem) {
+            try self.init(landing: text)
+        } catch {
+            throw DataFileError(file, error.line, 0, "is no template. \(error.message)", "Correct it")
+        }
+    }
+
+    /// The texts' keys with the languages that each is there in, for tests.
+    package var textCoverage: [String: Set<String>] { texts.coverage }
+
+    private init(landing text: String) throws(PageTemplate.Problem) {
+        landing = try PageTemplate(text, values: LandingPage.valueNames, ownParts: ["style", "script"])
+        ended = try PageTemplate(
+            Self.file("ended.html"),
+            values: EndedPage.valueNames,
+            ownParts: ["style"]
+        )
+        texts = PageTexts(Self.textRows)
+        style = Array(Self.file("page.css").utf8)
+        let collector = PageScript.compact(Self.file("collector.js"))
+        script = collector + PageScript.compact(Self.file("landing.js"))
+        self.collector =
+            Array("// Afterlink: tells clicks of a page to the server that this script came from.\n".utf8)
+            + collector
+    }
+
+    private static func file(_ name: String) -> String {
+        EmbeddedPages.files.first { $0.name == name }?.text ?? ""
+    }
+
+    private static var textRows: [DataRow] {
+        do throws(DataFileError) {
+            return try DataRow.rows(
+                of: Array(file("texts.tsv").utf8),
+                file: "texts.tsv",
+                kinds: ["language", "text"]
+            )
+        } catch {
+            preconditionFailure("the embedded texts do not parse: \(error.message)")
+        }
+    }
+}

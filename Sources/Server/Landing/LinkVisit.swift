@@ -1,0 +1,76 @@
+internal import Attribution
+internal import HTTPServer
+
+/// Somebody's visit to a link that leads somewhere.
+struct LinkVisit {
+    let link: Link
+    let app: App
+    let visitor: LinkVisitor
+    let address: LinkAddress
+    /// Which of the link's variants the visitor gets.
+    let variant: Link.Variant?
+    /// What the link was opened with, without what the page itself asks.
+    let query: [QueryItem]
+    let handOver: HandOver
+    /// A preview, a crawler and the like: it gets what previews show, and nothing that clicks.
+    let isRobot: Bool
+
+    init(_ link: Link, of app: App, _ exchange: Exchange, _ context: LoopContext) {
+        let request = exchange.request
+        let headers = ClickClaims.visitHeaders(of: request)
+        let items = request.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
+        self.link = link
+        self.app = app
+        visitor = LinkVisitor(headers)
+        address = LinkAddress(exchange, context, slug: link.slug, of: app)
+        query = LinkParameter.kept(items)
+        let shown = items.first { $0.name == LinkParameter.variant }.flatMap { link.variant(named: $0.value) }
+        let choice = {
+            context.keys.server.present.variantChoice(
+                of: link.id,
+                address: exchange.address,
+                userAgent: headers.userAgent
+            )
+        }
+        variant = shown ?? (link.settings.variants.isEmpty ? nil : link.variant(for: choice()))
+        let target = link.deepLink(variant, on: visitor.platform, of: app.settings.links)
+        handOver = HandOver(
+            visitor,
+            of: link.settings,
+            to: target?.adding(link.passed(query)),
+            in: app.settings.links
+        )
+        isRobot = context.service.settings.robots.isRobot(headers.userAgent)
+    }
+
+    /// What the page sends along when it asks the server for the store or the code.
+    var ownItems: [QueryItem] {
+        let variant = variant.map { [QueryItem(name: LinkParameter.variant, value: $0.name)] } ?? []
+        return variant + query.filter { $0.name != LinkParameter.token }
+    }
+
+    /// What the store's own reports get to know.
+    var utm: [QueryItem] {
+        let passed = link.passed(query).filter { $0.name.hasPrefix("utm_") }
+        return link.settings.utm
+            + passed.filter { item in
+                !link.settings.utm.contains { $0.name == item.name }
+            }
+    }
+
+    /// Where the store button leads: a page gets the parameters that the link passes on, a store nothing.
+    var storeURL: String? {
+        guard handOver.store == .page, let url = handOver.storeURL else { return handOver.storeURL }
+        return DeepLinkURL(stored: url).adding(link.passed(query)).text
+    }
+
+    /// What a phone's camera reads on the page for a computer.
+    ///
+    /// - Parameter token: of the click that this page has told; nil before.
+    /// - Returns: the link's address, with what makes the phone's visit a scan.
+    func codeText(token: String?) -> String {
+        let items = token.map { [QueryItem(name: LinkParameter.token, value: $0)] } ?? []
+        let rest = query.filter { $0.name != LinkParameter.token && $0.name != "source" }
+        return address.url([QueryItem(name: "source", value: SourceToken.qr.rawValue)] + items + rest)
+    }
+}

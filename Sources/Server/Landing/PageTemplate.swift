@@ -1,0 +1,93 @@
+/// A page with places for values.
+///
+/// `{{name}}` is the value, escaped for HTML's texts and quoted attributes; `{{{name}}}` is one of the page's own parts
+/// (its style, its script) as it is; what stands between `{{#name}}` and `{{/name}}` is there where the value is not
+/// empty.
+struct PageTemplate: Sendable {
+    private enum Part: Sendable {
+        case text([UInt8])
+        case value(String)
+        case ownPart(String)
+        case section(String, [Part])
+    }
+
+    /// Why a text is no template.
+    struct Problem: Error, Equatable {
+        /// Counted from 1.
+        let line: Int
+        let message: String
+    }
+
+    private let parts: [Part]
+
+    /// - Parameters:
+    ///   - text: the page.
+    ///   - values: the names that it may use.
+    ///   - ownParts: those that are written as they are.
+    /// - Throws: where it names another value, or leaves something open.
+    init(_ text: String, values: Set<String>, ownParts: Set<String>) throws(Problem) {
+        var reader = TemplateReader(Array(text.utf8), values: values, ownParts: ownParts)
+        parts = try Self.parts(&reader, until: nil)
+    }
+
+    private static func parts(_ reader: inout TemplateReader, until end: String?) throws(Problem) -> [Part] {
+        var parts: [Part] = []
+        while let token = try reader.next() {
+            switch token {
+            case .text(let bytes): parts.append(.text(bytes))
+            case .value(let name): parts.append(.value(name))
+            case .ownPart(let name): parts.append(.ownPart(name))
+            case .begin(let name): parts.append(.section(name, try Self.parts(&reader, until: name)))
+            case .end(let name):
+                guard name == end else {
+                    throw reader.problem("{{/\(name)}} closes nothing that is open here.")
+                }
+                return parts
+            }
+        }
+        guard end == nil else { throw reader.problem("{{#\(end ?? "")}} is not closed.") }
+        return parts
+    }
+
+    /// The page with its values; those that are not given are empty.
+    func render(_ values: [String: String], ownParts: [String: [UInt8]]) -> [UInt8] {
+        var page: [UInt8] = []
+        page.reserveCapacity(16 * 1024)
+        Self.write(parts, values, ownParts, to: &page)
+        return page
+    }
+
+    private static func write(
+        _ parts: [Part],
+        _ values: [String: String],
+        _ ownParts: [String: [UInt8]],
+        to page: inout [UInt8]
+    ) {
+        for part in parts {
+            switch part {
+            case .text(let bytes): page += bytes
+            case .value(let name): HTMLText.append(values[name] ?? "", to: &page)
+            case .ownPart(let name): page += ownParts[name] ?? []
+            case .section(let name, let parts):
+                if values[name]?.isEmpty == false { write(parts, values, ownParts, to: &page) }
+            }
+        }
+    }
+}
+
+/// Text in a page.
+enum HTMLText {
+    /// Escapes what could end a text or a quoted attribute (HTML, 13.1.2.3 and 13.1.4).
+    static func append(_ text: String, to page: inout [UInt8]) {
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "&"): page += "&amp;".utf8
+            case UInt8(ascii: "<"): page += "&lt;".utf8
+            case UInt8(ascii: ">"): page += "&gt;".utf8
+            case UInt8(ascii: "\""): page += "&quot;".utf8
+            case UInt8(ascii: "'"): page += "&#39;".utf8
+            default: page.append(byte)
+            }
+        }
+    }
+}

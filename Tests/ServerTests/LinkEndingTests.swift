@@ -1,0 +1,142 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+@Suite("A link that leads nowhere")
+struct LinkEndingTests {
+    @Test("is a page that says why, with the right status and the app's store; programs get the error")
+    func endings() async throws {
+        var settings = LinkScenario.shop
+        settings.links.icon = WebURL(stored: "https://shop.example/icon.png")
+        let service = try await TestService(settings)
+        let soon = service.clock.now.advanced(byMilliseconds: 30_000).iso8601
+        let archived = try await service.makeLink(#"{"slug":"archived","destination":"myapp://x"}"#)
+        _ = try await service.makeLink(
+            #"{"slug":"expiring","destination":"myapp://x","expires_at":"\#(soon)"}"#
+        )
+        _ = try await service.makeLink(#"{"slug":"once","destination":"myapp://x","maximum_clicks":1}"#)
+        await service.admin(.post, "/links/\(archived)/archive")
+        await service.open("once", query: "al_go=store")
+        service.clock.advance(seconds: 60)
+        let words = "This link has expired"
+        for (slug, status, heading, code) in [
+            ("archived", 410, words, "LINK_ENDED"), ("expiring", 410, words, "LINK_ENDED"),
+            ("once", 410, words, "LINK_ENDED"), ("unknown", 404, "This link leads nowhere", "NOT_FOUND"),
+            ("", 404, "This link leads nowhere", "NOT_FOUND"),
+        ] {
+            for query in [nil, "al_go=store", "al_go=code"] {
+                let answer = await service.open(slug, query: query)
+                #expect(answer.status == status, "\(slug)")
+                #expect(answer.page.text.contains(heading))
+                #expect(answer.page.text.contains("Get it on the App Store"))
+                #expect(answer.text.contains("https://apps.apple.com/app/id1234567890"))
+                #expect(answer.text.contains("https://shop.example/icon.png"))
+                #expect(
+                    answer.field("Content-Security-Policy")?.hasPrefix("default-src 'none'; style-src")
+                        == true
+                )
+                #expect(answer.field("Cache-Control") == "no-store")
+                #expect(!answer.text.contains("<script"))
+            }
+            let program = await service.open(slug, fields: ["Accept": "*/*"])
+            #expect(program.status == status)
+            #expect(program.member("error_code") == code)
+        }
+        let turkish = await service.open("unknown", fields: ["Accept-Language": "tr"])
+        #expect(turkish.page.text.contains("Bu bağlantı bir yere gitmiyor"))
+        #expect(try await service.totals()[.clicks] == 1)
+    }
+
+    @Test("names no app where several are answered on the host, and none of another host's")
+    func severalApps() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.addApp(App.Settings(name: "Other", links: LinkScenario.shop.links))
+        #expect(await !service.open("unknown").text.contains("apps.apple.com"))
+    }
+
+    @Test("is none of the service's own paths")
+    func ownPaths() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        for path in [
+            "v1", "admin", "admin/api", "healthz/x", "v1/deferred-deeplink/x", ".well-known/x", "favicon.ico",
+        ] {
+            #expect(await service.open(path).status == 404, "\(path)")
+        }
+        for method in [HTTPServer.Method.post, .put, .delete, .patch, .options] {
+            #expect(await service.open("summer25", method: method).status == 404)
+        }
+    }
+}
+
+@Suite("The code that hands over to a phone")
+struct HandOverCodeTests {
+    @Test("is the link as a scan, with the token of the click that the page has told")
+    func code() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let click = await service.click(
+            #"{"link":"a","fingerprint":"\#(String(repeating: "ab", count: 32))"}"#
+        )
+        let token = try #require(click.member("token"))
+        let answer = await service.open(
+            "a",
+            Visitors.windows,
+            query: "al_go=code&x=1&source=mail&al=\(token)"
+        )
+        #expect(answer.status == 200)
+        #expect(answer.field("Content-Type") == "image/svg+xml")
+        #expect(answer.field("Cache-Control") == "no-store")
+        let text = "https://go.shop.example/a?source=qr&al=\(token)&x=1"
+        #expect(answer.text == (try QRPicture(of: text).svg()))
+        let plain = await service.open("a", Visitors.windows, query: "al_go=code&x=1")
+        #expect(plain.text == (try QRPicture(of: "https://go.shop.example/a?source=qr&x=1").svg()))
+        // An app that is opened by it brings the token, which is sure.
+        let launch = await service.resolve(#"{"pasteboard":"\#(text)"}"#)
+        #expect(launch.flag("guaranteed") == true, "\(launch.text)")
+    }
+
+    @Test("carries nobody else's text in the place of a token")
+    func refused() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        for text in ["x", String(repeating: "A", count: 44), "%22%3E"] {
+            #expect(await service.open("a", query: "al_go=code&al=\(text)").status == 404)
+        }
+        // A query that is too long for a code is left out.
+        let long = "q=" + String(repeating: "a", count: 2000)
+        #expect(await service.open("a", query: "al_go=code&\(long)").status == 200)
+    }
+}
+
+@Suite("The script for other people's pages")
+struct CollectorTests {
+    @Test("is cached for an hour and asked for again by its tag, from any origin")
+    func caching() async throws {
+        let service = try await TestService()
+        let answer = await service.send(.get, "/v1/collector.js", fields: ["Origin": "https://shop.example"])
+        #expect(answer.status == 200)
+        #expect(answer.field("Content-Type") == "text/javascript; charset=utf-8")
+        #expect(answer.field("Cache-Control") == "public, max-age=3600")
+        #expect(answer.field("Access-Control-Allow-Origin") == "*")
+        #expect(answer.text.contains("window.afterlink = { click: click"))
+        #expect(answer.text.utf8.count < 5000)
+        let tag = try #require(answer.field("ETag"))
+        for known in [tag, "W/\(tag)", "\"x\", \(tag)", "*"] {
+            let again = await service.send(.get, "/v1/collector.js", fields: ["If-None-Match": known])
+            #expect(again.status == 304 && again.text.isEmpty && again.field("ETag") == tag)
+        }
+        let other = await service.send(.get, "/v1/collector.js", fields: ["If-None-Match": "\"x\""])
+        #expect(other.status == 200)
+        #expect(await service.send(.post, "/v1/collector.js").status == 405)
+    }
+
+    @Test("is what the landing page runs, too")
+    func sameCode() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let script = await service.send(.get, "/v1/collector.js").text
+        let shared = script.split(separator: "\n").dropFirst().joined(separator: "\n")
+        #expect(await service.open("a").text.contains(shared))
+    }
+}
