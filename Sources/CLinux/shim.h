@@ -56,11 +56,19 @@ static inline void linux_return_memory(void) {
 #endif
 }
 
-// Waits until a descriptor is readable, or for so many nanoseconds: epoll_wait counts milliseconds.
-static inline int linux_wait_readable(int descriptor, uint64_t nanoseconds) {
-    struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+// Waits until a descriptor is ready for something, or for so many nanoseconds: epoll_wait counts milliseconds.
+static inline int linux_wait_for(int descriptor, short events, uint64_t nanoseconds) {
+    struct pollfd entry = {.fd = descriptor, .events = events};
     struct timespec limit = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
     return ppoll(&entry, 1, &limit, NULL);
+}
+
+static inline int linux_wait_readable(int descriptor, uint64_t nanoseconds) {
+    return linux_wait_for(descriptor, POLLIN, nanoseconds);
+}
+
+static inline int linux_wait_writable(int descriptor, uint64_t nanoseconds) {
+    return linux_wait_for(descriptor, POLLOUT, nanoseconds);
 }
 
 static inline int linux_open_null(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
@@ -89,18 +97,43 @@ static inline linux_address linux_address_from(const struct sockaddr_storage *st
     return result;
 }
 
-static inline int linux_bind(int socket, int is_ipv4, linux_address address) {
+// Writes an address as the system takes it, and returns its length.
+static inline socklen_t linux_write_address(struct sockaddr_storage *storage, int is_ipv4, linux_address address) {
+    memset(storage, 0, sizeof *storage);
     if (is_ipv4) {
-        struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(address.port)};
-        v4.sin_addr.s_addr = htonl((uint32_t)address.low);
-        return bind(socket, (const struct sockaddr *)&v4, sizeof v4);
+        struct sockaddr_in *v4 = (struct sockaddr_in *)storage;
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons(address.port);
+        v4->sin_addr.s_addr = htonl((uint32_t)address.low);
+        return sizeof *v4;
     }
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(address.port)};
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)storage;
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons(address.port);
     for (int index = 0; index < 8; index++) {
-        v6.sin6_addr.s6_addr[index] = (uint8_t)(address.high >> (56 - 8 * index));
-        v6.sin6_addr.s6_addr[index + 8] = (uint8_t)(address.low >> (56 - 8 * index));
+        v6->sin6_addr.s6_addr[index] = (uint8_t)(address.high >> (56 - 8 * index));
+        v6->sin6_addr.s6_addr[index + 8] = (uint8_t)(address.low >> (56 - 8 * index));
     }
-    return bind(socket, (const struct sockaddr *)&v6, sizeof v6);
+    return sizeof *v6;
+}
+
+static inline int linux_bind(int socket, int is_ipv4, linux_address address) {
+    struct sockaddr_storage storage;
+    socklen_t length = linux_write_address(&storage, is_ipv4, address);
+    return bind(socket, (const struct sockaddr *)&storage, length);
+}
+
+static inline int linux_connect(int socket, int is_ipv4, linux_address address) {
+    struct sockaddr_storage storage;
+    socklen_t length = linux_write_address(&storage, is_ipv4, address);
+    return connect(socket, (const struct sockaddr *)&storage, length);
+}
+
+// The error of a connection that was begun, once the socket is writable; 0 when it is made.
+static inline int linux_connection_error(int socket) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno;
 }
 
 static inline linux_address linux_local_address(int socket) {

@@ -90,12 +90,28 @@ static inline SSL *tls_over_wire(SSL_CTX *context, const BIO_METHOD *method, tls
     return connection;
 }
 
-// Lets a client's handshake fail unless the server has a certificate of this name that the system trusts. Returns 0
-// where OpenSSL refuses any of it.
-static inline int tls_verify_peer(SSL_CTX *context, SSL *connection, const char *host) {
+// Lets a client's handshake fail unless the server has a certificate of this name, or for this address, from an
+// authority of the file, or where that is NULL, one that the system trusts. Returns 0 where OpenSSL refuses any of it.
+static inline int tls_verify_peer(SSL_CTX *context, SSL *connection, const char *host, const char *roots) {
+    static const unsigned char http11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
     SSL_set_verify(connection, SSL_VERIFY_PEER, NULL);
-    return SSL_CTX_set_default_verify_paths(context) == 1 && SSL_set1_host(connection, host) == 1 &&
-           SSL_set_tlsext_host_name(connection, host) == 1;
+    SSL_set_options(connection, SSL_OP_NO_RENEGOTIATION);
+    if (SSL_set_min_proto_version(connection, TLS1_2_VERSION) != 1) return 0;
+    if (SSL_set_alpn_protos(connection, http11, sizeof http11) != 0) return 0;
+    if (roots == NULL ? SSL_CTX_set_default_verify_paths(context) != 1
+                      : SSL_CTX_load_verify_locations(context, roots, NULL) != 1)
+        return 0;
+    // An address is no name: it stands in certificates under its own kind, and is not named in the handshake.
+    if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), host) == 1) return 1;
+    ERR_clear_error();
+    SSL_set_hostflags(connection, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return SSL_set1_host(connection, host) == 1 && SSL_set_tlsext_host_name(connection, host) == 1;
+}
+
+// Why the peer's certificate was refused, in OpenSSL's words; NULL where it was not.
+static inline const char *tls_verification_error(const SSL *connection) {
+    long result = SSL_get_verify_result(connection);
+    return result == X509_V_OK ? NULL : X509_verify_cert_error_string(result);
 }
 
 // The one protocol that is spoken here; a client that offers only others is told so (RFC 7301, 3.2).

@@ -2,6 +2,24 @@ import Glibc
 
 /// The address at which everything under test listens.
 public enum Loopback {
+    /// Lets a TCP socket listen on a free port, which is given back; nil where the system refuses.
+    public static func listen(_ descriptor: Int32) -> UInt16? {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        // bind reads the address and getsockname writes it, each as long as said; neither keeps a pointer.
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                guard unsafe bind(descriptor, $0, length) == 0, Glibc.listen(descriptor, 64) == 0 else {
+                    return Int32(-1)
+                }
+                return unsafe getsockname(descriptor, $0, &length)
+            }
+        }
+        return result == 0 ? UInt16(bigEndian: address.sin_port) : nil
+    }
+
     /// Connects a TCP socket to a port; false where nobody takes it.
     public static func connect(_ descriptor: Int32, toPort port: UInt16) -> Bool {
         var address = sockaddr_in()

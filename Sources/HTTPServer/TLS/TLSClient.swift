@@ -12,19 +12,25 @@ public final class TLSClient {
 
     /// - Parameters:
     ///   - request: sent when the handshake is done.
-    ///   - host: the name that the server's certificate must have, from an authority that this machine trusts; nil takes
-    ///     any certificate. Whoever answers could then be anybody, so that nothing secret may be sent.
-    /// - Throws: `TLSError` with the cause `resources`.
-    public init(sending request: [UInt8], verifying host: String? = nil) throws(TLSError) {
+    ///   - host: the name that the server's certificate must have, or the address; nil takes any certificate. Whoever
+    ///     answers could then be anybody, so that nothing secret may be sent.
+    ///   - roots: a file of authorities in PEM, one of which the certificate must come from; nil takes those that this
+    ///     machine trusts.
+    /// - Throws: `TLSError` with the cause `resources`, also where the file of authorities cannot be used.
+    public init(
+        sending request: [UInt8],
+        verifying host: String? = nil,
+        roots: String? = nil
+    ) throws(TLSError) {
         // The session counts its own reference to the context.
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw TLSError(.resources) }
         defer { unsafe SSL_CTX_free(context) }
         guard let wire = TLSWire(),
             let connection = unsafe tls_over_wire(context, TLSWire.method, wire.pointer, 0)
         else { throw TLSError(.resources) }
-        // The context and the connection are alive; OpenSSL copies the name.
-        if let host, unsafe tls_verify_peer(context, connection, host) != 1 {
-            unsafe SSL_free(connection)
+        // The context and the connection are alive; OpenSSL copies the names.
+        if let host, unsafe tls_verify_peer(context, connection, host, roots) != 1 {
+            defer { unsafe SSL_free(connection) }
             throw TLSError(.resources)
         }
         session = unsafe TLSSession(owning: connection, over: wire, keeping: nil)
@@ -36,6 +42,15 @@ public final class TLSClient {
     public var hasEnded: Bool {
         session.phase == .closedByPeer || session.phase == .failed
     }
+
+    /// Whether the peer has said that nothing more comes; an end without it may be somebody else's doing.
+    public var hasEndedWell: Bool { session.phase == .closedByPeer }
+
+    /// Whether the handshake is done.
+    public var isEstablished: Bool { session.phase == .established || session.phase == .closedByPeer }
+
+    /// Why the server's certificate was refused, in OpenSSL's words; nil where it was not.
+    public var certificateProblem: String? { session.phase == .failed ? session.verificationError : nil }
 
     /// Takes received bytes, none at first.
     ///

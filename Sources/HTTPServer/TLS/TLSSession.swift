@@ -41,6 +41,12 @@ internal import COpenSSL
         unsafe SSL_session_reused(connection) == 1
     }
 
+    /// Why the peer's certificate was refused, in OpenSSL's words; nil where it was not, or was not asked for.
+    var verificationError: String? {
+        // The connection is alive, and the text is a constant of OpenSSL's.
+        unsafe tls_verification_error(connection).map { unsafe String(cString: $0) }
+    }
+
     /// Takes received bytes and gives the plain text that is whole within them.
     ///
     /// All bytes are used up: what is no whole record yet is kept by OpenSSL.

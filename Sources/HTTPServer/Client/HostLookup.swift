@@ -1,10 +1,12 @@
+internal import CLinux
 internal import Glibc
-internal import HTTPServer
 
-/// Finds the addresses of a host by its name, as the system does it.
-enum HostLookup {
+/// Finds the addresses of a host by its name, as the system does it: with its files, resolvers and search domains.
+public enum HostLookup {
+    /// Blocks until the system knows, which may take it half a minute.
+    ///
     /// - Returns: the addresses in the order in which they are to be tried; empty when the name is not known.
-    static func addresses(of host: String, port: UInt16) -> [ListenAddress] {
+    public static func addresses(of host: String, port: UInt16) -> [ListenAddress] {
         // A value of its own, without pointers yet.
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC

@@ -1,0 +1,83 @@
+internal import CLinux
+internal import Glibc
+
+/// A connection to a server, on which each step waits no longer than until a moment.
+struct ClientSocket: ~Copyable {
+    private let socket: Socket
+
+    /// Connects to the first address that answers; each has its share of the time that is left.
+    init(toOneOf addresses: [PeerAddress], until deadline: MonotonicTime) throws(HTTPSFailure) {
+        var failure = HTTPSFailure.notReached
+        for (index, address) in addresses.enumerated() {
+            let left = deadline.nanoseconds(since: .now())
+            let share = Int64(clamping: left / UInt64(addresses.count - index))
+            let limit = MonotonicTime.now().advanced(byNanoseconds: share)
+            do throws(HTTPSFailure) {
+                socket = Socket(try Self.connected(to: address, until: limit))
+                return
+            } catch {
+                failure = error
+            }
+        }
+        throw failure
+    }
+
+    private static func connected(
+        to address: PeerAddress,
+        until limit: MonotonicTime
+    ) throws(HTTPSFailure) -> Descriptor {
+        let isIPv4 = address.ipv4 != nil
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        guard let descriptor = Descriptor(Glibc.socket(isIPv4 ? AF_INET : AF_INET6, type, 0)) else {
+            throw .resources
+        }
+        let target = linux_address(high: address.high, low: address.low, port: address.port)
+        if linux_connect(descriptor.number, isIPv4 ? 1 : 0, target) == 0 { return descriptor }
+        guard errno == EINPROGRESS || errno == EINTR else { throw .notReached }
+        repeat {
+            let left = limit.nanoseconds(since: .now())
+            guard left > 0 else { throw .timedOut(stage: .connection) }
+            // Interrupted by a signal, it is asked again.
+            if linux_wait_writable(descriptor.number, left) > 0 { break }
+        } while true
+        guard linux_connection_error(descriptor.number) == 0 else { throw .notReached }
+        return descriptor
+    }
+
+    func send(
+        _ bytes: [UInt8],
+        until deadline: MonotonicTime,
+        _ stage: HTTPSFailure.Stage
+    ) throws(HTTPSFailure) {
+        var sent = 0
+        while sent < bytes.count {
+            switch socket.send(bytes, from: sent) {
+            case .bytes(let count): sent += count
+            // What the server said before it closed is still there to be read.
+            case .failed: return
+            case .full:
+                let left = deadline.nanoseconds(since: .now())
+                guard left > 0 else { throw .timedOut(stage: stage) }
+                _ = linux_wait_writable(socket.number, left)
+            }
+        }
+    }
+
+    /// What comes next; nothing at the end.
+    func receive(
+        until deadline: MonotonicTime,
+        _ stage: HTTPSFailure.Stage
+    ) throws(HTTPSFailure) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: TLSClient.receiveLength)
+        while true {
+            // Also where bytes keep coming: the whole has its time, not each of them.
+            let left = deadline.nanoseconds(since: .now())
+            guard left > 0 else { throw .timedOut(stage: stage) }
+            switch socket.receive(into: &buffer) {
+            case .bytes(let count): return Array(buffer[..<count])
+            case .end, .failed: return []
+            case .nothing: _ = linux_wait_readable(socket.number, left)
+            }
+        }
+    }
+}

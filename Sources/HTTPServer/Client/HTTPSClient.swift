@@ -1,0 +1,110 @@
+/// Calls other people's servers, and trusts neither their names nor their answers.
+///
+/// TLS 1.2 and later alone, the certificate checked; all addresses of the name are looked at before one of them is
+/// called, and it is that very address which is called, so that a name cannot lead elsewhere in between; redirects are
+/// answers and are not followed; time and length are limited for the whole.
+///
+/// A call blocks its thread, and must not be made on an event loop. That is on purpose: the system's look-up of a name
+/// blocks and cannot be ended, so that a thread is needed at any rate; handshakes with strangers cost milliseconds of a
+/// processor that visitors' connections would wait for; and calls are rare. Source of the rules: OWASP ASVS 5.0, 1.3.6.
+public struct HTTPSClient: Sendable {
+    /// How long one call may take in all, and how much of an answer is read.
+    public struct Bounds: Sendable {
+        public var time: Duration = .seconds(5)
+        public var bodyByteCount = 64 * 1024
+
+        public init(time: Duration = .seconds(5), bodyByteCount: Int = 64 * 1024) {
+            self.time = time
+            self.bodyByteCount = bodyByteCount
+        }
+    }
+
+    /// Gives the addresses of a host; may block.
+    public typealias Lookup = @Sendable (_ host: String, _ port: UInt16) -> [PeerAddress]
+
+    public var bounds: Bounds
+    private let roots: String?
+    private let permits: @Sendable (PeerAddress) -> Bool
+    private let lookup: Lookup
+
+    /// - Parameters:
+    ///   - bounds: of one call.
+    ///   - roots: a file of authorities in PEM instead of those that this machine trusts.
+    ///   - lookup: instead of the system's.
+    ///   - permits: whether an address may be called.
+    public init(
+        bounds: Bounds = Bounds(),
+        roots: String? = nil,
+        lookup: @escaping Lookup = { host, port in HostLookup.addresses(of: host, port: port).map(\.address)
+        },
+        permits: @escaping @Sendable (PeerAddress) -> Bool
+    ) {
+        self.bounds = bounds
+        self.roots = roots
+        self.lookup = lookup
+        self.permits = permits
+    }
+
+    /// Sends a request and waits for the whole answer.
+    public func send(_ request: HTTPSRequest) throws(HTTPSFailure) -> HTTPSAnswer {
+        let deadline = MonotonicTime.now().advanced(by: bounds.time)
+        let addresses = try BoundedLookup.addresses(
+            of: request.host,
+            request.port,
+            until: deadline,
+            by: lookup
+        )
+        guard !addresses.isEmpty else { throw .unknownHost }
+        // A name that also leads inside is not to be trusted with its other addresses.
+        guard addresses.allSatisfy(permits) else { throw .addressRefused }
+        let socket = try ClientSocket(toOneOf: addresses, until: deadline)
+        let exchange = try HTTPSExchange(request, bodyLimit: bounds.bodyByteCount, roots: roots)
+        return try exchange.run(over: socket, until: deadline)
+    }
+}
+
+/// One request and its answer over one connection.
+private struct HTTPSExchange {
+    private let tls: TLSClient
+    private let isHead: Bool
+    private let bodyLimit: Int
+
+    init(_ request: HTTPSRequest, bodyLimit: Int, roots: String?) throws(HTTPSFailure) {
+        do throws(TLSError) {
+            tls = try TLSClient(sending: request.bytes, verifying: request.host, roots: roots)
+        } catch {
+            throw .resources
+        }
+        isHead = request.method == .head
+        self.bodyLimit = bodyLimit
+    }
+
+    func run(over socket: borrowing ClientSocket, until deadline: MonotonicTime) throws(HTTPSFailure)
+        -> HTTPSAnswer
+    {
+        var parser = AnswerParser(isHead: isHead, bodyLimit: bodyLimit)
+        var received: [UInt8] = []
+        while true {
+            let (plain, output) = tls.receive(received)
+            let stage: HTTPSFailure.Stage = tls.isEstablished ? .answer : .handshake
+            if let answer = try parser.receive(plain) { return answer }
+            // An alert goes out all the same; whether it arrives matters to nobody.
+            if tls.hasEnded, !tls.hasEndedWell {
+                _ = try? socket.send(output, until: deadline, stage)
+                throw failure(hasBegun: !plain.isEmpty || parser.hasBegun)
+            }
+            if tls.hasEndedWell { return try parser.end(isClean: true) }
+            try socket.send(output, until: deadline, stage)
+            received = try socket.receive(until: deadline, stage)
+            guard !received.isEmpty else {
+                guard tls.isEstablished else { throw .tls }
+                return try parser.end(isClean: false)
+            }
+        }
+    }
+
+    private func failure(hasBegun: Bool) -> HTTPSFailure {
+        if let problem = tls.certificateProblem { return .certificate(problem) }
+        return hasBegun ? .endedEarly : .tls
+    }
+}

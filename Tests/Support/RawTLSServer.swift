@@ -1,0 +1,144 @@
+internal import COpenSSL
+internal import Foundation
+internal import Synchronization
+
+/// A server over TLS on a free port of the loopback address that answers byte for byte what a test wants.
+///
+/// Each connection has a thread of its own, on which the test's closure runs.
+public final class RawTLSServer: Sendable {
+    public struct Failure: Error {}
+
+    public let port: UInt16
+    private let listener: Int32
+    private let state: State
+
+    /// What the connections share.
+    private final class State: Sendable {
+        let accepted = Atomic<Int>(0)
+        let context: Context?
+
+        init(_ context: Context?) {
+            self.context = context
+        }
+    }
+
+    // An SSL_CTX may be used by many threads as long as nobody changes it, which nobody does after `init`.
+    @safe private final class Context: @unchecked Sendable {
+        let pointer: OpaquePointer
+
+        init(_ certificate: TestCertificate) throws {
+            guard let context = unsafe SSL_CTX_new(TLS_server_method()) else { throw Failure() }
+            unsafe pointer = context
+            // The sources have copies of the bytes, and what is read from them is counted by the context.
+            let (source, keySource) = unsafe (BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()))
+            _ = unsafe BIO_write(source, certificate.certificate, Int32(certificate.certificate.count))
+            _ = unsafe BIO_write(keySource, certificate.key, Int32(certificate.key.count))
+            let read = unsafe PEM_read_bio_X509(source, nil, nil, nil)
+            let key = unsafe PEM_read_bio_PrivateKey(keySource, nil, nil, nil)
+            defer {
+                unsafe X509_free(read)
+                unsafe EVP_PKEY_free(key)
+                _ = unsafe BIO_free(source)
+                _ = unsafe BIO_free(keySource)
+            }
+            guard unsafe SSL_CTX_use_certificate(context, read) == 1,
+                unsafe SSL_CTX_use_PrivateKey(context, key) == 1
+            else { throw Failure() }
+        }
+
+        deinit {
+            unsafe SSL_CTX_free(pointer)
+        }
+    }
+
+    /// One connection, on its thread; the handshake is done where there is a certificate.
+    // The session belongs to the thread that the value is used on.
+    @safe public struct Connection {
+        fileprivate let descriptor: Int32
+        fileprivate let session: OpaquePointer?
+
+        /// Reads until a blank line: a request without a body.
+        public func readHead() -> String {
+            var text = ""
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                // The buffer has room for the count that is passed.
+                let count =
+                    if let session = unsafe session {
+                        Int(unsafe SSL_read(session, &buffer, Int32(buffer.count)))
+                    } else {
+                        unsafe recv(descriptor, &buffer, buffer.count, 0)
+                    }
+                guard count > 0 else { return text }
+                text += String(decoding: buffer[..<count], as: UTF8.self)
+                if text.hasSuffix("\r\n\r\n") { return text }
+            }
+        }
+
+        /// Whether all of it was taken by the system.
+        @discardableResult
+        public func write(_ bytes: [UInt8]) -> Bool {
+            guard !bytes.isEmpty else { return true }
+            // Both read within the array's memory.
+            if let session = unsafe session {
+                return unsafe SSL_write(session, bytes, Int32(bytes.count)) == Int32(bytes.count)
+            }
+            return unsafe Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+        }
+
+        @discardableResult
+        public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+        /// Says that nothing more comes, as TLS wants it said.
+        public func sayGoodbye() {
+            if let session = unsafe session { _ = unsafe SSL_shutdown(session) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - certificate: nil speaks no TLS at all.
+    ///   - serve: what to do with each connection; it is closed afterwards.
+    /// - Throws: `Failure` where the system or OpenSSL refuses.
+    public init(_ certificate: TestCertificate?, serve: @escaping @Sendable (Connection) -> Void) throws {
+        // A client that has gone is not to end the test.
+        signal(SIGPIPE, SIG_IGN)
+        let state = State(try certificate.map { try Context($0) })
+        self.state = state
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard listener >= 0, let port = Loopback.listen(listener) else { throw Failure() }
+        (self.listener, self.port) = (listener, port)
+        Thread.detachNewThread {
+            while true {
+                let descriptor = accept(listener, nil, nil)
+                guard descriptor >= 0 else {
+                    close(listener)
+                    return
+                }
+                state.accepted.add(1, ordering: .sequentiallyConsistent)
+                Thread.detachNewThread { Self.live(descriptor, state, serve) }
+            }
+        }
+    }
+
+    deinit {
+        // Ends the accepting thread's wait, which closes the socket then.
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    /// Connections that were made, whatever became of them.
+    public var acceptedCount: Int { state.accepted.load(ordering: .sequentiallyConsistent) }
+
+    private static func live(_ descriptor: Int32, _ state: State, _ serve: (Connection) -> Void) {
+        defer { close(descriptor) }
+        guard let context = state.context else {
+            serve(unsafe Connection(descriptor: descriptor, session: nil))
+            return
+        }
+        // The session is this thread's own until it is freed.
+        guard let session = unsafe SSL_new(context.pointer) else { return }
+        defer { unsafe SSL_free(session) }
+        unsafe SSL_set_fd(session, descriptor)
+        guard unsafe SSL_accept(session) == 1 else { return }
+        serve(unsafe Connection(descriptor: descriptor, session: session))
+    }
+}
