@@ -17,6 +17,12 @@ enum AppIdentifiers {
         return isBundle ? text : nil
     }
 
+    /// Prefix and bundle id with a dot between them, as Apple's files name an app.
+    static func isAppID(_ text: String) -> Bool {
+        guard let dot = text.firstIndex(of: ".") else { return false }
+        return isTeam(String(text[..<dot])) && bundle(String(text[text.index(after: dot)...])) != nil
+    }
+
     /// The number of a page in Apple's store, with or without its `id`.
     static func storeID(_ text: String) -> UInt64? {
         let digits = text.hasPrefix("id") ? text.dropFirst(2) : text[...]

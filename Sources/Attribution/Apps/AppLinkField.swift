@@ -22,10 +22,12 @@ public enum AppLinkField: String, SettingField {
     case androidFallback = "android_fallback"
     case huaweiFallback = "huawei_fallback"
     case desktopURL = "desktop_url"
+    /// Which URLs of the link hosts open the app: a ``LinkRule`` each.
+    case rules = "link_rules"
 
     public var kind: SettingFieldKind {
         switch self {
-        case .hosts, .webHosts, .iosBundles, .iosAppClips, .androidCertificates: .list
+        case .hosts, .webHosts, .iosBundles, .iosAppClips, .androidCertificates, .rules: .list
         case .webCredentials: .flag
         default: .text
         }
@@ -67,6 +69,7 @@ extension AppLinks {
         links.fallbacks.android = reader.page(.androidFallback)
         links.fallbacks.huawei = reader.page(.huaweiFallback)
         links.fallbacks.desktop = reader.page(.desktopURL)
+        links.rules = reader.rules()
         return (links, reader.problems)
     }
 
@@ -90,6 +93,7 @@ extension AppLinks {
         fields.set(.androidFallback, fallbacks.android?.text)
         fields.set(.huaweiFallback, fallbacks.huawei?.text)
         fields.set(.desktopURL, fallbacks.desktop?.text)
+        fields[.rules] = rules.map(\.text)
         return fields
     }
 }
@@ -102,6 +106,24 @@ extension FieldReader where Field == AppLinkField {
             rule: "must be host names such as go.shop.example, without https:// and without a path",
             read: LinkHost.init(naming:)
         )
+    }
+
+    fileprivate mutating func rules() -> [LinkRule] {
+        var rules: [LinkRule] = []
+        for text in fields[.rules] where !text.trimmed.isEmpty {
+            do throws(LinkRuleError) {
+                rules.append(try LinkRule(parsing: text))
+            } catch {
+                report(.rules, "\(AppLinkField.rules.rawValue): \(error.message)")
+            }
+        }
+        if rules.count > LinkRule.maximumCount {
+            report(
+                .rules,
+                "\(AppLinkField.rules.rawValue) may be \(LinkRule.maximumCount) at most; bring some together with *."
+            )
+        }
+        return rules
     }
 
     fileprivate mutating func read(_ apple: inout AppleApp) {

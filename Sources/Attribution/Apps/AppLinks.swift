@@ -12,6 +12,8 @@ public struct AppLinks: Equatable, Sendable {
     public var fallbacks = Link.Fallbacks()
     /// Hosts besides ``hosts`` that links and fallbacks may lead to; nil allows any.
     public var webHosts: [String]? = []
+    /// Which URLs of ``hosts`` open the app where it is installed; none opens all.
+    public var rules: [LinkRule] = []
 
     public init() {}
 }

@@ -19,6 +19,7 @@ enum AppLinkOptions {
         case .iosBundles: "ios-bundle"
         case .iosAppClips: "ios-app-clip"
         case .androidCertificates: "android-certificate"
+        case .rules: "link-rule"
         default: field.rawValue.replacing("_", with: "-")
         }
     }
@@ -70,6 +71,7 @@ extension AppLinkField {
         case .webCredentials: "on|off"
         case .androidPackage: "PACKAGE"
         case .androidCertificates: "SHA-256"
+        case .rules: "RULE"
         }
     }
 
@@ -92,6 +94,7 @@ extension AppLinkField {
         case .androidFallback: "Where Android phones without the app are sent instead of Google Play."
         case .huaweiFallback: "Where Huawei's phones without the app are sent."
         case .desktopURL: "Where desktop browsers are sent instead of a page that hands over to the phone."
+        case .rules: "Which URLs open the app, as in '/products/*' or 'exclude /terms'; without any, all do."
         }
     }
 }

@@ -24,6 +24,7 @@ struct AppLinksTests {
         fields.set(.androidFallback, "https://shop.example/android")
         fields.set(.huaweiFallback, "https://appgallery.huawei.com/app/C1")
         fields.set(.desktopURL, "https://shop.example/")
+        fields[.rules] = ["exclude /terms", "/products/* ?id=?* -- with an id alone"]
         return fields
     }()
 
@@ -52,7 +53,8 @@ struct AppLinksTests {
     @Test(
         "name the field of what is refused",
         arguments: [
-            (AppLinkField.hosts, "https://go.shop.example"), (.hosts, "go.shop.example/x"),
+            (AppLinkField.hosts, "https://go.shop.example"), (.rules, "products/*"), (.rules, "exclude"),
+            (.hosts, "go.shop.example/x"),
             (.hosts, "go.shop.example:8443"), (.hosts, "a b"), (.hosts, "*.shop.example"),
             (.webHosts, "https://x.example"), (.icon, "http://shop.example/i.png"), (.color, "blue"),
             (.iosTeam, "abcde12345"), (.iosTeam, "ABCDE1234"), (.iosBundles, "shop"),

@@ -1,0 +1,130 @@
+/// Which URLs a rule of a domain file is about, and whether they open the app.
+///
+/// All parts that are given must fit; one that is not given fits everything.
+public struct AssociationComponent: Equatable, Sendable {
+    /// Patterns for the query as a whole, or for the values of some of its items.
+    public enum Query: Equatable, Sendable {
+        case pattern(String)
+        case items([QueryItem])
+    }
+
+    /// The pattern for the path.
+    public var path: String?
+    public var query: Query?
+    /// The pattern for what stands behind `#`.
+    public var fragment: String?
+    /// Whether URLs that fit stay in the browser.
+    public var excludes: Bool
+    /// For people alone.
+    public var comment: String?
+    public var settings: MatchingSettings
+    /// Where it stands in the file, as `applinks.details[0].components[2]`; empty for one that stands in none.
+    public var place: String
+
+    public init(
+        path: String? = nil,
+        query: Query? = nil,
+        fragment: String? = nil,
+        excludes: Bool = false,
+        comment: String? = nil,
+        settings: MatchingSettings = MatchingSettings(),
+        place: String = ""
+    ) {
+        self.path = path
+        self.query = query
+        self.fragment = fragment
+        self.excludes = excludes
+        self.comment = comment
+        self.settings = settings
+        self.place = place
+    }
+}
+
+/// How patterns are compared; nil takes what is set further out, and in the end Apple's own: both true.
+public struct MatchingSettings: Equatable, Sendable {
+    public var caseSensitive: Bool?
+    /// Whether patterns are compared with the URL as it is written, rather than with its escapes read.
+    public var percentEncoded: Bool?
+
+    public init(caseSensitive: Bool? = nil, percentEncoded: Bool? = nil) {
+        self.caseSensitive = caseSensitive
+        self.percentEncoded = percentEncoded
+    }
+
+    /// These, and where they say nothing, the others.
+    func over(_ outer: MatchingSettings) -> MatchingSettings {
+        MatchingSettings(
+            caseSensitive: caseSensitive ?? outer.caseSensitive,
+            percentEncoded: percentEncoded ?? outer.percentEncoded
+        )
+    }
+
+    var ignoresCase: Bool { caseSensitive == false }
+    var readsEscapes: Bool { percentEncoded == false }
+}
+
+/// A component with all that its file says of how it is compared.
+struct ComponentMatcher {
+    let component: AssociationComponent
+    let settings: MatchingSettings
+    private let path: WildcardPattern
+    private let fragment: WildcardPattern
+    private let query: WildcardPattern
+    private let items: [(name: String, pattern: WildcardPattern)]
+
+    init(
+        _ component: AssociationComponent,
+        _ outer: MatchingSettings,
+        _ variables: [SubstitutionVariable]
+    ) {
+        self.component = component
+        settings = component.settings.over(outer)
+        let compile = { (text: String?) in WildcardPattern(text ?? "*", variables: variables) }
+        path = compile(component.path)
+        fragment = compile(component.fragment)
+        switch component.query {
+        case nil: (query, items) = (compile(nil), [])
+        case .pattern(let text): (query, items) = (compile(text), [])
+        case .items(let all): (query, items) = (compile(nil), all.map { ($0.name, compile($0.value)) })
+        }
+    }
+
+    /// All patterns, each with the key that it stands under.
+    var patterns: [(key: String, pattern: WildcardPattern)] {
+        var all = [("/", path), ("#", fragment), ("?", query)]
+        all += items.map { ("?.\($0.name)", $0.pattern) }
+        return all.map { (key: $0.0, pattern: $0.1) }
+    }
+
+    func matches(_ url: AssociationURL) -> Bool {
+        fits(path, url.path) && fits(fragment, url.fragment ?? "") && fits(query, url.query ?? "")
+            && items.allSatisfy { fits($0, in: url) }
+    }
+
+    private func fits(_ pattern: WildcardPattern, _ text: String) -> Bool {
+        let text = settings.readsEscapes ? AssociationURL.decoded(text) : text
+        return pattern.matches(text, ignoringCase: settings.ignoresCase)
+    }
+
+    /// All values of an item must fit; one that is not there, or has no value, has an empty one.
+    private func fits(_ item: (name: String, pattern: WildcardPattern), in url: AssociationURL) -> Bool {
+        let values = url.values(of: item.name)
+        return (values.isEmpty ? [""] : values).allSatisfy { fits(item.pattern, $0) }
+    }
+
+    /// Whether every URL that fits the other one fits this one too.
+    func covers(_ other: ComponentMatcher) -> Bool {
+        guard settings.ignoresCase || !other.settings.ignoresCase || isUniversal else { return false }
+        guard settings.readsEscapes == other.settings.readsEscapes || isUniversal else { return false }
+        let covers = { (own: WildcardPattern, theirs: WildcardPattern) in
+            own.covers(theirs, ignoringCase: settings.ignoresCase)
+        }
+        return covers(path, other.path) && covers(fragment, other.fragment) && covers(query, other.query)
+            && items.allSatisfy { item in
+                item.pattern.isUniversal
+                    || other.items.contains { $0.name == item.name && covers(item.pattern, $0.pattern) }
+            }
+    }
+
+    private var isUniversal: Bool { patterns.allSatisfy(\.pattern.isUniversal) }
+}

@@ -1,0 +1,191 @@
+/// A pattern for one part of a URL: `*` stands for any characters, `?` for exactly one, `$(name)` for any text of a
+/// substitution variable.
+///
+/// `*` also goes over slashes. Source of the rules: Apple, "applinks.Details.Components" and
+/// "applinks.SubstitutionVariables".
+public struct WildcardPattern: Hashable, Sendable {
+    public let text: String
+    /// Names that stand in `$(…)` and that nobody has defined; they stand for themselves.
+    public let unknownVariables: [String]
+    private let tokens: [Token]
+
+    fileprivate enum Token: Hashable, Sendable {
+        case scalar(Unicode.Scalar)
+        case one
+        case many
+        case kind(PredefinedVariable)
+        case choice([[Token]])
+    }
+
+    public init(_ text: String, variables: [SubstitutionVariable] = []) {
+        self.text = text
+        var compiler = Compiler(variables: variables)
+        tokens = compiler.tokens(of: text)
+        unknownVariables = compiler.unknown
+    }
+
+    /// Whether it fits every text.
+    public var isUniversal: Bool { tokens == [.many] }
+
+    /// Most steps that a comparison may take: files come from strangers, and no pattern that people write needs more.
+    private static let mostSteps = 2_000_000
+
+    /// Characters, wildcards, and all texts of all variables.
+    private var expandedCount: Int {
+        tokens.reduce(0) { sum, token in
+            guard case .choice(let choices) = token else { return sum + 1 }
+            return sum + choices.reduce(1) { $0 + $1.count }
+        }
+    }
+
+    /// Whether it fits a text; one that would take millions of steps to compare fits none.
+    public func matches(_ text: String, ignoringCase: Bool = false) -> Bool {
+        let scalars = text.unicodeScalars.map { ignoringCase ? $0.folded : $0 }
+        guard expandedCount * (scalars.count + 1) <= Self.mostSteps else { return false }
+        var places = [Bool](repeating: false, count: scalars.count + 1)
+        places[0] = true
+        Self.advance(&places, over: tokens, in: scalars, ignoringCase)
+        return places[scalars.count]
+    }
+
+    /// Moves the places that were reached so far over tokens: no text takes longer than its length times theirs.
+    private static func advance(
+        _ places: inout [Bool],
+        over tokens: [Token],
+        in scalars: [Unicode.Scalar],
+        _ ignoringCase: Bool
+    ) {
+        for token in tokens {
+            // Nothing fits any more.
+            guard let first = places.firstIndex(of: true) else { return }
+            var next = [Bool](repeating: false, count: places.count)
+            switch token {
+            case .many:
+                for index in first..<places.count { next[index] = true }
+            case .one:
+                for index in scalars.indices where places[index] { next[index + 1] = true }
+            case .scalar(let scalar):
+                let wanted = ignoringCase ? scalar.folded : scalar
+                for index in scalars.indices where places[index] && scalars[index] == wanted {
+                    next[index + 1] = true
+                }
+            case .kind(let kind):
+                for index in scalars.indices where places[index] {
+                    for length in kind.lengths(at: index, in: scalars, ignoringCase) {
+                        next[index + length] = true
+                    }
+                }
+            case .choice(let choices):
+                for choice in choices {
+                    var reached = places
+                    advance(&reached, over: choice, in: scalars, ignoringCase)
+                    for index in reached.indices where reached[index] { next[index] = true }
+                }
+            }
+            places = next
+        }
+    }
+
+    /// Whether whatever the other pattern fits, this one fits too.
+    ///
+    /// Sure where it is true; some patterns that cover each other in an intricate way are not seen to.
+    public func covers(_ other: WildcardPattern, ignoringCase: Bool) -> Bool {
+        let symbols = other.tokens
+        guard tokens.count * (symbols.count + 1) <= Self.mostSteps else { return false }
+        var places = [Bool](repeating: false, count: symbols.count + 1)
+        places[0] = true
+        for token in tokens {
+            var next = [Bool](repeating: false, count: places.count)
+            if token == .many {
+                guard let first = places.firstIndex(of: true) else { return false }
+                for index in first..<places.count { next[index] = true }
+            } else {
+                for index in symbols.indices
+                where places[index] && token.covers(symbols[index], ignoringCase: ignoringCase) {
+                    next[index + 1] = true
+                }
+            }
+            places = next
+        }
+        return places[symbols.count]
+    }
+}
+
+extension WildcardPattern.Token {
+    fileprivate func covers(_ other: Self, ignoringCase: Bool) -> Bool {
+        switch (self, other) {
+        case (.one, .scalar), (.one, .one): true
+        case (.one, .kind(let kind)): kind.isOneCharacter
+        case (.scalar(let own), .scalar(let theirs)):
+            own == theirs || ignoringCase && own.folded == theirs.folded
+        default: self == other
+        }
+    }
+}
+
+/// Reads a pattern's text.
+private struct Compiler {
+    let variables: [SubstitutionVariable]
+    var unknown: [String] = []
+
+    mutating func tokens(of text: String) -> [WildcardPattern.Token] {
+        var tokens: [WildcardPattern.Token] = []
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            if scalar == "$", rest.first == "(", let end = rest.firstIndex(of: ")") {
+                let name = String(rest[..<end].dropFirst())
+                if let token = token(named: name) {
+                    tokens.append(token)
+                    rest = rest[rest.index(after: end)...]
+                    continue
+                }
+                unknown.append(name)
+            }
+            tokens.append(Self.token(scalar))
+        }
+        return Self.normalized(tokens)
+    }
+
+    private mutating func token(named name: String) -> WildcardPattern.Token? {
+        if let variable = variables.first(where: { $0.name == name }) {
+            // Their texts may hold wildcards, and no variables.
+            return .choice(
+                variable.values.map { value in Self.normalized(value.unicodeScalars.map(Self.token)) }
+            )
+        }
+        return PredefinedVariable(rawValue: name).map { .kind($0) }
+    }
+
+    private static func token(_ scalar: Unicode.Scalar) -> WildcardPattern.Token {
+        switch scalar {
+        case "*": .many
+        case "?": .one
+        default: .scalar(scalar)
+        }
+    }
+
+    /// `*?*` is `?*`: of neighbouring wildcards, those for one character come first, then one for many.
+    private static func normalized(_ tokens: [WildcardPattern.Token]) -> [WildcardPattern.Token] {
+        var result: [WildcardPattern.Token] = []
+        var hasMany = false
+        for token in tokens {
+            switch token {
+            case .many: hasMany = true
+            case .one: result.append(.one)
+            default:
+                if hasMany { result.append(.many) }
+                hasMany = false
+                result.append(token)
+            }
+        }
+        return hasMany ? result + [.many] : result
+    }
+}
+
+extension Unicode.Scalar {
+    /// The small letter of a capital one; all else as it is.
+    fileprivate var folded: Unicode.Scalar {
+        let lowercase = properties.lowercaseMapping.unicodeScalars
+        return lowercase.count == 1 ? lowercase.first ?? self : self
+    }
+}

@@ -1,0 +1,53 @@
+import Attribution
+import Testing
+
+@Suite("Rules that operators write")
+struct LinkRuleTests {
+    @Test(
+        "are read and written again as they were",
+        arguments: [
+            "/products/*", "exclude /help/*", "/search ?q=?*&lang=tr", "exclude #web", "?*campaign*",
+            "* #top ignore-case", "/ürün/* decoded", "/$(lang)/*", "exclude /legal/* -- lawyers want the web",
+        ]
+    )
+    func roundTrips(text: String) throws {
+        #expect(try LinkRule(parsing: text).text == text)
+    }
+
+    @Test("say path, query, fragment and what else belongs to them")
+    func reads() throws {
+        let rule = try LinkRule(
+            parsing: "exclude  /p/* ?id=?*&kind=a* #x* ignore-case decoded -- why not"
+        ).component
+        #expect(rule.path == "/p/*")
+        #expect(
+            rule.query
+                == .items([QueryItem(name: "id", value: "?*"), QueryItem(name: "kind", value: "a*")])
+        )
+        #expect(rule.fragment == "x*")
+        #expect(rule.excludes)
+        #expect(rule.settings == MatchingSettings(caseSensitive: false, percentEncoded: false))
+        #expect(rule.comment == "why not")
+        #expect(try LinkRule(parsing: "??*").component.query == .pattern("?*"))
+    }
+
+    @Test(
+        "are refused where they are not understood in full, with what to do",
+        arguments: [
+            ("", LinkRuleError.empty), ("exclude", .empty), ("ignore-case", .empty),
+            ("products/*", .unknownWord("products/*")), ("/a /b", .repeated("/b")), ("/a#b", .glued("/a#b")),
+            ("/a ?x=1 ?y=2", .repeated("?y=2")), ("/a ?x=1&", .malformedItem("")),
+            ("/a ?=1&x=2", .malformedItem("=1")), ("/a ?x=1&x=2", .repeated("x")),
+            ("/a #b #c", .repeated("#c")),
+            ("/a exclude", .repeated("exclude")), ("/a ignore-case ignore-case", .repeated("ignore-case")),
+            ("https://a.example/b", .unknownWord("https://a.example/b")),
+            ("/$(drink)", .unknownVariable("drink")), ("/a\n/b", .controlCharacter),
+            ("/*a*b*c*d*e*f*g*h*i", .tooManyWildcards("/*a*b*c*d*e*f*g*h*i")),
+            ("/" + String(repeating: "a", count: 512), .tooLong),
+        ]
+    )
+    func refuses(text: String, error: LinkRuleError) {
+        #expect(throws: error) { try LinkRule(parsing: text) }
+        #expect(error.message.hasSuffix("."))
+    }
+}
