@@ -72,12 +72,32 @@ enum Routes {
         admin(.delete, "/admin/api/links/{id}", DeleteLink.respond),
         admin(.post, "/admin/api/links/{id}/archive", ArchiveLink.respond),
         admin(.post, "/admin/api/links/{id}/restore", RestoreLink.respond),
+        admin(.post, "/admin/api/domains/check", CheckDomain.respond),
     ]
 
     private static func admin(_ method: Method, _ path: String, _ endpoint: @escaping Route.Endpoint) -> Route
     {
         Route(method, path, .key([.admin]), limitedAs: .admin, endpoint)
     }
+
+    /// What Apple's and Google's systems read of a link host.
+    private static let domainFiles: [Route] = [
+        Route(
+            .get,
+            "/.well-known/apple-app-site-association",
+            .anyone,
+            needsDirectory: true,
+            ShowAppleAssociation.respond
+        ),
+        Route(
+            .get,
+            "/apple-app-site-association",
+            .anyone,
+            needsDirectory: true,
+            ShowAppleAssociation.respond
+        ),
+        Route(.get, "/.well-known/assetlinks.json", .anyone, needsDirectory: true, ShowAssetLinks.respond),
+    ]
 
     /// What people and preview robots see; a link's path is whatever no other route knows.
     private static let links: [Route] = [
@@ -92,7 +112,7 @@ enum Routes {
     }
 
     /// What the service's own address answers.
-    static let `public` = sdk + newerClients + health + admin + links
+    static let `public` = sdk + newerClients + health + domainFiles + admin + links
 
     /// What the metrics address answers, without a key.
     static let monitoring = health + [Route(.get, "/metrics", .anyone, ShowMetrics.respond)]

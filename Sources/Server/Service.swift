@@ -20,6 +20,8 @@ public struct ServiceSettings: Sendable {
     public var relays = AddressRanges()
     /// What people see who open a link.
     public var pages = LandingPages.embedded
+    /// How servers outside are called.
+    public var outgoing = OutgoingCalls()
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
     /// The program's own version, told in statistics and metrics to operators only.

@@ -24,6 +24,9 @@ struct EveryAnswerTests {
         ("/admin/api/links/{id}/restore", ["POST"], false),
         ("/{slug...}/qr.svg", ["GET"], false), ("/{slug...}/qr.png", ["GET"], false),
         ("/v1/collector.js", ["GET"], false),
+        ("/admin/api/domains/check", ["POST"], false),
+        ("/.well-known/apple-app-site-association", ["GET"], false),
+        ("/apple-app-site-association", ["GET"], false), ("/.well-known/assetlinks.json", ["GET"], false),
     ]
     private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 

@@ -48,6 +48,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
         .timestamp, .identifier, .fingerprint, .names, .keyText, .rateLimit,
         .clickToken, .launchText, .resolveBody, .trace, .linkSlug, .linkFields, .firebaseLongLink, .csv,
         .qrColor, .qrStyle,
+        .answer, .domainFile, .linkRule,
     ]
 }
 

@@ -1,0 +1,42 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `POST /admin/api/domains/check`: holds a host's domain files against the rules of Apple and Google, as they come
+/// from the public Internet.
+enum CheckDomain {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let body = try JSONBody(exchange.request, accepting: ["application/json"])
+        guard let host = try body.text("host", 253) else {
+            throw .missingField("host", "host is the host name whose domain files are to be checked")
+        }
+        guard let name = LinkHost(host), name.text == host.lowercased() else {
+            throw .invalidField(
+                "host",
+                "must be a host name such as links.example.com, without https:// and a path"
+            )
+        }
+        var url: AssociationURL?
+        if let text = try body.text("url", 2048) {
+            guard let parsed = AssociationURL(text) else {
+                throw .invalidField("url", "must be a path such as /products/1, or a whole https URL")
+            }
+            url = parsed
+        }
+        let asked = url
+        // The outer nil is for want of room, the inner one for a host that is none.
+        let check = await context.service.settings.outgoing.perform { client in
+            DomainCheck.ofHost(name.text, url: asked, by: client)
+        }
+        guard let check else {
+            throw APIError(
+                status: .serviceUnavailable,
+                code: .unavailable,
+                message: "Too many checks of domains are under way; try again in some seconds",
+                retryAfter: 5
+            )
+        }
+        guard let check else { throw .invalidField("host", "is no host name") }
+        return Response(.ok, json: DomainCheckBody(check).json())
+    }
+}

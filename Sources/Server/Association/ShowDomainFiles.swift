@@ -1,0 +1,62 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /.well-known/apple-app-site-association`, and the same at the root, where Apple looks second.
+enum ShowAppleAssociation {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let (_, apps) = try DomainFiles.apps(of: exchange, context)
+        let file = AppleAssociation(apps: apps)
+        let body = AppleAssociationBody(file).json().bytes
+        guard body.count <= AppleAssociation.maximumByteCount else {
+            throw APIError(
+                status: .internalServerError,
+                code: .internalError,
+                message:
+                    "The domain file of this host has \(body.count) bytes, and Apple reads"
+                    + " \(AppleAssociation.maximumByteCount): give its apps fewer rules, or link hosts of their own"
+            )
+        }
+        return DomainFiles.response(body, to: exchange)
+    }
+}
+
+/// `GET /.well-known/assetlinks.json`.
+enum ShowAssetLinks {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let (host, apps) = try DomainFiles.apps(of: exchange, context)
+        return DomainFiles.response(
+            AssetLinksBody(AssetLinks(host: host, apps: apps)).json().bytes,
+            to: exchange
+        )
+    }
+}
+
+/// What the files of both have in common.
+enum DomainFiles {
+    /// Systems ask rarely and through copies of their makers', so that an hour costs nothing, and a change is seen soon.
+    private static let cacheControl = "public, max-age=3600"
+
+    static func response(_ body: [UInt8], to exchange: Exchange) -> Response {
+        Response(body, as: .json, cacheControl: cacheControl, for: exchange.request)
+    }
+
+    /// The link host that was asked, and the apps that list it.
+    ///
+    /// - Throws: 404 where none does, in words for whoever sets the service up.
+    static func apps(of exchange: Exchange, _ context: LoopContext) throws(APIError) -> (LinkHost, [App]) {
+        let host = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
+        guard let host else {
+            throw .notFound("The request names no host name, and domain files belong to one", field: "Host")
+        }
+        let apps = exchange.directory.apps(listing: host)
+        guard !apps.isEmpty else {
+            throw .notFound(
+                "No app lists \(host.text) among its link hosts, so that there is no domain file for it:"
+                    + " afterlink apps set --link-host \(host.text) adds it"
+            )
+        }
+        return (host, apps)
+    }
+}

@@ -1,0 +1,89 @@
+import Attribution
+import HTTPServer
+import Server
+
+extension FuzzEntry {
+    /// What a stranger's server answers: however the bytes are cut, the same is understood, and never more than may be.
+    static let answer = FuzzEntry(
+        "answer",
+        tokens: [
+            "HTTP/1.1 ", "HTTP/1.0 ", "HTTP/2 ", "200", "204", "301", "100 Continue\r\n\r\n", " OK", "\r\n",
+            "\r",
+            "\n", "\r\n\r\n", ": ", "Content-Length: ", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n",
+            "3\r\nabc\r\n",
+            "ffffffff", "99999999999999999999", "\u{0}", "Location: https://a.example/\r\n",
+        ]
+    ) { (bytes, random) throws(BrokenPromise) in
+        let whole = read(bytes) { $0 }
+        let longest = 1 + random.below(40)
+        var cuts = random
+        let cut = read(bytes) { _ in 1 + cuts.below(longest) }
+        random = cuts
+        try promise(whole == cut, "an answer is understood differently when it comes in pieces")
+        guard case .success(let answer) = whole else { return }
+        try promise(answer.body.count <= bodyLimit, "a body is longer than what is read")
+        try promise((200...599).contains(answer.status), "an answer has a status that is none")
+    }
+
+    private static let bodyLimit = 64
+
+    private static func read(
+        _ bytes: [UInt8],
+        _ length: (Int) -> Int
+    ) -> Result<HTTPSAnswer, HTTPSFailure> {
+        var parser = AnswerParser(isHead: false, bodyLimit: bodyLimit)
+        var rest = bytes[...]
+        do throws(HTTPSFailure) {
+            while !rest.isEmpty {
+                let count = length(rest.count)
+                if let answer = try parser.receive(Array(rest.prefix(count))) { return .success(answer) }
+                rest = rest.dropFirst(count)
+            }
+            return .success(try parser.end(isClean: true))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Somebody's domain file: it is read to the end, and what is found is said in sentences.
+    static let domainFile = FuzzEntry(
+        "domain-file",
+        tokens: [
+            #"{"applinks":"#, #""details":["#, #""appIDs":["ABCDE12345.a.b"]"#, #""components":["#, #""/":"#,
+            #""?":"#, ##""#":"##, #""exclude":true"#, #""caseSensitive":false"#, #""percentEncoded":false"#,
+            "{",
+            "}", "[", "]", ",", #""*""#, #""$(lang)""#, #""/a?b#c""#, "%", "%2F", "ü", #""paths":["NOT /a"]"#,
+            #"[{"relation":["#, #""target":{"namespace":"android_app""#, #""sha256_cert_fingerprints":["#,
+            "null",
+        ]
+    ) { (bytes, _) throws(BrokenPromise) in
+        for kind in DomainFile.allCases {
+            let check = DomainFileCheck(kind, bytes, from: "file")
+            for finding in check.findings {
+                try promise(
+                    !finding.problem.isEmpty && !finding.advice.isEmpty,
+                    "a finding does not say what is wrong and what to do"
+                )
+            }
+            guard let url = AssociationURL("/a/b?c=d&e#f") else {
+                throw BrokenPromise("the entry's URL is none")
+            }
+            _ = check.decisions(for: url)
+        }
+    }
+
+    static let linkRule = FuzzEntry(
+        text: "link-rule",
+        tokens: [
+            "exclude ", "/", "*", "?", "#", "=", "&", "$(lang)", "$(", ")", " ", " -- ", "ignore-case",
+            "decoded", "%",
+            "ü", "\u{0}", "??", "?a=b",
+        ]
+    ) { (text) throws(BrokenPromise) in
+        guard let rule = try? LinkRule(parsing: text) else { return }
+        guard let again = try? LinkRule(parsing: rule.text) else {
+            throw BrokenPromise("a rule that was accepted is refused")
+        }
+        try promise(again == rule, "a rule reads differently when it is written")
+    }
+}

@@ -1,0 +1,205 @@
+import Attribution
+import Foundation
+import HTTPServer
+import Server
+import Support
+import Testing
+
+/// Domain files as they come over TLS from a server on the loopback address, which only these tests may call.
+@Suite("Domain files fetched and held against the rules", .blocking, .timeLimit(.minutes(2)))
+struct DomainCheckTests {
+    private static let apple =
+        #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[{"/":"/p/*"}]}]}}"#
+    private static let google = #"""
+        [{"relation":["delegate_permission/common.handle_all_urls"],"target":{"namespace":"android_app",
+          "package_name":"com.example.app","sha256_cert_fingerprints":["\#((0..<32).map { _ in "AB" }.joined(separator: ":"))"]}}]
+        """#
+
+    /// A server that answers each path as told, 404 where nothing is, and a client that trusts it.
+    private struct Site {
+        let server: RawTLSServer
+        let client: HTTPSClient
+        private let folder: TemporaryFolder
+
+        init(_ answers: [String: String], certificate: TestCertificate?, trusted: TestCertificate?) throws {
+            let certificate = try certificate ?? TestCertificate("localhost")
+            folder = try TemporaryFolder()
+            let roots = folder.file("roots.pem")
+            try Data((trusted ?? certificate).certificate).write(to: URL(filePath: roots))
+            server = try RawTLSServer(certificate) { connection in
+                let words = connection.readHead().split(separator: " ")
+                let path = words.dropFirst().first.map(String.init) ?? ""
+                connection.write(
+                    answers[path] ?? DomainCheckTests.response("404 Not Found", "text/plain", "no")
+                )
+            }
+            client = HTTPSClient(
+                bounds: HTTPSClient.Bounds(time: .seconds(Patience.seconds)),
+                roots: roots,
+                lookup: { _, port in [PeerAddress(ipv4: 0x7F00_0001, port: port)] },
+                permits: { _ in true }
+            )
+        }
+    }
+
+    private func check(
+        _ answers: [String: String],
+        url: AssociationURL? = nil,
+        certificate: TestCertificate? = nil,
+        trusted: TestCertificate? = nil
+    ) throws -> DomainCheck {
+        let site = try Site(answers, certificate: certificate, trusted: trusted)
+        return try #require(DomainCheck.ofHost("localhost:\(site.server.port)", url: url, by: site.client))
+    }
+
+    private static func response(
+        _ status: String = "200 OK",
+        _ type: String? = "application/json",
+        _ body: String,
+        more: String = ""
+    ) -> String {
+        "HTTP/1.1 \(status)\r\n" + (type.map { "Content-Type: \($0)\r\n" } ?? "") + more
+            + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    private static let appPath = DomainFile.apple.path
+    private static let googlePath = DomainFile.google.path
+
+    @Test("are good where they come as Apple and Google want them")
+    func good() throws {
+        let check = try check(
+            [
+                Self.appPath: Self.response("200 OK", "application/json; charset=utf-8", Self.apple),
+                Self.googlePath: Self.response("200 OK", "application/json", Self.google),
+            ],
+            url: AssociationURL("/p/1")
+        )
+        #expect(check.files.map(\.findings) == [[], []])
+        #expect(!check.hasErrors)
+        let url = try #require(check.url)
+        #expect(check.files.map { $0.decisions(for: url).map(\.outcome) } == [[.opensApp], [.byManifest]])
+        let json = DomainCheckBody(check).json().text
+        #expect(json.contains(#""ok":true"#) && json.contains(#""outcome":"opens_app""#))
+    }
+
+    @Test(
+        "are told how they are delivered wrongly",
+        arguments: [
+            (response("404 Not Found", "text/html", "no"), AssociationRule.status),
+            (response("500 Oops", nil, ""), .status), (response("204 No Content", nil, ""), .status),
+            (response("301 Moved", nil, "", more: "Location: https://www.example.com/x\r\n"), .redirect),
+            (response("307 Moved", nil, "", more: "Location: /x\r\n"), .redirect),
+            (response("200 OK", "text/plain", google), .contentType),
+            (response("200 OK", nil, google), .contentType),
+            (response("200 OK", "application/jsonx", google), .contentType),
+            (
+                response("200 OK", "application/json", google, more: "Content-Encoding: gzip\r\n"),
+                .contentEncoding
+            ),
+            (response("200 OK", "application/json", String(repeating: " ", count: 140_000)), .size),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na", .unreachable),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", .unreachable), ("", .unreachable),
+            (response("200 OK", "application/json", "["), .json),
+        ]
+    )
+    func delivery(answer: String, rule: AssociationRule) throws {
+        let check = try check([Self.googlePath: answer])
+        let file = try #require(check.files.first { $0.kind == .google })
+        #expect(file.findings.contains { $0.rule == rule }, "\(file.findings)")
+        #expect(file.hasErrors && check.hasErrors)
+    }
+
+    @Test("say where a redirect leads, and do not go there")
+    func redirect() throws {
+        let check = try check([
+            Self.googlePath: Self.response(
+                "302 Found",
+                nil,
+                "",
+                more: "Location: https://www.example.com/x\r\n"
+            )
+        ])
+        let finding = try #require(check.files.last?.findings.first)
+        #expect(finding.problem.contains("https://www.example.com/x"))
+    }
+
+    @Test("are found at the root, where Apple looks second, and told that they are not where they should be")
+    func root() throws {
+        let check = try check([
+            "/apple-app-site-association": Self.response("200 OK", "application/json", Self.apple)
+        ])
+        let file = try #require(check.files.first)
+        #expect(file.findings.map(\.rule) == [.location])
+        #expect(!file.hasErrors)
+        #expect(file.source.hasSuffix("/apple-app-site-association") && !file.source.contains("well-known"))
+        let none = try self.check([:])
+        #expect(none.files.first?.findings.map(\.rule) == [.status])
+        #expect(none.files.first?.source.contains("well-known") == true)
+    }
+
+    @Test("are told of a certificate that nobody can trust")
+    func certificate() throws {
+        let other = try check([:], trusted: TestCertificate("localhost"))
+        #expect(other.files.allSatisfy { $0.findings.map(\.rule) == [.certificate] })
+        let name = try check([:], certificate: TestCertificate("other.example"))
+        #expect(name.files.allSatisfy { $0.findings.first?.problem.contains("hostname mismatch") == true })
+        let expired = try TestCertificate("localhost", validFrom: -7200, validUntil: -60)
+        let late = try check([:], certificate: expired)
+        #expect(late.files.allSatisfy { $0.findings.first?.problem.contains("expired") == true })
+    }
+
+    @Test("are not found under a name with an extension")
+    func fileName() throws {
+        let path = "/.well-known/apple-app-site-association.json"
+        let site = try Site(
+            [path: Self.response("200 OK", "application/json", Self.apple)],
+            certificate: nil,
+            trusted: nil
+        )
+        let address = try WebURL(parsing: "https://localhost:\(site.server.port)\(path)")
+        let check = DomainCheck.ofURL(address, url: nil, by: site.client)
+        #expect(check.files.first?.findings.map(\.rule) == [.fileName])
+    }
+
+    @Test(
+        "are asked for by operators, who are told what is wrong with what they asked",
+        arguments: [
+            (#"{"host":"a b"}"#, 400, "INVALID_FIELD"), (#"{}"#, 400, "MISSING_REQUIRED_FIELD"),
+            (#"{"host":"https://a.example"}"#, 400, "INVALID_FIELD"),
+            (#"{"host":"a.example/x"}"#, 400, "INVALID_FIELD"),
+            (#"{"host":"a.example:443"}"#, 400, "INVALID_FIELD"),
+            (#"{"host":"a.example","url":"x"}"#, 400, "INVALID_FIELD"), (#"["#, 400, "INVALID_JSON"),
+        ]
+    )
+    func refusals(body: String, status: Int, code: String) async throws {
+        let service = try await TestService()
+        let fields = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
+        let answer = await service.send(.post, "/admin/api/domains/check", fields: fields, body: body)
+        #expect(answer.status == status && answer.text.contains(code), "\(answer.text)")
+    }
+
+    @Test("are never fetched from an address inside, whoever asks")
+    func inside() async throws {
+        let service = try await TestService()
+        let fields = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
+        for host in ["localhost", "127.0.0.1", "169.254.169.254", "10.0.0.1"] {
+            let answer = await service.send(
+                .post,
+                "/admin/api/domains/check",
+                fields: fields,
+                body: #"{"host":"\#(host)","url":"/x"}"#
+            )
+            #expect(answer.status == 200)
+            #expect(answer.text.contains("inside a network") && answer.text.contains(#""ok":false"#))
+        }
+        let nobody = await service.send(.post, "/admin/api/domains/check", body: "{}")
+        #expect(nobody.status == 401)
+        let app = await service.send(
+            .post,
+            "/admin/api/domains/check",
+            fields: service.bearer(.app),
+            body: "{}"
+        )
+        #expect(app.status == 403)
+    }
+}

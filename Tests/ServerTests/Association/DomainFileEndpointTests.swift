@@ -1,0 +1,160 @@
+import Attribution
+import HTTPServer
+import Server
+import Testing
+
+@Suite("Domain files of link hosts")
+struct DomainFileEndpointTests {
+    private static let apple = "/.well-known/apple-app-site-association"
+    private static let google = "/.well-known/assetlinks.json"
+    private static let fingerprint = (0..<32).map { _ in "AB" }.joined(separator: ":")
+    private static let host = ["Host": "go.example.com"]
+
+    private static func settings(_ name: String = "shop", rules: [String] = []) throws -> App.Settings {
+        var links = AppLinks()
+        links.hosts = ["go.example.com", "l.example.com"].compactMap { LinkHost($0) }
+        links.apple.teamID = "ABCDE12345"
+        links.apple.bundleIDs = ["com.example.\(name)"]
+        links.apple.appClipIDs = ["com.example.\(name).Clip"]
+        links.apple.sharesWebCredentials = true
+        links.android.package = "com.example.\(name)"
+        links.android.certificateFingerprints = [fingerprint]
+        links.rules = try rules.map { try LinkRule(parsing: $0) }
+        return App.Settings(name: name, links: links)
+    }
+
+    /// A service that has these apps, in this order, besides one that has no link host.
+    private func service(
+        _ settings: [App.Settings],
+        trustedProxies: [String] = []
+    ) async throws -> TestService {
+        let service = try await TestService(App.Settings(name: "other"), trustedProxies: trustedProxies)
+        for settings in settings { _ = try await service.addApp(settings) }
+        return service
+    }
+
+    @Test("are answered 200 as JSON, by both of Apple's paths, with all that the host's apps share")
+    func answers() async throws {
+        let service = try await service([
+            Self.settings(rules: ["exclude /terms", "/p/* ?id=?*"]), Self.settings("news"),
+        ])
+        for path in [Self.apple, "/apple-app-site-association"] {
+            await service.play(
+                Step(
+                    name: path,
+                    path: path,
+                    fields: Self.host,
+                    status: 200,
+                    holds: [
+                        "Content-Type: application/json", "Cache-Control: public, max-age=3600", "ETag: \"",
+                        #""appIDs":["ABCDE12345.com.example.shop"]"#, #"{"/":"/terms","exclude":true}"#,
+                        #"{"/":"/p/*","?":{"id":"?*"}}"#, #""appIDs":["ABCDE12345.com.example.news"]"#,
+                        #""webcredentials":{"apps":["ABCDE12345.com.example.shop","ABCDE12345.com.example.news"]}"#,
+                        #""appclips":{"apps":["ABCDE12345.com.example.shop.Clip""#,
+                    ],
+                    lacks: ["Location", "charset"]
+                )
+            )
+        }
+        await service.play(
+            Step(
+                name: "Google's",
+                path: Self.google,
+                fields: ["Host": "l.example.com:8443"],
+                status: 200,
+                holds: [
+                    "Content-Type: application/json",
+                    #"{"namespace":"web","site":"https://l.example.com"}"#,
+                    #""package_name":"com.example.shop","sha256_cert_fingerprints":["\#(Self.fingerprint)"]"#,
+                    #""relation_extensions":{"delegate_permission/common.handle_all_urls":{"dynamic_app_link_components":"#,
+                ],
+                lacks: ["Location"]
+            )
+        )
+    }
+
+    @Test("pass every rule that others' files are held against, and open what they should")
+    func areSound() async throws {
+        let service = try await service([
+            Self.settings(rules: ["exclude /terms", "/p/*"]), Self.settings("news"),
+        ])
+        let url = try #require(AssociationURL("/terms"))
+        for path in [Self.apple, Self.google] {
+            let answer = await service.send(.get, path, fields: Self.host)
+            let check = DomainFileCheck(nil, Array(answer.text.utf8), from: path)
+            #expect(check.findings == [])
+            let outcomes = check.decisions(for: url).map(\.outcome)
+            #expect(outcomes == [.excluded, path == Self.apple ? .opensApp : .byManifest])
+        }
+    }
+
+    @Test("are the same bytes each time, and are not sent again to who has them")
+    func tags() async throws {
+        let service = try await service([Self.settings()])
+        for path in [Self.apple, Self.google] {
+            let first = await service.send(.get, path, fields: Self.host)
+            #expect(await service.send(.get, path, fields: Self.host).text == first.text)
+            let tag = try #require(first.field("ETag"))
+            for named in [tag, "W/\(tag)", "\"x\", \(tag)", "*"] {
+                let again = await service.send(
+                    .get,
+                    path,
+                    fields: Self.host.merging(["If-None-Match": named]) { $1 }
+                )
+                #expect(again.status == 304 && again.text.isEmpty && again.field("ETag") == tag, "\(named)")
+            }
+            let changed = await service.send(
+                .get,
+                path,
+                fields: Self.host.merging(["If-None-Match": "\"x\""]) { $1 }
+            )
+            #expect(changed.status == 200)
+            let head = await service.send(.head, path, fields: Self.host)
+            #expect(head.status == 200 && head.field("ETag") == tag)
+        }
+    }
+
+    @Test("are 404 for a host that no app lists, in words that say what to do")
+    func unknownHosts() async throws {
+        let service = try await service([Self.settings()])
+        for path in [Self.apple, Self.google] {
+            await service.play(
+                Step(
+                    name: path,
+                    path: path,
+                    fields: ["Host": "other.example.com"],
+                    status: 404,
+                    holds: ["other.example.com", "--link-host"],
+                    lacks: ["com.example.shop"]
+                )
+            )
+            await service.play(
+                Step(name: "no host", path: path, status: 404, holds: ["host name"])
+            )
+        }
+    }
+
+    @Test("go by a trusted proxy's X-Forwarded-Host, and by nobody else's")
+    func forwardedHost() async throws {
+        let fields = ["Host": "inside", "X-Forwarded-Host": "evil.example.com, go.example.com"]
+        let trusting = try await service([Self.settings()], trustedProxies: ["127.0.0.0/8"])
+        #expect(await trusting.send(.get, Self.apple, fields: fields).status == 200)
+        let other = try await service([Self.settings()])
+        #expect(await other.send(.get, Self.apple, fields: fields).status == 404)
+    }
+
+    @Test("are not given where Apple would read half of them, and it is said why")
+    func tooLong() async throws {
+        let rules = (0..<100).map { "/\($0)" + String(repeating: "x", count: 450) }
+        let service = try await service((0..<3).map { try Self.settings("shop\($0)", rules: rules) })
+        await service.play(
+            Step(
+                name: "long",
+                path: Self.apple,
+                fields: Self.host,
+                status: 500,
+                holds: ["131072", "fewer rules"]
+            )
+        )
+    }
+}
