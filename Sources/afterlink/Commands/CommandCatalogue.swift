@@ -35,6 +35,7 @@ extension Program {
         Restore.description,
         Verify.description,
         Doctor.description,
+        CheckDomain.description,
         Migrate.description,
         CheckHealth.description,
         ShowHelp.description,

@@ -1,0 +1,103 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("afterlink check-domain", .blocking, .timeLimit(.minutes(2)))
+struct CheckDomainTests {
+    private static let good =
+        #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[{"/":"/products/*"}]}]}}"#
+
+    private func write(_ text: String, _ name: String, in folder: TemporaryFolder) throws -> String {
+        let path = folder.file(name)
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    @Test("says of a file whether it is good, and which rule decides")
+    func file() throws {
+        let folder = try TemporaryFolder()
+        let path = try write(Self.good, "apple-app-site-association", in: folder)
+        let output = try Installation.run(["check-domain", path, "--url", "/products/1?x=y#z"])
+        #expect(output.status == 0, "\(output.errors)")
+        #expect(output.text.contains("\(Self.good.utf8.count) bytes): good"))
+        #expect(
+            output.text.contains(
+                #"ABCDE12345.com.example.app opens it by "/products/*" at applinks.details[0].components[0]"#
+            )
+        )
+        let other = try Installation.run(["check-domain", path, "--url=/other"])
+        #expect(other.text.contains("it stays in the browser, no rule fits"))
+    }
+
+    @Test("says what is wrong, where, and what to do, and exits 1 for errors alone")
+    func findings() throws {
+        let folder = try TemporaryFolder()
+        let wrong = try write(Self.good.replacing("ABCDE12345.", with: ""), "aasa", in: folder)
+        let output = try Installation.run(["check-domain", wrong])
+        #expect(output.status == 1)
+        for words in [
+            "1 error", "error at applinks.details[0].appIDs[0]", "is no app id.",
+            "ABCDE12345.com.example.app.",
+        ] {
+            #expect(output.text.contains(words), "\(output.text)")
+        }
+        let warned = try write(Self.good.replacing("/products", with: "products"), "warned", in: folder)
+        let warning = try Installation.run(["check-domain", warned, "--json"])
+        #expect(warning.status == 0)
+        #expect(
+            warning.text.contains(#""severity": "warning""#) && warning.text.contains(#""rule": "path_form""#)
+        )
+        let list = try write("[]", "assetlinks.json", in: folder)
+        #expect(try Installation.run(["check-domain", list]).text.hasPrefix("assetlinks.json ("))
+    }
+
+    @Test("fetches a host's files over TLS, with a certificate that it trusts")
+    func host() throws {
+        let folder = try TemporaryFolder()
+        let certificate = try TestCertificate("localhost")
+        let roots = try write(
+            String(decoding: certificate.certificate, as: UTF8.self),
+            "roots.pem",
+            in: folder
+        )
+        let server = try RawTLSServer(certificate) { connection in
+            let isApple = connection.readHead().contains("apple-app-site-association")
+            let body = isApple ? Self.good : "[]"
+            connection.write(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            )
+        }
+        let host = "localhost:\(server.port)"
+        let output = try Installation.run([
+            "check-domain", host, "--url", "/products/1", "--roots", roots, "--allow-private",
+        ])
+        #expect(output.status == 1, "the other file holds no statement: \(output.errors)")
+        #expect(output.text.contains("https://\(host)/.well-known/apple-app-site-association"))
+        #expect(output.text.contains("ABCDE12345.com.example.app opens it"))
+        #expect(output.text.contains("The file holds no statement"))
+        let single = try Installation.run([
+            "check-domain", "https://\(host)/.well-known/apple-app-site-association", "--roots", roots,
+            "--allow-private",
+        ])
+        #expect(single.status == 0, "\(single.text)")
+        let inside = try Installation.run(["check-domain", host, "--roots", roots])
+        #expect(inside.status == 1 && inside.text.contains("inside a network"))
+        let untrusted = try Installation.run(["check-domain", host, "--allow-private"])
+        #expect(untrusted.status == 1 && untrusted.text.contains("self-signed"))
+    }
+
+    @Test(
+        "says what it takes where it is given something else",
+        arguments: [
+            (["check-domain"], Int32(2)), (["check-domain", "a b"], 2), (["check-domain", "https://"], 2),
+            (["check-domain", "http://a.example"], 2), (["check-domain", "/no/such/file"], 1),
+            (["check-domain", "a.example", "--url", "x"], 2),
+            (["check-domain", "a.example", "--roots", "/none"], 2),
+        ]
+    )
+    func wrongUse(words: [String], status: Int32) throws {
+        let output = try Installation.run(words)
+        #expect(output.status == status, "\(output.errors)")
+        #expect(output.errors.hasPrefix("afterlink: "))
+    }
+}
