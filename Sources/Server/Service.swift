@@ -22,6 +22,8 @@ public struct ServiceSettings: Sendable {
     public var pages = LandingPages.embedded
     /// How servers outside are called.
     public var outgoing = OutgoingCalls()
+    /// What looks at the copies of domain files; nil where nobody does.
+    public var domainWatch: DomainWatch?
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
     /// The program's own version, told in statistics and metrics to operators only.
@@ -161,6 +163,11 @@ public final class Service: Sendable {
     /// From now on the service says that it is not ready.
     public func beginStopping() {
         stopping.store(true, ordering: .releasing)
+    }
+
+    /// Looks once at all copies of domain files, where that is wanted; blocks, and is not for an event loop.
+    public func lookAtDomains(_ directory: Directory, unless mustStop: () -> Bool) {
+        settings.domainWatch?.look(directory, by: settings.outgoing, at: clock.now(), log, unless: mustStop)
     }
 
     /// How long the service has been running, in nanoseconds.

@@ -20,6 +20,7 @@ enum ShowStatistics {
         )
         body.version = context.service.settings.version
         body.uptimeSeconds = Int64(context.service.uptime / 1_000_000_000)
+        body.domainCopies = context.service.settings.domainWatch?.all ?? []
         body.warnings =
             warnings(exchange.directory, context.service.settings)
             + exchange.directory.policyWarnings(report.policyFigures(of: query))

@@ -9,6 +9,8 @@ public struct StatisticsBody {
     public var version = ""
     public var uptimeSeconds: Int64?
     public var warnings: [String] = []
+    /// How copies of domain files stand, where somebody looks at them.
+    public var domainCopies: [DomainCopy] = []
 
     public init(report: StatisticsReport, query: StatisticsQuery, directory: Directory, now: Timestamp) {
         self.report = report
@@ -54,6 +56,7 @@ public struct StatisticsBody {
             series(&json)
             DriftBody(drift: report.drift, directory: directory).write(to: &json)
             CollisionBody(collisions: report.collisions, directory: directory).write(to: &json)
+            if !domainCopies.isEmpty { DomainCopiesBody(copies: domainCopies).write(to: &json) }
             json.name("database")
             json.object { json in
                 json.member("bytes", report.databaseBytes)

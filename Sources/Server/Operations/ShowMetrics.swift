@@ -18,6 +18,7 @@ enum ShowMetrics {
         tls(statistics, &text)
         try await facts(context, exchange, &text)
         store(service.storeHealth(), &text)
+        domainFiles(service.settings.domainWatch?.all ?? [], &text)
         text.header("afterlink_log_dropped_lines_total", .counter, "Log lines that could not be kept.")
         text.sample("afterlink_log_dropped_lines_total", [], Double(service.log.droppedLineCount))
         samples(service.process(), &text)
@@ -138,6 +139,23 @@ enum ShowMetrics {
         }
     }
 
+    private static func domainFiles(_ copies: [DomainCopy], _ text: inout MetricsText) {
+        guard !copies.isEmpty else { return }
+        let drift = "afterlink_domain_file_drift"
+        text.header(
+            drift,
+            .gauge,
+            "1 where a copy of a link host's domain file says something else than this service."
+        )
+        for copy in copies { text.sample(drift, copy.labels, copy.hasDrifted ? 1 : 0) }
+        let unread = "afterlink_domain_file_unread"
+        text.header(unread, .gauge, "1 where a copy of a link host's domain file could not be read.")
+        for copy in copies {
+            let isUnread = if case .unknown = copy.state { true } else { false }
+            text.sample(unread, copy.labels, isUnread ? 1 : 0)
+        }
+    }
+
     private static func probabilities(_ report: StatisticsReport, _ text: inout MetricsText) {
         let methods = "afterlink_matches_by_method_total"
         text.header(methods, .counter, "Matches, by how the launch was recognised.")
@@ -173,5 +191,15 @@ enum ShowMetrics {
             }
             text.sample(sample.name, sample.label.map { [($0.name, $0.value)] } ?? [], sample.value)
         }
+    }
+}
+
+extension DomainCopy {
+    fileprivate var labels: [(String, String)] {
+        [("host", host.text), ("file", file.rawValue), ("copy", holder.rawValue)]
+    }
+
+    fileprivate var hasDrifted: Bool {
+        if case .differs = state { true } else { false }
     }
 }

@@ -40,6 +40,11 @@ package struct Configuration: Sendable {
     package var relayRanges: String?
     package var landingPage: String?
 
+    /// In seconds from one look at the copies of domain files to the next; 0 for none.
+    package var domainWatch: Int64 = 0
+    /// Where Apple and Google show their copies, with `{host}` in the place of the host.
+    package var domainCopies = DomainWatch.Copies()
+
     package var appName = "app"
     package var destinations: [String] = []
     package var initialAppKey: KeyText?

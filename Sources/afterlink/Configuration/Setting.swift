@@ -9,6 +9,7 @@ package struct Setting: Sendable {
         case database = "Database"
         case matching = "Matching"
         case links = "Links"
+        case domains = "Domain files"
         case firstStart = "First start"
         case limits = "Limits"
         case timeLimits = "Time limits"

@@ -1,12 +1,14 @@
 internal import Attribution
 internal import HTTPServer
+internal import Server
 
 // The one table of settings. A new setting is a row here and a field in `Configuration`.
 
 extension Setting {
     /// Every setting, in the order of the documentation.
     package static let all: [Setting] =
-        network + rateLimits + database + matching + links + firstStart + limits + timeLimits + log + tests
+        network + rateLimits + database + matching + links + domains + firstStart + limits + timeLimits + log
+        + tests
 
     private static let network: [Setting] = [
         Setting(
@@ -194,6 +196,46 @@ extension Setting {
             into: \.relayRanges
         ),
     ]
+
+    private static let domains: [Setting] = [
+        Setting(
+            "domain-watch",
+            .domains,
+            "SECONDS",
+            default: "0, off",
+            allowed: "0, or a whole number of seconds from 60 to 604800",
+            help:
+                "How often the domain files of all link hosts are looked at where phones read them: at the host, at"
+                + " Apple and at Google. What differs is told in the log, the statistics and the metrics.",
+            into: \.domainWatch,
+            { $0 == "0" ? 0 : ValueText.integer($0, in: 60...604_800) }
+        ),
+        copies("apple-copies", of: "Apple", default: DomainWatch.Copies().apple, into: \.domainCopies.apple),
+        copies(
+            "google-copies",
+            of: "Google",
+            default: DomainWatch.Copies().google,
+            into: \.domainCopies.google
+        ),
+    ]
+
+    private static func copies(
+        _ name: String,
+        of holder: String,
+        default address: String?,
+        into path: any WritableKeyPath<Configuration, String?> & Sendable
+    ) -> Setting {
+        Setting(
+            name,
+            .domains,
+            "URL",
+            default: address ?? "none",
+            allowed: "an https address with {host} in the place of the host, or none",
+            help: "Where the watch reads \(holder)'s copy; none leaves it out.",
+            into: path,
+            ValueText.copies
+        )
+    }
 
     private static func tableFile(
         _ name: String,

@@ -69,6 +69,14 @@ enum ValueText {
         text == "off" ? .off : RateLimit(text).map(RateLimitChoice.limit)
     }
 
+    /// An https address with `{host}` in it; `none` for no address.
+    static func copies(_ text: String) -> String?? {
+        guard text != "none" else { return .some(nil) }
+        let example = text.replacing("{host}", with: "host.example")
+        guard example != text, (try? WebURL(parsing: example)) != nil else { return nil }
+        return text
+    }
+
     private static func hasControls(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
     }

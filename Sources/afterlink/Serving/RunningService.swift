@@ -14,6 +14,8 @@ final class RunningService: Sendable {
     private let keeper: KeyKeeper
     /// Nil where plain HTTP is spoken.
     private let tls: ServedTLS?
+    /// Nil where nobody looks at the copies of domain files.
+    private let domainWatch: PeriodicThread?
     private let shutdownGrace: Duration
 
     /// What the process opens besides connections: the database for each loop, listeners, the log.
@@ -58,6 +60,7 @@ final class RunningService: Sendable {
             let keeper = try start(servers, firstApp) { () throws(CommandFailure) in
                 try KeyKeeper(keys, keyring, surroundings(service, store, log))
             }
+            let watch = try startWatch(configuration, store, service)
             let running = RunningService(
                 log,
                 output,
@@ -67,6 +70,7 @@ final class RunningService: Sendable {
                 service,
                 keeper,
                 tls,
+                watch,
                 configuration
             )
             let warnings =
@@ -78,6 +82,26 @@ final class RunningService: Sendable {
         } catch {
             store.stop(Self.storeGrace)
             throw error
+        }
+    }
+
+    /// The thread that looks at the copies of domain files; it has nothing to do with requests.
+    private static func startWatch(
+        _ configuration: Configuration,
+        _ store: OpenStore,
+        _ service: Service
+    ) throws(CommandFailure) -> PeriodicThread? {
+        guard configuration.domainWatch > 0 else { return nil }
+        do throws(StartError) {
+            return try PeriodicThread("domains", every: .seconds(configuration.domainWatch)) { mustStop in
+                // A connection of its own, which belongs to this thread.
+                let stores = store.makeStores()
+                defer { stores.endTurn() }
+                guard let directory = try? stores.apps.directory() else { return }
+                service.lookAtDomains(directory, unless: mustStop)
+            }
+        } catch {
+            throw CommandFailure(error)
         }
     }
 
@@ -182,6 +206,7 @@ final class RunningService: Sendable {
         _ service: Service,
         _ keeper: KeyKeeper,
         _ tls: ServedTLS?,
+        _ domainWatch: PeriodicThread?,
         _ configuration: Configuration
     ) {
         self.log = log
@@ -192,6 +217,7 @@ final class RunningService: Sendable {
         self.service = service
         self.keeper = keeper
         self.tls = tls
+        self.domainWatch = domainWatch
         shutdownGrace = .seconds(configuration.shutdownGrace)
     }
 
@@ -206,6 +232,7 @@ final class RunningService: Sendable {
     func stop() {
         service.beginStopping()
         log.event(.info, "stopping")
+        domainWatch?.stop()
         servers.stop(within: shutdownGrace)
         keeper.stop()
         store.stop(Self.storeGrace)

@@ -12,6 +12,7 @@ extension Configuration {
         settings.trustedProxies = TrustedProxies(trustedProxies)
         settings.rateLimits = rateLimits
         settings.usesTestClock = usesTestClock
+        if domainWatch > 0 { settings.domainWatch = DomainWatch(domainCopies) }
         return settings
     }
 
