@@ -20,6 +20,16 @@ enum TestValues {
         language: "tr"
     )
 
+    /// What a page on an iPhone with such a screen tells beside form D.
+    static func screen(_ width: Double, _ height: Double, scale: Double? = 3) -> SignalMarks {
+        let canonical = CanonicalSignals(
+            platform: .ios,
+            screen: ScreenSize(width, height),
+            scale: scale
+        )
+        return SignalMarks(canonical.evidence())
+    }
+
     static func click(_ id: UInt64, at clickedAt: Timestamp = noon) -> Click {
         Click(
             id: ClickID(high: id, low: id),

@@ -71,7 +71,7 @@ struct StartTests {
             FROM (SELECT * FROM clicks ORDER BY id LIMIT 1), numbers;
             WITH RECURSIVE numbers (n) AS (SELECT \(first + 1) UNION ALL SELECT n + 1 FROM numbers WHERE n < \(end))
             INSERT INTO fingerprints SELECT scope, random(), 0, moment, click + n, random(), other_moment, NULL, random(),
-                lane, weight, NULL, NULL, visitor, destination, campaign, NULL
+                lane, weight, NULL, NULL, visitor, destination, campaign, NULL, NULL
             FROM (SELECT * FROM fingerprints ORDER BY click LIMIT 1), numbers;
             COMMIT
             """

@@ -46,7 +46,7 @@ struct RecordedTrafficTests {
                 let token = launch.token.flatMap { tokens[$0] }.map { "&token=\($0)" } ?? ""
                 let answer = await service.check(
                     query: "fingerprint=\(Fingerprint(of: launch.fingerprintText).hex)\(token)",
-                    fields: agent,
+                    fields: agent.merging(told(launch)) { $1 },
                     peer: peer(launch.address)
                 )
                 try #require(answer.status == 200, "\(answer.text)")
@@ -54,6 +54,16 @@ struct RecordedTrafficTests {
         }
         // Writes what was noted.
         await service.send(.get, "/admin/api/checks", fields: service.bearer(.admin))
+    }
+
+    /// What every other device tells beside its hash, as newer SDKs do.
+    private func told(_ launch: TracedLaunch) -> [String: String] {
+        let device = launch.device
+        guard device.platform == .ios, launch.person.isMultiple(of: 2) else { return [:] }
+        let text =
+            #"{"model":"\#(device.model)","screenWidth":"\#(device.width * device.scale)","tz":"\#(device.zone)","#
+            + #""lang":"\#(device.language)"}"#
+        return ["X-Device-Signals": text, "X-Device-Platform": "ios"]
     }
 
     private func peer(_ address: UInt32?) -> PeerAddress {
@@ -118,6 +128,8 @@ struct RecordedTrafficTests {
         (gaps.claims, gaps.matches) = (given.matches, given.matches)
         gaps.minimums = [0.7: backtest.launches]
         #expect(history.gaps == gaps, "nothing is unknown")
+        #expect(try service.integer("SELECT count(*) FROM checks WHERE signals IS NOT NULL") > 20)
+        #expect(try service.integer("SELECT count(*) FROM fingerprints WHERE signals IS NOT NULL") > 50)
     }
 
     @Test("tells what cannot be known of records from before, instead of guessing")

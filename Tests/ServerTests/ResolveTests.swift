@@ -162,7 +162,7 @@ struct ResolveTests {
         #expect(check.platform == .ios)
         let details = check.details.value
         #expect(details.release == OSRelease(platform: .ios, major: 17, minor: 2))
-        #expect(details.signals.map(\.component) == [.width])
+        #expect(details.signals.components == [.width, .screen])
         #expect(details.sdkVersion == "ios 2.0.0" && details.requestID == "request-1")
         #expect(details.address != nil)
         #expect(details.firstInstalledAt == Timestamp(iso8601: time))

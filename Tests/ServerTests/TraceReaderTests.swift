@@ -79,7 +79,7 @@ struct TraceReaderTests {
             #expect(click.fingerprints.contains { $0.key == formA && $0.form == .a })
             #expect(click.fingerprints.first?.release == OSRelease(platform: .ios, major: 17, minor: 2))
             // The width of the panel, which form D does not hold.
-            #expect(click.signals.map(\.component) == [.width])
+            #expect(click.signals.components == [.width, .screen])
         }
         let ready = try click(#""fingerprint":"\#(hex)""#)
         #expect(ready.name == nil)
@@ -131,7 +131,7 @@ struct TraceReaderTests {
         let all = try launch(device)
         #expect(all.fingerprints.count == 4)
         #expect(all.fingerprints.first == key)
-        #expect(all.signals.map(\.component) == [.width])
+        #expect(all.signals.components == [.width, .screen])
         let beside = try launch(device + #","fingerprint_input":"\#(text)""#)
         #expect(beside.fingerprints == [key])
         #expect(beside.signals == all.signals)

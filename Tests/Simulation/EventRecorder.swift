@@ -3,6 +3,14 @@ public import Attribution
 /// Turns the events of a world into what a server records of them.
 public struct EventRecorder {
     private var keys: [String: UInt64] = [:]
+    /// What the pages on screens tell.
+    private var screens: [Screen: SignalMarks] = [:]
+
+    private struct Screen: Hashable {
+        let width: Int
+        let height: Int
+        let scale: Int
+    }
 
     public init() {}
 
@@ -37,8 +45,23 @@ public struct EventRecorder {
             address: click.address.map(Self.address),
             visitor: Self.hash(click.userAgent, from: UInt64(click.address ?? 0)),
             destination: CreditedDestination(url: UInt64(click.url), campaign: UInt64(click.campaign + 1)),
+            signals: signals(of: device),
             person: click.person
         )
+    }
+
+    private mutating func signals(of device: Device) -> SignalMarks {
+        guard device.platform == .ios else { return .none }
+        let screen = Screen(width: device.width, height: device.height, scale: device.scale)
+        if let known = screens[screen] { return known }
+        let canonical = CanonicalSignals(
+            platform: .ios,
+            screen: ScreenSize(Double(device.width), Double(device.height)),
+            scale: Double(device.scale)
+        )
+        let told = SignalMarks(canonical.evidence())
+        screens[screen] = told
+        return told
     }
 
     /// A browser tells the minor number of the system and not its patch.

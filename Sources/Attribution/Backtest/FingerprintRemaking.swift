@@ -10,6 +10,7 @@ public struct FingerprintRemaking: Sendable {
     private struct Made {
         var fingerprints: [UInt64: RecordedFingerprint] = [:]
         var release: OSRelease?
+        var signals = SignalMarks.none
     }
 
     /// Beyond it all are forgotten, because they are soon made again.
@@ -31,13 +32,13 @@ public struct FingerprintRemaking: Sendable {
     ///   - text: its signals; nil where it brought none.
     ///   - osVersion: its system, where no signals tell it.
     ///   - platform: what its fingerprints are counted under.
-    /// - Returns: its fingerprints, and how many of those of its signals were not found again.
+    /// - Returns: its fingerprints, how many of those of its signals were not found again, and what they tell beside.
     public mutating func fingerprints(
         _ stored: [KeyedHash],
         text: String?,
         osVersion: OSVersion?,
         platform: Platform
-    ) -> (all: [RecordedFingerprint], missing: Int) {
+    ) -> (all: [RecordedFingerprint], missing: Int, signals: SignalMarks) {
         let made = text.map { self.made($0) } ?? Made(release: osVersion.map { OSRelease($0, on: platform) })
         func remade(_ key: KeyedHash) -> RecordedFingerprint? { made.fingerprints[key.index] }
         func unformed(_ key: KeyedHash) -> RecordedFingerprint {
@@ -47,12 +48,12 @@ public struct FingerprintRemaking: Sendable {
             let last = stored.lastIndex(where: { remade($0) != nil })
         else {
             let isMissing = !made.fingerprints.isEmpty && !stored.isEmpty
-            return (stored.prefix(1).map(unformed), isMissing ? 1 : 0)
+            return (stored.prefix(1).map(unformed), isMissing ? 1 : 0, made.signals)
         }
         // Behind the last there are advertising ids, before the first one that came ready-made.
         let all = stored[...last].map { remade($0) ?? unformed($0) }
         let missing = stored[first...last].count { remade($0) == nil } + max(0, first - 1)
-        return (all, missing)
+        return (all, missing, made.signals)
     }
 
     private mutating func made(_ text: String) -> Made {
@@ -61,6 +62,7 @@ public struct FingerprintRemaking: Sendable {
         if let signals = CanonicalSignals(line: text) {
             let release = OSRelease(signals.system, on: signals.platform)
             made.release = release
+            made.signals = SignalMarks(signals.evidence(data: data))
             for formed in signals.fingerprints(localization: localization, data: data) {
                 for key in keys.map({ $0.keyed(formed.fingerprint).index })
                 where made.fingerprints[key] == nil {

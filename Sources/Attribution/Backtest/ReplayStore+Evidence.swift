@@ -174,7 +174,7 @@ extension ReplayStore {
             visitor: click.visitor,
             hasAddress: click.address != nil,
             release: row.fingerprint.release,
-            signals: click.signals
+            signals: click.signals.beside(row.fingerprint.form)
         )
     }
 }

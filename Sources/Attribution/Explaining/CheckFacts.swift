@@ -65,6 +65,8 @@ public struct CheckFacts: Equatable, Sendable {
     public var weight = 1
     public var platform: Platform
     public var release: OSRelease?
+    /// What the launch told beside its fingerprint.
+    public var signals = SignalMarks.none
     public var sdkVersion: String?
     /// The first ``requestIDLength`` characters.
     public var requestID: String?
@@ -109,6 +111,7 @@ extension CheckFacts {
         let details = check.details.value
         address = details.address?.present
         release = details.release
+        signals = details.signals
         sdkVersion = details.sdkVersion
         requestID = details.requestID.map(Self.cut)
         firstInstalledAt = details.firstInstalledAt

@@ -96,7 +96,7 @@ public struct LaunchDetails: Equatable, Sendable {
     public var address: LaunchAddress?
     public var release: OSRelease?
     /// Values that a fingerprint may not hold.
-    public var signals: [SignalValue]
+    public var signals: SignalMarks
     /// As `ios 1.8.9`, at most 64 characters; nil when the client does not tell.
     public var sdkVersion: String?
     /// What the request's log line and its answer carry.
@@ -107,7 +107,7 @@ public struct LaunchDetails: Equatable, Sendable {
     public init(
         address: LaunchAddress? = nil,
         release: OSRelease? = nil,
-        signals: [SignalValue] = [],
+        signals: SignalMarks = .none,
         sdkVersion: String? = nil,
         requestID: String? = nil,
         firstInstalledAt: Timestamp? = nil

@@ -14,7 +14,8 @@ public struct Candidate: Equatable, Sendable {
     public var visitor: UInt64
     public var hasAddress: Bool
     public var release: OSRelease?
-    public var signals: [SignalValue]
+    /// What it tells beside the fingerprint that finds it; see ``SignalMarks/beside(_:)``.
+    public var signals: SignalMarks
     /// When another launch consumed it.
     ///
     /// Such a click is no candidate any more but tells of its visitor that he has launched.
@@ -31,7 +32,7 @@ public struct Candidate: Equatable, Sendable {
         visitor: UInt64,
         hasAddress: Bool = false,
         release: OSRelease? = nil,
-        signals: [SignalValue] = [],
+        signals: SignalMarks = .none,
         claimedAt: Timestamp? = nil
     ) {
         self.click = click

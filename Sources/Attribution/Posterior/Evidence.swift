@@ -4,13 +4,14 @@ public struct LaunchTraits: Equatable, Sendable {
     /// Its address is known and says something: not loopback, private, shared, or a relay's.
     public var hasAddress: Bool
     public var release: OSRelease?
-    public var signals: [SignalValue]
+    /// What its fingerprint does not hold.
+    public var signals: SignalMarks
 
     public init(
         at: Timestamp,
         hasAddress: Bool = false,
         release: OSRelease? = nil,
-        signals: [SignalValue] = []
+        signals: SignalMarks = .none
     ) {
         self.at = at
         self.hasAddress = hasAddress

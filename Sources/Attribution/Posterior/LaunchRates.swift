@@ -33,9 +33,10 @@ struct LaunchRates {
     init(_ evidence: CandidateEvidence, launch: LaunchTraits, model: MatchingModel) {
         let likelihood = AddressLikelihood(evidence, model: model)
         let release = ReleaseLikelihood(launch.release, model.releaseShares)
+        let signals = SignalLikelihood(launch.signals, model.signalShares)
         intensity = Self.intensity(evidence, model: model)
         for visitor in Visitor.groups(of: evidence) {
-            visitors.append(Self.rate(of: visitor, launch, likelihood, release, model))
+            visitors.append(Self.rate(of: visitor, launch, likelihood, release, signals, model))
         }
         for count in evidence.background {
             background.append(Self.rate(of: count, launch, likelihood, release, model))
@@ -71,6 +72,7 @@ struct LaunchRates {
         _ launch: LaunchTraits,
         _ likelihood: AddressLikelihood,
         _ release: ReleaseLikelihood,
+        _ signals: SignalLikelihood,
         _ model: MatchingModel
     ) -> VisitorRate {
         var best = 0.0
@@ -83,9 +85,7 @@ struct LaunchRates {
                 age: HandoverAge(seconds: age),
                 own: Double(visitor.clicks.count)
             )
-            let other =
-                release.ratio(click.release, form: click.form)
-                * model.signalShares.ratio(launch: launch.signals, click: click.signals)
+            let other = release.ratio(click.release, form: click.form) * signals.ratio(click.signals)
             let base = hazard * max(0, click.weight) * other * (visitor.isSpent ? spentShare : 1)
             guard base.isFinite else { continue }
             best = max(best, base * ratio)
@@ -93,8 +93,7 @@ struct LaunchRates {
         }
         let last = visitor.last
         let age = Double(launch.at.milliseconds(since: last.clickedAt)) / 1000
-        let hasSignals = !launch.signals.isEmpty && !last.signals.isEmpty
-        let isKnown = last.address == .exact || last.address == .near || hasSignals
+        let isKnown = last.address == .exact || last.address == .near || signals.compares(last.signals)
         return VisitorRate(
             last: last,
             rate: best,
@@ -115,6 +114,7 @@ struct LaunchRates {
         let known = launch.hasAddress ? min(max(count.shareWithAddress, 0), 1) : 0
         let address = known * likelihood.ratio(.differs, age: age) + (1 - known)
         let bin = min(max(count.ageBin, 0), DelayBins.count - 1)
+        // Of signals strangers' agreements and differences are worth 1 on average: what is counted is weighed by neither.
         let rate =
             model.hazard(count.lane, bin: bin) * max(0, count.weight) * address
             * release.ratio(count.release, form: count.lane.form)

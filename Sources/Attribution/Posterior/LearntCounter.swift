@@ -17,7 +17,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case agreements = 6
     /// Clicks by operating system, keyed by ``OSRelease/code``.
     case releases = 7
-    /// Clicks by the value of a signal, keyed by ``SignalValue/code``; the sum of a component under its own key.
+    /// Clicks by the mark of a signal in their ``SignalMarks``; the sum of a component under the mark 0.
     case signals = 8
     /// Launches with a fingerprint that no click explains, keyed by the fingerprint's first word.
     case organic = 9

@@ -14,7 +14,7 @@ public enum Teaching {
         forms: [FingerprintForm?],
         hasAddress: Bool,
         release: OSRelease? = nil,
-        signals: [SignalValue] = [],
+        signals: SignalMarks = .none,
         busyness: Double = 1,
         into increments: inout LearntIncrements
     ) {
@@ -27,9 +27,10 @@ public enum Teaching {
             increments.add(to: CounterKey(.clicks, Lane(platform: platform, form: form).code), at: at)
         }
         if let release { increments.add(to: CounterKey(.releases, release.code), at: at) }
-        for signal in signals {
-            increments.add(to: CounterKey(.signals, signal.code), at: at)
-            increments.add(to: CounterKey(.signals, SignalValue.totalCode(signal.component)), at: at)
+        for component in signals.components {
+            guard let mark = signals[component] else { continue }
+            increments.add(to: CounterKey(component, mark: mark), at: at)
+            increments.add(to: CounterKey(allOf: component), at: at)
         }
     }
 

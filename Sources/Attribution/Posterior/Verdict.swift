@@ -66,7 +66,13 @@ public struct Verdict: Equatable, Sendable {
             return
         }
         guard let likeliest = posterior.destinations.first else { return }
-        decide(posterior, likeliest, newest: Self.newest(evidence), isFresh: model.isFresh, policy)
+        decide(
+            posterior,
+            likeliest,
+            newest: Self.newest(evidence, launch.signals),
+            isFresh: model.isFresh,
+            policy
+        )
     }
 
     private mutating func decide(
@@ -125,7 +131,11 @@ public struct Verdict: Equatable, Sendable {
         confidence = min(self.probability, Self.highestConfidence)
     }
 
-    private static func newest(_ evidence: CandidateEvidence) -> Candidate? {
-        evidence.candidates.filter { $0.claimedAt == nil }.min(by: Visitor.isNewer)
+    /// The newest click; for a launch that tells more than its fingerprint, of those that do not tell otherwise, if any.
+    private static func newest(_ evidence: CandidateEvidence, _ signals: SignalMarks) -> Candidate? {
+        let live = evidence.candidates.filter { $0.claimedAt == nil }
+        let newest = live.min(by: Visitor.isNewer)
+        guard !signals.isEmpty else { return newest }
+        return live.filter { $0.signals.agrees(with: signals) != false }.min(by: Visitor.isNewer) ?? newest
     }
 }

@@ -30,7 +30,13 @@ struct Visitor {
                 continue
             }
             guard grouped.insert(candidate.visitor).inserted else { continue }
-            visitors.append(Visitor(clicks, claims: claims, crowd: evidence.crowd))
+            guard clicks.count > 1 else {
+                visitors.append(Visitor(clicks, claims: claims, crowd: evidence.crowd))
+                continue
+            }
+            for own in devices(of: clicks) {
+                visitors.append(Visitor(own, claims: claims, crowd: evidence.crowd))
+            }
         }
         return visitors
     }
@@ -41,6 +47,19 @@ struct Visitor {
         isSpent =
             last.address == .exact && !Self.isCrowded(crowd, own: clicks.count + claims.count)
             && claims.contains { ($0.claimedAt ?? $0.clickedAt) >= last.clickedAt }
+    }
+
+    /// The clicks of each of a visitor's devices: on screens that differ they are of two phones in one household, and of
+    /// two people.
+    private static func devices(of clicks: [Candidate]) -> [[Candidate]] {
+        var devices: [[Candidate]] = []
+        for click in clicks {
+            let own = devices.firstIndex { device in
+                device.allSatisfy { $0.signals.agrees(with: click.signals) != false }
+            }
+            if let own { devices[own].append(click) } else { devices.append([click]) }
+        }
+        return devices
     }
 
     private static func isOne(_ clicks: [Candidate], _ crowd: AddressCrowd, isLowTraffic: Bool) -> Bool {

@@ -23,6 +23,15 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether a fingerprint of the form tells what the component tells, be it in other words: a screen's points say
+    /// how many pixels it has across, and its pixels how many points.
+    func holds(_ component: SignalComponent) -> Bool {
+        switch component {
+        case .screen, .width: components.contains(.screen) || components.contains(.width)
+        default: components.contains(component)
+        }
+    }
+
     /// Whether clients of the platform use it; a click of no known platform may be of any of them.
     func isUsed(on platform: Platform) -> Bool {
         switch self {

@@ -49,24 +49,31 @@ extension CanonicalSignals {
     /// not known.
     func valuesBeside(_ form: FingerprintForm?, data: DeviceData) -> [LaunchSignals.Value] {
         guard let form else { return [] }
-        return evidence(data: data).filter { !form.components.contains($0.component) }
+        return evidence(data: data).filter { !form.holds($0.component) }
     }
 
     /// The values by which devices with one fingerprint can be told apart.
     ///
-    /// It is the width of the panel alone, where it can be but one: the version of the system is compared as
-    /// ``OSRelease``, and every form holds the rest. Screens of as many points are no further evidence.
+    /// It is the screen alone: the width of the panel, where it can be but one, and the points, for where it can be
+    /// several. The version of the system is compared as ``OSRelease``, and every form holds the rest. Those that
+    /// Androids use hold the width as well: of them nothing is left.
     public func evidence(data: DeviceData = .embedded) -> [LaunchSignals.Value] {
-        let widths: [Int]
-        if let panelWidth {
-            widths = [panelWidth]
-        } else if platform == .ios, let screen, scale != nil {
-            widths = data.screens.iosWidths(of: screen, scale: scale).map(\.pixels)
-        } else {
-            widths = []
+        guard platform == .ios else { return [] }
+        var values: [LaunchSignals.Value] = []
+        if let width = certainWidth(data) {
+            values.append(LaunchSignals.Value(component: .width, text: String(width)))
         }
-        guard widths.count == 1 else { return [] }
-        return [LaunchSignals.Value(component: .width, text: String(widths[0]))]
+        if let screen {
+            values.append(LaunchSignals.Value(component: .screen, text: screen.text))
+        }
+        return values
+    }
+
+    private func certainWidth(_ data: DeviceData) -> Int? {
+        if let panelWidth { return panelWidth }
+        guard let screen, scale != nil else { return nil }
+        let widths = data.screens.iosWidths(of: screen, scale: scale)
+        return widths.count == 1 ? widths[0].pixels : nil
     }
 }
 

@@ -15,7 +15,7 @@ struct KeyedMessage {
         case advertisingID = 8
         case address = 9
         case visitor = 10
-        case signal = 11
+        // 11 was of signals, which are hashed without a key.
         case variant = 12
     }
 

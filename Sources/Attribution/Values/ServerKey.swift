@@ -119,14 +119,6 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// A value of a signal, as it is compared and counted.
-    public func signal(_ component: SignalComponent, _ value: String) -> SignalValue {
-        var message = KeyedMessage(.signal)
-        message.append(component.rawValue)
-        message.append(value)
-        return SignalValue(component, value: hash(of: message).index)
-    }
-
     /// What signs a click token: the first bytes of it stand in the token.
     func signature(of claim: ClickToken.Claim, for app: AppID) -> [UInt8] {
         var message = KeyedMessage(.clickToken)

@@ -41,7 +41,7 @@ enum CheckReading {
             is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
             fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
             checks.platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, clicks.id_low, clicks.campaign_key
+            first_installed_at, checks.signals, clicks.id_low, clicks.campaign_key
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id < ?1 AND checks.id >= ?2 ORDER BY checks.id DESC LIMIT ?3
         """
@@ -50,7 +50,7 @@ enum CheckReading {
             is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
             fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
             checks.platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, clicks.id_low, clicks.campaign_key
+            first_installed_at, checks.signals, clicks.id_low, clicks.campaign_key
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id = ?1
         """

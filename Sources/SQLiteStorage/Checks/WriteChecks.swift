@@ -60,7 +60,8 @@ extension WriteContext {
             CheckRow.stored(facts),
             facts.weight > 1 ? facts.weight : nil,
             CheckRow.packed(facts.otherFingerprints),
-            facts.firstInstalledAt?.milliseconds
+            facts.firstInstalledAt?.milliseconds,
+            facts.signals.isEmpty ? nil : facts.signals.word
         )
     }
 
@@ -144,7 +145,7 @@ enum CheckSQL {
     static let insert: StaticString = """
         INSERT INTO checks VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-            ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31
+            ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32
         )
         """
     static let deleteOldest: StaticString = """

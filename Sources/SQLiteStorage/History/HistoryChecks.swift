@@ -57,6 +57,7 @@ struct HistoryChecks {
             caller: facts.caller ?? RecordedEvent.hash(asker),
             hasInstallID: facts.hasInstallID && facts.caller != nil,
             release: facts.release,
+            signals: facts.signals,
             token: isSure && facts.outcome != .noMatch ? facts.click?.high : nil
         )
         launch.weight = facts.weight

@@ -57,6 +57,7 @@ struct HistoryClicks {
                 campaign: row.optionalText(5)
             ),
             window: AttributionWindow(seconds: row.integer(3)),
+            signals: remade.signals,
             isRobot: row.integer(8) != 0
         )
         click.recordedAt = Timestamp(milliseconds: row.integer(2))

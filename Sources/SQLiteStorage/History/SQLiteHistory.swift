@@ -81,7 +81,7 @@ enum HistorySQL {
             is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
             fingerprint, fingerprint_rest, exact_address, near_address, names_click, has_install_id,
             platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, NULL, NULL
+            first_installed_at, signals, NULL, NULL
         FROM checks
         WHERE id > ?1 AND id <= ?2 AND scope = ?3 ORDER BY id LIMIT ?4
         """

@@ -113,7 +113,7 @@ struct AddressLook {
         """
     static let openRow: StaticString = """
         SELECT click, moment, other_moment, closed_as, lane, weight, exact_address, near_address, visitor, destination,
-            campaign, release
+            campaign, release, signals
         FROM fingerprints
         WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment = ?3 AND click = ?4 AND fingerprint_rest = ?5
         """

@@ -92,7 +92,7 @@ struct KeyLook {
         SELECT * FROM (
             SELECT click, moment, other_moment, closed_as, EXISTS (
                 SELECT 1 FROM claims WHERE is_undelivered = 1 AND scope = ?1 AND fingerprint = ?2
-            ), NULL, NULL, NULL, NULL, NULL, NULL, NULL
+            ), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
             FROM fingerprints
             WHERE scope = ?1 AND fingerprint = ?2 AND state = 1 AND fingerprint_rest = ?3
             ORDER BY moment DESC, click DESC LIMIT 1
@@ -100,7 +100,7 @@ struct KeyLook {
         UNION ALL
         SELECT * FROM (
             SELECT click, moment, other_moment, closed_as, lane, weight, exact_address, near_address, visitor,
-                destination, campaign, release
+                destination, campaign, release, signals
             FROM fingerprints
             WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND fingerprint_rest = ?3
             ORDER BY moment DESC, click DESC LIMIT -1

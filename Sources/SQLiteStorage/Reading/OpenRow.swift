@@ -11,9 +11,10 @@ struct OpenRow {
     let visitor: UInt64
     let destination: CreditedDestination
     let release: OSRelease?
+    let signals: SignalMarks
 
     /// Reads columns `click, moment, other_moment, closed_as, lane, weight, exact_address, near_address, visitor,
-    /// destination, campaign, release`.
+    /// destination, campaign, release, signals`.
     init(_ row: Statement) {
         func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: row.integer(column)) }
         click = row.integer(0)
@@ -24,6 +25,8 @@ struct OpenRow {
         visitor = word(8)
         destination = CreditedDestination(url: word(9), campaign: word(10))
         release = row.isNull(11) ? nil : OSRelease(code: word(11))
+        // NULL is 0: nothing is known.
+        signals = SignalMarks(word: word(12))
     }
 
     /// Those of advertising ids have the platform alone.
@@ -47,6 +50,7 @@ struct OpenRow {
             visitor: visitor,
             hasAddress: address != nil,
             release: release,
+            signals: signals,
             claimedAt: claimedAt
         )
     }

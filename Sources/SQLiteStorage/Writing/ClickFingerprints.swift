@@ -74,6 +74,8 @@ struct IndexEntry {
     let lane: UInt64
     let weight: Double
     let release: OSRelease?
+    /// What the click tells beside this fingerprint; nil for nothing.
+    let signals: UInt64?
 }
 
 extension NewClick {
@@ -83,19 +85,21 @@ extension NewClick {
         var entries: [IndexEntry] = []
         entries.reserveCapacity(fingerprints.count + evidence.advertisingIDs.count)
         for entry in fingerprints where fingerprints.count == 1 || seen.insert(entry.key.index).inserted {
+            let beside = evidence.signals.beside(entry.form)
             entries.append(
                 IndexEntry(
                     key: entry.key,
                     lane: Lane(platform: facts.platform, form: entry.form).code,
                     weight: entry.weight,
-                    release: entry.release
+                    release: entry.release,
+                    signals: beside.isEmpty ? nil : beside.word
                 )
             )
         }
         let platform = Lane(platform: facts.platform, form: nil).code
         for id in evidence.advertisingIDs {
             let lane = platform | UInt64(id.kind.rawValue.utf8.first ?? 0)
-            entries.append(IndexEntry(key: id.key, lane: lane, weight: 1, release: nil))
+            entries.append(IndexEntry(key: id.key, lane: lane, weight: 1, release: nil, signals: nil))
         }
         return entries
     }

@@ -28,7 +28,8 @@ extension WriteContext {
                 new.evidence.visitor,
                 destination.url,
                 destination.campaign,
-                entry.release?.code
+                entry.release?.code,
+                entry.signals
             )
         }
         guard let address = new.evidence.address, !facts.isRobot else { return }
@@ -121,14 +122,14 @@ enum FingerprintSQL {
     static let open: StaticString = """
         INSERT INTO fingerprints (
             scope, fingerprint, state, moment, click, fingerprint_rest, other_moment, party, lane, weight,
-            exact_address, near_address, visitor, destination, campaign, release
-        ) VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+            exact_address, near_address, visitor, destination, campaign, release, signals
+        ) VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
         """
     /// What says how crowded a fingerprint is stays: platform and form, weight, visitor.
     static let close: StaticString = """
         UPDATE fingerprints
         SET state = 1, moment = ?5, other_moment = ?3, closed_as = ?6, party = ?7, exact_address = NULL,
-            near_address = NULL, destination = NULL, campaign = NULL, release = NULL
+            near_address = NULL, destination = NULL, campaign = NULL, release = NULL, signals = NULL
         WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment = ?3 AND click = ?4
         """
     static let removeOpen: StaticString = """

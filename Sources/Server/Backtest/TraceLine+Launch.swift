@@ -29,7 +29,7 @@ extension TraceLine {
             caller: RecordedEvent.hash(install.map { "install \($0)" } ?? asker),
             hasInstallID: install != nil,
             release: agent ?? told?.release,
-            signals: told.map { signalValues($0.beside) } ?? [],
+            signals: told.map { SignalMarks($0.beside) } ?? .none,
             token: token,
             truth: try truth(),
             person: try body.name("person")

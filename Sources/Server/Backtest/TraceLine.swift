@@ -60,7 +60,7 @@ struct TraceLine {
                 campaign: campaign.map { RecordedEvent.hash($0) } ?? 0
             ),
             window: try window(),
-            signals: signals.map { signalValues($0.evidence(data: data)) } ?? [],
+            signals: signals.map { SignalMarks($0.evidence(data: data)) } ?? .none,
             isRobot: robots.isRobot(userAgent),
             person: try body.name("person")
         )
@@ -92,11 +92,6 @@ struct TraceLine {
             all.insert(RecordedFingerprint(key: key.keyed(own).index, form: nil, release: release), at: 0)
         }
         return all
-    }
-
-    /// As they are compared.
-    func signalValues(_ values: [LaunchSignals.Value]) -> [SignalValue] {
-        values.map { key.signal($0.component, $0.text) }
     }
 
     private func nothingToFindBy(_ signals: CanonicalSignals?) -> APIError {

@@ -98,11 +98,6 @@ final class FirstLaunch: Sendable {
     /// What is compared and recorded instead of its address.
     var comparedAddress: LaunchAddress? { service.launchAddress(address, keys, at: now) }
 
-    /// What is compared instead of signals' values.
-    func signals(_ values: [LaunchSignals.Value]) -> [SignalValue] {
-        values.map { keys.server.present.signal($0.component, $0.text) }
-    }
-
     /// Empty where there is none.
     var agent: String { request.field("user-agent") ?? "" }
 

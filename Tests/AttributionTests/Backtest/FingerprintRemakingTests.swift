@@ -24,13 +24,14 @@ struct FingerprintRemakingTests {
         let newer = try #require(ServerKey(bytes: Array(repeating: 8, count: ServerKey.byteCount)))
         let made = signals.fingerprints()
         var remaking = remaking([newer, key])
-        let (all, missing) = remaking.fingerprints(
+        let (all, missing, told) = remaking.fingerprints(
             made.map { key.keyed($0.fingerprint) },
             text: signals.line,
             osVersion: nil,
             platform: .ios
         )
         #expect(missing == 0)
+        #expect(told == SignalMarks(signals.evidence()) && !told.isEmpty)
         #expect(all.map(\.form) == made.map(\.form))
         #expect(all.map(\.weight) == made.map(\.weight))
         #expect(all.map(\.key) == made.map { key.keyed($0.fingerprint).index })
@@ -43,7 +44,7 @@ struct FingerprintRemakingTests {
         let made = signals.fingerprints().map { key.keyed($0.fingerprint) }
         let (own, id) = (KeyedHash(index: 1, rest: 1), KeyedHash(index: 2, rest: 2))
         var remaking = remaking([key])
-        let (all, missing) = remaking.fingerprints(
+        let (all, missing, _) = remaking.fingerprints(
             [own] + made + [id],
             text: signals.line,
             osVersion: nil,
@@ -55,7 +56,7 @@ struct FingerprintRemakingTests {
         let alone = remaking.fingerprints([own, id], text: nil, osVersion: OSVersion("17.2"), platform: .ios)
         #expect(alone.all.map(\.key) == [1])
         #expect(alone.all.first?.release == OSRelease(platform: .ios, major: 17, minor: 2))
-        #expect(alone.missing == 0)
+        #expect(alone.missing == 0 && alone.signals.isEmpty)
     }
 
     @Test("are told to be missing where signals do not make them any more")

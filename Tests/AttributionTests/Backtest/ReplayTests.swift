@@ -73,6 +73,21 @@ struct ReplayTests {
         #expect(script.links() == [1, 2, 1, nil])
     }
 
+    @Test("gives the click whose page told the launch's screen, where its fingerprint does not hold that")
+    func signals() {
+        let (pro, max) = (TestValues.screen(393, 852), TestValues.screen(430, 932))
+        func links(_ launch: SignalMarks, form: FingerprintForm) -> [UInt64?] {
+            var script = Script()
+            script.click(1, at: 0, link: 1, signals: pro, form: form)
+            script.click(2, at: 60_000, link: 2, signals: max, form: form)
+            script.launch(at: 600_000, signals: launch)
+            return script.links()
+        }
+        #expect(links(pro, form: .d) == [1] && links(max, form: .d) == [2])
+        #expect(links(.none, form: .d) == [2], "the newer one, as long as little is learnt")
+        #expect(links(pro, form: .c) == [2], "the fingerprint holds the width: it has been compared already")
+    }
+
     @Test("never gives a robot's click, nor one that only a token can lead to")
     func robots() {
         var script = Script()

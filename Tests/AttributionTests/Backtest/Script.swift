@@ -16,17 +16,20 @@ struct Script {
         visitor: UInt64? = nil,
         address: AddressHashes? = nil,
         window: Int64? = nil,
+        signals: SignalMarks = .none,
+        form: FingerprintForm = .d,
         isRobot: Bool = false
     ) {
         let click = RecordedClick(
             name: name,
             at: Self.noon.advanced(byMilliseconds: at),
             platform: .ios,
-            fingerprints: key == 0 ? [] : [RecordedFingerprint(key: key, form: .d)],
+            fingerprints: key == 0 ? [] : [RecordedFingerprint(key: key, form: form)],
             address: address,
             visitor: visitor ?? 1000 + name,
             destination: CreditedDestination(url: link, campaign: campaign),
             window: window.flatMap { AttributionWindow(seconds: $0) },
+            signals: signals,
             isRobot: isRobot
         )
         events.append(.click(click))
@@ -38,6 +41,7 @@ struct Script {
         caller: UInt64? = nil,
         hasInstallID: Bool = false,
         address: AddressHashes? = nil,
+        signals: SignalMarks = .none,
         token: UInt64? = nil,
         truth: RecordedLaunch.Truth? = nil
     ) {
@@ -47,6 +51,7 @@ struct Script {
             address: address,
             caller: caller ?? UInt64(bitPattern: at),
             hasInstallID: hasInstallID,
+            signals: signals,
             token: token,
             truth: truth
         )

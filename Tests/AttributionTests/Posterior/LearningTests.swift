@@ -83,12 +83,12 @@ struct LearningTests {
             forms: [.a, nil],
             hasAddress: true,
             release: OSRelease(platform: .ios, major: 18, minor: 1),
-            signals: [SignalValue(.language, value: 4)],
+            signals: TestValues.screen(390, 844),
             into: &increments
         )
         let areTheApps = increments.sums.keys.allSatisfy { $0.family.belongsToModel }
         #expect(areTheApps)
-        #expect(increments.sums.count == 10)
+        #expect(increments.sums.count == 12)
     }
 
     @Test("keeps sums right on average in a flood of launches, in bounded memory")

@@ -23,6 +23,7 @@ enum PosteriorScenario {
         address: AddressAgreement = .differs,
         visitor: UInt64? = nil,
         form: FingerprintForm? = .a,
+        signals: SignalMarks = .none,
         claimedSecondsAgo: Double? = nil
     ) -> Candidate {
         Candidate(
@@ -34,6 +35,7 @@ enum PosteriorScenario {
             address: address,
             visitor: visitor ?? number,
             hasAddress: address != .missing,
+            signals: signals,
             claimedAt: claimedSecondsAgo.map { noon.advanced(byMilliseconds: Int64(-$0 * 1000)) }
         )
     }
@@ -45,6 +47,7 @@ enum PosteriorScenario {
         background: [BackgroundCount] = [],
         organic: Double = 0,
         crowd: AddressCrowd = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
+        signals: SignalMarks = .none,
         model: MatchingModel = taught()
     ) -> Posterior {
         let evidence = CandidateEvidence(
@@ -53,6 +56,8 @@ enum PosteriorScenario {
             crowd: crowd,
             organic: organic
         )
+        var launch = launch
+        launch.signals = signals
         return Posterior(evidence, launch: launch, model: model)
     }
 

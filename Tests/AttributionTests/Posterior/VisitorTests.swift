@@ -41,6 +41,29 @@ struct VisitorTests {
         #expect(crowded.destinations.count == 3)
     }
 
+    @Test("are two people's where their screens differ, and one's where one of them is not told")
+    func screens() {
+        let (pro, max) = (TestValues.screen(393, 852), TestValues.screen(430, 932))
+        func links(_ screens: [SignalMarks]) -> [UInt64] {
+            let clicks = screens.enumerated().map { number, screen in
+                PosteriorScenario.candidate(
+                    UInt64(number),
+                    secondsAgo: 300 - Double(number),
+                    url: UInt64(number),
+                    address: .exact,
+                    visitor: 9,
+                    form: .d,
+                    signals: screen
+                )
+            }
+            return PosteriorScenario.posterior(clicks).destinations.map(\.destination.url).sorted()
+        }
+        #expect(links([pro, pro]) == [1])
+        #expect(links([pro, max]) == [0, 1])
+        #expect(links([pro, .none]) == [1] && links([.none, pro]) == [1])
+        #expect(links([pro, max, pro, .none]) == [1, 3])
+    }
+
     @Test("without an address are one person's at low traffic, and many people's at high traffic")
     func withoutAddress() {
         func clicks(_ count: UInt64) -> [Candidate] {

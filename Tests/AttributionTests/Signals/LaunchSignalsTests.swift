@@ -10,17 +10,17 @@ struct LaunchSignalsTests {
     ]
 
     @Test(
-        "an iPhone's are the four fingerprints of its clients, the broadest first, and the width beside that"
+        "an iPhone's are the four fingerprints of its clients, the broadest first, and the screen beside that"
     )
     func iPhone() {
         let signals = LaunchSignals(CanonicalSignals(Self.phone), given: nil)
         #expect(signals.fingerprints == Self.texts.map { Fingerprint(of: $0) })
-        #expect(signals.beside.map(\.component) == [.width])
-        #expect(signals.beside.map(\.text) == ["1170"])
+        #expect(signals.beside.map(\.component) == [.width, .screen])
+        #expect(signals.beside.map(\.text) == ["1170", "390x844"])
         #expect(signals.release == OSRelease(platform: .ios, major: 17, minor: 2))
     }
 
-    @Test("an Android's fingerprint holds the width, so that nothing is beside it")
+    @Test("an Android's fingerprint holds the width, so that nothing is beside it, and no click tells more")
     func android() {
         let phone = NativeSignals(
             platform: .android,
@@ -34,6 +34,7 @@ struct LaunchSignalsTests {
         let signals = LaunchSignals(CanonicalSignals(phone), given: nil)
         #expect(signals.fingerprints == [Fingerprint(of: "Pixel 9|1080|Europe/Istanbul|tr")])
         #expect(signals.beside.isEmpty)
+        #expect(CanonicalSignals(phone).evidence().isEmpty)
         #expect(signals.release == OSRelease(platform: .android, major: 15))
     }
 
@@ -51,7 +52,8 @@ struct LaunchSignalsTests {
 
     @Test(
         "beside a hash only that counts which the hash does not hold",
-        arguments: [(0, ["1170"]), (1, []), (2, []), (3, ["1170"])]
+        // Of a screen that it holds in points, the pixels are nothing new.
+        arguments: [(0, ["1170", "390x844"]), (1, []), (2, []), (3, [])]
     )
     func besideAHash(index: Int, beside: [String]) {
         let given = Fingerprint(of: Self.texts[index])
@@ -66,16 +68,16 @@ struct LaunchSignalsTests {
         #expect(unknown.beside.isEmpty)
     }
 
-    @Test("a width that may be one of two is no evidence")
+    @Test("a width that may be one of two is no evidence, but the points are")
     func uncertainWidth() {
         // What an iPhone 14 tells under Display Zoom, whose panel has 1170 pixels.
         var zoomed = Self.phone
         (zoomed.screenWidth, zoomed.screenHeight) = (320, 693)
         #expect(CanonicalSignals(zoomed).inputs().count == 4)
-        #expect(CanonicalSignals(zoomed).evidence().isEmpty)
+        #expect(CanonicalSignals(zoomed).evidence().map(\.text) == ["320x693"])
         var withoutScale = Self.phone
         withoutScale.scale = nil
-        #expect(CanonicalSignals(withoutScale).evidence().isEmpty)
+        #expect(CanonicalSignals(withoutScale).evidence().map(\.text) == ["390x844"])
     }
 
     @Test(

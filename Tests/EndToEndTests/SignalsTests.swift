@@ -1,0 +1,94 @@
+import Foundation
+import Support
+import Testing
+
+/// What a launch tells beside its fingerprint, through the real binary.
+@Suite("Signals beside a fingerprint", .blocking, .timeLimit(.minutes(10)))
+struct SignalsTests {
+    /// SHA-256 of `iPhone|Europe/Istanbul|tr`, what SDKs of form D send of either phone.
+    private static let formD = "aabeebd3dcfbcad8006c62b8f7832154c39b7f81d461d1cd53ae5176173489cd"
+
+    private struct Phone {
+        let name: String
+        let width: Int
+        let height: Int
+
+        /// What newer SDKs tell beside the hash.
+        var field: [String: String] {
+            let text =
+                #"{"model":"iPhone","screenWidth":"\#(width * 3)","osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}"#
+            return ["X-Device-Signals": text, "X-Device-Platform": "ios"]
+        }
+        var page: String {
+            #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":\#(width),"screenHeight":\#(height),"#
+                + #""pixelRatio":3,"timezone":"Europe/Istanbul","language":"tr-TR"},"#
+                + #""deeplink_url":"myapp://promo/\#(name)","jid":"\#(name)"}"#
+        }
+        var native: String {
+            #"{"platform":"ios","signals":{"model":"iPhone","osVersion":"17.2","scale":3,"screen":{"width":\#(width),"#
+                + #""height":\#(height)},"timezone":"Europe/Istanbul","language":"tr"}}"#
+        }
+    }
+    private static let pro = Phone(name: "pro", width: 393, height: 852)
+    private static let max = Phone(name: "max", width: 430, height: 932)
+
+    /// Two people whose browsers call themselves the same follow two links, from an address that tells nothing.
+    private func click(_ connection: Connection, _ key: String, at seconds: Double) throws {
+        for (number, phone) in [Self.pro, Self.max].enumerated() {
+            let usual = ["Content-Type": "application/json", "Authorization": "Bearer \(key)"]
+            let fields = usual.merging(at(seconds + Double(number) * 20)) { $1 }
+            let path = Connection.prefix + "/click"
+            #expect(try connection.call("POST", path, fields: fields, body: phone.page).status == 201)
+        }
+    }
+
+    @Test(
+        "tell which of two clicks led to a launch that could have come from either, over a kill and in the records"
+    )
+    func decide() throws {
+        let installation = try Installation()
+        let options = ["--unsafe-test-clock", "--replay-grace", "0"]
+        let first = try AfterlinkProcess(installation, options)
+        defer { first.kill() }
+        let key = installation.keys.test
+        let before = try first.connect()
+        // Launches of no click, so that the newest one is not the answer just because nothing is known.
+        for number in 0..<12 {
+            let fields = at(Double(number - 60) * 120).merging(["User-Agent": "Shop/\(number)"]) { $1 }
+            #expect(try before.check(fingerprint(number), key: key, fields: fields).isNoMatch)
+        }
+        try click(before, key, at: 0)
+        // Answered when everything that was noted of checks is on disk.
+        _ = try before.get("/admin/api/checks", key: installation.keys.admin)
+        first.kill()
+        let server = try AfterlinkProcess(installation, options)
+        defer { server.kill() }
+        let connection = try server.connect()
+
+        let untold = try connection.check(Self.formD, key: key, fields: at(300))
+        #expect(untold.isNoMatch && untold.string("reason") == "ambiguous", "\(untold.text)")
+        let asked = at(300).merging(Self.pro.field) { $1 }
+        let told = try connection.check(Self.formD, key: key, fields: asked)
+        #expect(told.isMatch && told.string("jid") == "pro", "the older one: \(told.text)")
+        #expect(told.string("attributionMethod") == "probabilistic")
+        #expect((told.json["confidence"] as? Double ?? 0) > 0.9)
+
+        // A client that sends its values instead of a hash.
+        try click(connection, key, at: 7200)
+        let fields = ["Content-Type": "application/json", "Authorization": "Bearer \(key)"]
+        let resolved = try connection.call(
+            "POST",
+            Connection.prefix + "/resolve",
+            fields: fields.merging(at(7200 + 300)) { $1 },
+            body: Self.pro.native
+        )
+        #expect(resolved.isMatch && resolved.string("jid") == "pro", "\(resolved.text)")
+
+        _ = try connection.get("/admin/api/checks", key: installation.keys.admin)
+        let again = try installation.run(["backtest", "--test", "--warm-up-days", "0"])
+        #expect(
+            again.text.contains("15 of 15 launches (100.0 %) get what they were really given."),
+            "\(again.text)"
+        )
+    }
+}

@@ -1,0 +1,230 @@
+import Attribution
+import SQLite
+import SQLiteStorage
+import Support
+import Testing
+
+@Suite("What clicks and launches tell beside their fingerprints")
+struct CandidateSignalsTests {
+    private static let pro = screen(393, 852)
+    private static let max = screen(430, 932)
+    private static let here = AddressHashes(exact: 11, near: 1)
+    private static let elsewhere = AddressHashes(exact: 21, near: 2)
+
+    private static func screen(_ width: Double, _ height: Double) -> SignalMarks {
+        let size = ScreenSize(width, height)
+        return SignalMarks(CanonicalSignals(platform: .ios, screen: size, scale: 3).evidence())
+    }
+
+    /// Found by fingerprint 1 through a form.
+    private func click(
+        _ signals: SignalMarks,
+        form: FingerprintForm? = .d,
+        to path: String = "item",
+        at seconds: Int64 = 0,
+        address: AddressHashes? = nil
+    ) throws -> NewClick {
+        var click = try NewClick.sample(at: TestStore.noon.advanced(byMilliseconds: seconds * 1000)) {
+            $0.destination = DeepLinkURL(stored: "myapp://promo/\(path)")
+        }
+        click.fingerprints = [FingerprintEntry(form: form, key: hash(1))]
+        click.evidence.signals = signals
+        click.evidence.address = address
+        // One agent in all of it, as that of iPhones is.
+        click.evidence.visitor = address?.exact ?? 4711
+        return click
+    }
+
+    private func check(
+        _ signals: SignalMarks,
+        at seconds: Int64 = 600,
+        caller: UInt64 = 1,
+        address: AddressHashes? = nil
+    ) -> Check {
+        let moment = TestStore.noon.advanced(byMilliseconds: seconds * 1000)
+        var check = Check.sample(at: moment, caller: caller)
+        let address = address.map { LaunchAddress($0) }
+        check.details = Deferred(LaunchDetails(address: address, signals: signals))
+        return check
+    }
+
+    /// Launches that no click led to, so that the newest click is not the answer just because nothing is known.
+    private func teach(_ session: TestSession) async throws {
+        for number in 0..<12 as Range<Int64> {
+            let at = TestStore.noon.advanced(byMilliseconds: (number - 60) * 120_000)
+            _ = try await session.match(.sample(fingerprint: 50, at: at, caller: UInt64(100 + number)))
+        }
+    }
+
+    @Test(
+        "the click whose page told the launch's screen is matched, and without that it is not clear which",
+        arguments: Backend.available
+    )
+    func decides(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        let clicks = try await test.run { session in
+            try await teach(session)
+            return [
+                try await session.record(click(Self.pro, to: "pro")).click,
+                try await session.record(click(Self.max, to: "max", at: 60)).click,
+            ]
+        }
+        let untold = try await test.run { try await $0.match(check(.none, caller: 9)) }
+        #expect(untold == .noMatch(.ambiguous))
+        let told = try await test.run { try await $0.match(check(Self.pro)) }
+        let claim = try #require(told.claim)
+        #expect(claim.click == clicks[0] && claim.method == .probabilistic)
+        #expect((claim.confidence ?? 0) > 0.9)
+    }
+
+    @Test(
+        "as long as little is learnt, the newest click is matched whose page told no other screen",
+        arguments: Backend.available,
+        [
+            (launch: pro, link: "unknown"), (max, "max"), (screen(402, 874), "unknown"), (.none, "max"),
+        ]
+    )
+    func plainRule(backend: Backend, example: (launch: SignalMarks, link: String)) async throws {
+        let test = try await TestStore(backend)
+        let outcome = try await test.run { session in
+            _ = try await session.record(click(Self.pro, to: "pro"))
+            _ = try await session.record(click(.none, to: "unknown", at: 30))
+            _ = try await session.record(click(Self.max, to: "max", at: 60))
+            return try await session.match(check(example.launch))
+        }
+        #expect(outcome.claim?.click.facts.destination.text == "myapp://promo/\(example.link)")
+    }
+
+    @Test(
+        "a click is stored with what its fingerprint does not hold, and without once it is closed",
+        arguments: Backend.available
+    )
+    func stored(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let forms: [FingerprintForm?] = [.a, .b, .c, .d, nil]
+        var new = try click(Self.pro)
+        new.fingerprints = forms.enumerated().map { FingerprintEntry(form: $1, key: hash(UInt64($0) + 1)) }
+        new.evidence.advertisingIDs = [AdvertisingIDEntry(.idfa, key: hash(9))]
+        let click = new
+        try await test.run { _ = try await $0.record(click) }
+        #expect(try test.integer("SELECT count(*) FROM fingerprints") == 6)
+        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE signals IS NOT NULL") == 1)
+        #expect(
+            try test.integer("SELECT signals FROM fingerprints WHERE lane = 256 + unicode('D')")
+                == Int64(Self.pro.word)
+        )
+        let view = try await test.run { session in
+            var check = check(Self.pro)
+            check.ladder = MatchingLadder(fingerprint: hash(4))
+            return try await session.view(for: check)
+        }
+        #expect(view.evidence?.candidates.map(\.signals) == [Self.pro])
+        _ = try await test.run { try await $0.match(check(.none)) }
+        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE signals IS NOT NULL") == 0)
+    }
+
+    @Test(
+        "are told of clicks from the launch's address too, however many came since",
+        arguments: Backend.available
+    )
+    func nearAddress(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        let count: Int64 = 400
+        try await test.run { session in
+            for number in 0..<count {
+                let isHere = number == 5
+                let click = try click(
+                    isHere ? Self.pro : Self.max,
+                    at: number,
+                    address: isHere ? Self.here : Self.elsewhere
+                )
+                _ = try await session.record(click)
+            }
+        }
+        let asked = check(Self.pro, at: count, address: Self.here)
+        let view = try await test.run { try await $0.view(for: asked) }
+        let candidates = try #require(view.evidence).candidates
+        #expect(candidates.filter { $0.address == .exact }.map(\.signals) == [Self.pro])
+        #expect(candidates.count { $0.signals == Self.max } == CandidateEvidence.listed)
+    }
+
+    @Test(
+        "stand in the records of launches and clicks, for those who play them again",
+        arguments: Backend.available
+    )
+    func recorded(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let line = "ios; model=iPhone; screen=393x852; scale=3.0; timezone=Europe/Istanbul; languages=tr"
+        var new = try click(Self.pro)
+        new.evidence.canonicalText = line
+        let click = new
+        try await test.run { session in
+            _ = try await session.record(click)
+            _ = try await session.match(check(Self.pro))
+            _ = try await session.match(check(.none, at: 660, caller: 2))
+            let page = try await session.checks(CheckQuery())
+            #expect(page.records.map(\.facts.signals) == [.none, Self.pro])
+        }
+        #expect(try test.integer("SELECT count(*) FROM checks WHERE signals IS NULL") == 1)
+        var configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
+        configuration.isReadOnly = true
+        var history = try SQLiteHistory(
+            configuration,
+            of: test.app,
+            isTest: false,
+            remaking: FingerprintRemaking(keys: [], data: .embedded, localization: .unknown)
+        )
+        var told: [SignalMarks] = []
+        while let event = try history.next() {
+            switch event {
+            case .click(let click): told.append(click.signals)
+            case .launch(let launch): told.append(launch.signals)
+            }
+        }
+        #expect(told == [Self.pro, Self.pro, .none])
+    }
+
+    @Test("of clicks from before they were kept are unknown, and those are matched as they were")
+    func migrated() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("afterlink.db")
+        var configuration = SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon))
+        configuration.hasBackgroundWork = false
+        let before = SQLiteStore.embeddedMigrations.filter { $0.name < "0010" }
+        try SQLiteStore.open(configuration, migrations: before).stop(within: 60_000)
+        try Connection(path: path, access: .readWrite, busyMilliseconds: 1000).execute(
+            """
+            INSERT INTO fingerprints (scope, fingerprint, state, moment, click, fingerprint_rest, other_moment)
+            VALUES (1, 2, 0, 3, 4, 5, 6);
+            INSERT INTO learnt_counters VALUES (1, 7, 5, 1), (1, 8, 5, 1), (1, 9, 5, 1);
+            """
+        )
+        try SQLiteStore.open(configuration).stop(within: 60_000)
+        let connection = try Connection(path: path, access: .readOnly, busyMilliseconds: 1000)
+        #expect(try connection.integer("SELECT count(*) FROM fingerprints WHERE signals IS NULL") == 1)
+        #expect(try connection.integer("SELECT count(*) FROM learnt_counters") == 2)
+        #expect(try connection.integer("SELECT count(*) FROM learnt_counters WHERE family = 8") == 0)
+    }
+
+    @Test(
+        "of some clicks and not of others decide nothing between them",
+        arguments: Backend.available
+    )
+    func unknown(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { session in
+            _ = try await session.record(click(.none, to: "one", address: Self.elsewhere))
+            _ = try await session.record(click(.none, to: "other", at: 60))
+        }
+        let outcomes = try await test.run { session in
+            [try await session.view(for: check(.none)), try await session.view(for: check(Self.pro))]
+        }
+        let verdicts = outcomes.map { view in
+            view.evidence.map {
+                Posterior($0, launch: check(Self.pro).traits, model: view.model ?? .fresh(at: TestStore.noon))
+            }
+        }
+        let shares = verdicts.map { $0?.destinations.map(\.probability) }
+        #expect(shares[0] == shares[1] && shares[0]?.count == 2)
+    }
+}
