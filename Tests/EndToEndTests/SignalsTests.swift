@@ -67,11 +67,16 @@ struct SignalsTests {
 
         let untold = try connection.check(Self.formD, key: key, fields: at(300))
         #expect(untold.isNoMatch && untold.string("reason") == "ambiguous", "\(untold.text)")
-        let asked = at(300).merging(Self.pro.field) { $1 }
+        let asked = at(300).merging(Self.pro.field) { $1 }.merging(["X-Request-ID": "told"]) { $1 }
         let told = try connection.check(Self.formD, key: key, fields: asked)
         #expect(told.isMatch && told.string("jid") == "pro", "the older one: \(told.text)")
         #expect(told.string("attributionMethod") == "probabilistic")
         #expect((told.json["confidence"] as? Double ?? 0) > 0.9)
+        let explained = try connection.get("/admin/api/checks/told/explain", key: installation.keys.admin)
+        #expect(explained.text.contains(#""screen":"same""#), "\(explained.text)")
+        #expect(
+            explained.text.contains("The screen that the launch told is the one that the click's page told.")
+        )
 
         // A client that sends its values instead of a hash.
         try click(connection, key, at: 7200)

@@ -56,13 +56,19 @@ public struct Explainer: Sendable {
                 click,
                 click.state(at: facts.at, isAnswer: click.id.high == answer?.high),
                 hasSameFingerprint: same.contains(click.id),
-                share: facts.shares.first { $0.click.high == click.id.high }?.probability
+                share: facts.shares.first { $0.click.high == click.id.high }?.probability,
+                hasSameScreen: hasSameScreen(click, facts)
             )
         }
         return clicks.enumerated().sorted { left, right in
             (rank(left.element.state), -(left.element.share ?? 0), left.offset)
                 < (rank(right.element.state), -(right.element.share ?? 0), right.offset)
         }.map(\.element)
+    }
+
+    private func hasSameScreen(_ click: KnownClick, _ facts: CheckFacts) -> Bool? {
+        guard !facts.signals.isEmpty, let told = click.canonicalText.flatMap(signals) else { return nil }
+        return SignalMarks(told.evidence(data: data)).agrees(with: facts.signals)
     }
 
     private func rank(_ state: KnownClick.State) -> Int {

@@ -47,6 +47,12 @@ extension Explanation {
         if facts.candidates > 1 {
             text += " \(facts.candidates - 1) other live clicks had the same fingerprint."
         }
+        if let isSame = clicks.first(where: { $0.state == .answered })?.hasSameScreen {
+            text +=
+                isSame
+                ? " The screen that the launch told is the one that the click's page told."
+                : " The launch told another screen than the click's page."
+        }
         if facts.isCampaignOnly {
             text +=
                 " Which of its links was meant was not clear, so that the app's default link was answered."

@@ -41,6 +41,8 @@ public struct ExplainedClick: Equatable, Sendable {
     public let hasSameFingerprint: Bool
     /// How likely the launch came for its destination, 0…1; nil where that was not worked out.
     public let share: Double?
+    /// Whether the screen that its page told is the launch's; nil where one of the two is not known.
+    public let hasSameScreen: Bool?
     /// Empty where the fingerprint is the same, or nothing is known of one of the two.
     public let differences: [Difference]
 
@@ -49,12 +51,14 @@ public struct ExplainedClick: Equatable, Sendable {
         _ state: KnownClick.State,
         hasSameFingerprint: Bool,
         share: Double? = nil,
+        hasSameScreen: Bool? = nil,
         differences: [Difference] = []
     ) {
         self.click = click
         self.state = state
         self.hasSameFingerprint = hasSameFingerprint
         self.share = share
+        self.hasSameScreen = hasSameScreen
         self.differences = differences
     }
 }

@@ -49,6 +49,7 @@ public struct ExplanationBody {
             json.member("state", told.state.rawValue)
             json.member("same_fingerprint", told.hasSameFingerprint)
             json.member("address", click.agreement.word)
+            json.member("screen", told.hasSameScreen.map { $0 ? "same" : "other" })
             json.member("share", told.share)
             if told.state == .expired {
                 json.member("expired_for_seconds", facts.at.milliseconds(since: click.expiresAt) / 1000)

@@ -112,6 +112,25 @@ struct ExplainerTests {
         #expect(explanation.clicks.map(\.click.id.high) == [3, 2, 1])
     }
 
+    @Test(
+        "says whether the launch told the screen of the click that it was given",
+        arguments: [true, false, nil]
+    )
+    func screen(isSame: Bool?) throws {
+        let told = isSame.map { $0 ? TestValues.screen(390, 844) : TestValues.screen(430, 932) } ?? .none
+        let record = try record(nil, launch: "iPhone|Europe/Istanbul|tr") {
+            $0.click = ClickID(high: 1, low: 1)
+            $0.signals = told
+        }
+        let click = click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")
+        let explanation = try explainer().explain(
+            ExplanationMaterial(record: record, sameFingerprint: [click])
+        )
+        #expect(explanation.clicks.map(\.hasSameScreen) == [isSame])
+        #expect(explanation.summary.contains("is the one that the click's page told") == (isSame == true))
+        #expect(explanation.summary.contains("another screen than the click's page") == (isSame == false))
+    }
+
     @Test("says that nothing was found where the hash is of values that nobody knows, within its limit")
     func unknown() throws {
         var explainer = try explainer()
