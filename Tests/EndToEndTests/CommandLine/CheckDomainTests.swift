@@ -2,13 +2,13 @@ import Foundation
 import Support
 import Testing
 
-@Suite("afterlink check-domain", .blocking, .timeLimit(.minutes(2)))
+@Suite("afterlink check-domain", .blocking, .timeLimit(.minutes(10)))
 struct CheckDomainTests {
     private static let good =
         #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[{"/":"/products/*"}]}]}}"#
 
     private func write(_ text: String, _ name: String, in folder: TemporaryFolder) throws -> String {
-        let path = folder.path + "/" + name
+        let path = folder.path(name)
         try Data(text.utf8).write(to: URL(filePath: path))
         return path
     }
@@ -88,12 +88,12 @@ struct CheckDomainTests {
 
     @Test(
         "says what it takes where it is given something else",
-        arguments: [([String], Int32)]([
+        arguments: [
             (["check-domain"], 2), (["check-domain", "a b"], 2), (["check-domain", "https://"], 2),
             (["check-domain", "http://a.example"], 2), (["check-domain", "/no/such/file"], 1),
             (["check-domain", "a.example", "--url", "x"], 2),
             (["check-domain", "a.example", "--roots", "/none"], 2),
-        ])
+        ] as [([String], Int32)]
     )
     func wrongUse(words: [String], status: Int32) throws {
         let output = try Installation.run(words)

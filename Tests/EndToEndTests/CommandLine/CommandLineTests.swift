@@ -125,7 +125,9 @@ struct CommandLineHelpTests {
         let calls = Program.standard.commands.flatMap(\.examples).map { "  \($0.call)" }
         for command in Program.standard.commands {
             for line in HelpText.command(command).split(separator: "\n") where !calls.contains(String(line)) {
-                #expect(line.count <= 80, "\(line)")
+                // A long word, such as an address, has no place to be broken at.
+                let words = line.split(separator: " ")
+                #expect(line.count <= 80 || words.count == 1, "\(line)")
             }
         }
     }

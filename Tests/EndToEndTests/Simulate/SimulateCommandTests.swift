@@ -71,7 +71,7 @@ struct SimulateCommandTests {
             "Matched: the launch got this click", "Of the values the server makes iPhone|Europe/Istanbul|tr",
         ] { #expect(updated.text.contains(text), "\(text)") }
         let token = try run(installation, server, "--resolve --token --device-timezone Asia/Dubai")
-        #expect(token.status == 0, "\(token.text)")
+        #expect(token.status == 0, "\(token.errors)\(token.text)")
         #expect(token.text.contains("method signed_token"))
         let other = try run(installation, server, "--resolve --device-timezone Asia/Dubai")
         #expect(other.status == 0, "\(other.text)")
@@ -99,12 +99,12 @@ struct SimulateCommandTests {
             "--device-timezone Asia/Dubai", "", "", "--profile preview-robot", "--profile safari-ios-17",
         ] {
             let output = try run(installation, server, words)
-            #expect(output.status == 0, "\(words): \(output.text)")
+            #expect(output.status == 0, "\(words): \(output.errors)\(output.text)")
             #expect(!output.text.contains("repetition"))
         }
         for words in ["--device-timezone Asia/Dubai --url myapp://a/b", "--url myapp://a/b"] {
             let output = try run(installation, server, words)
-            #expect(output.status == 0, "\(words): \(output.text)")
+            #expect(output.status == 0, "\(words): \(output.errors)\(output.text)")
             #expect(output.text.contains("repetition") == !words.contains("Dubai"))
         }
     }

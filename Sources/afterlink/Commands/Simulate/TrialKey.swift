@@ -13,6 +13,8 @@ struct TrialKey {
     let isNew: Bool
 
     private static let limit = 4096
+    /// So long every loop of a serving process has looked for new keys, in milliseconds.
+    private static let newness: Int64 = 2000
 
     /// The key of a file that was named; else a test key of the database on this machine, which is made the first
     /// time and kept beside it.
@@ -88,7 +90,8 @@ struct TrialKey {
         if let kept = try? read(path, for: .test), let key = directory.key(KeyDigest(of: kept.text)),
             key.app == app.id, key.kind == .test, key.isValid(at: now)
         {
-            return TrialKey(text: kept.text, origin: path, app: app, isNew: false)
+            let age = now.milliseconds(since: key.createdAt)
+            return TrialKey(text: kept.text, origin: path, app: app, isNew: age < newness)
         }
         let text = KeyText(kind: .test, random: .system)
         try await database.create(
