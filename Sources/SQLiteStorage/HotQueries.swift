@@ -118,6 +118,13 @@ package enum HotQueries {
             "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
         ),
         query(
+            "clicks of a visitor",
+            RecordSQL.visitsOfVisitor,
+            "CO-ROUTINE (subquery-1)",
+            Self.visitPlan,
+            "SCAN (subquery-1)"
+        ),
+        query(
             "earlier clicks of a visit",
             ClaimSQL.sameVisitBefore,
             "CO-ROUTINE (subquery-1)",

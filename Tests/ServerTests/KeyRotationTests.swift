@@ -1,6 +1,8 @@
 import Attribution
 import Foundation
 import HTTPServer
+import SQLite
+import SQLiteStorage
 import Server
 import Testing
 
@@ -21,6 +23,9 @@ struct ServerKeyRotationTests {
         #expect(await service.check(hex).member("url")?.hasPrefix("myapp://promo/before") == true)
         #expect(await service.check(hex).member("status") == "no_match")
         await service.click(click("after"))
+        // Stored under the new key, which the former one tells nothing of.
+        let former = service.serverKey.keyed(try #require(Fingerprint(hex: hex)))
+        #expect(service.watch.click?.fingerprints.contains { $0.key == former } == false)
         #expect(await service.check(hex).member("url")?.hasPrefix("myapp://promo/after") == true)
         #expect(await service.check(hex).member("status") == "no_match")
         #expect(try await service.totals()[.matches] == 2)
@@ -95,7 +100,22 @@ struct ServerKeyRotationTests {
         #expect(again.status == 200)
         #expect(again.member("click_id") == first.member("click_id"))
         #expect(again.member("fingerprint") == hex)
+        // Of another visit, which has the fingerprint all the same.
+        let elsewhere = await service.click(body, fields: ["User-Agent": "B"])
+        #expect(elsewhere.status == 200 && elsewhere.member("fingerprint") == hex)
         #expect(try await service.totals()[.clicks] == 1)
+    }
+
+    @Test("two taps on either side of it are one visit: the first goes with the second when that is matched")
+    func taps() async throws {
+        let service = try await TestService(replayGrace: 0)
+        let before = await service.click(click())
+        try service.rotateServerKey()
+        service.clock.advance(seconds: 60)
+        let after = await service.click(click())
+        #expect(before.status == 201 && after.status == 201)
+        #expect(await service.check(hex).member("status") == "match")
+        #expect(await service.check(hex).member("status") == "no_match")
     }
 
     @Test("checks from before it are found by their fingerprint, and explained")
@@ -115,7 +135,7 @@ struct ServerKeyRotationTests {
     @Test("what is answered for tells of a click from before it")
     func reason() async throws {
         let service = try await TestService(replayGrace: 0)
-        await service.click(click())
+        let clicked = try #require(await service.click(click()).member("click_id"))
         await service.check(hex)
         try service.rotateServerKey()
         #expect(await service.check(hex, key: .app).member("status") == "no_match")
@@ -126,6 +146,13 @@ struct ServerKeyRotationTests {
             fields: service.bearer(.admin)
         )
         #expect(list.text.contains("already_claimed"))
+        let id = try #require(list.text.firstMatch(of: /chk_[0-9a-z]+/)?.output)
+        let told = await service.send(
+            .get,
+            "/admin/api/checks/\(id)/explain",
+            fields: service.bearer(.admin)
+        )
+        #expect(told.text.contains(clicked))
     }
 }
 
@@ -161,6 +188,45 @@ struct AddressKeyRotationTests {
         service.clock.advance(seconds: 6)
         let again = await service.click(click(), peer: peer)
         #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
+    }
+
+    @Test(
+        "two taps on either side of it are one visit: the first goes with the second when that is matched",
+        arguments: [peer, TestService.peer]
+    )
+    func taps(peer: PeerAddress) async throws {
+        let service = try await service(replayGrace: 0)
+        for seconds in [30, 540, 0] as [Int64] {
+            #expect(await service.click(click(), peer: peer).status == 201)
+            service.clock.advance(seconds: seconds)
+        }
+        #expect(await service.check(hex, peer: peer).member("status") == "match")
+        #expect(await service.check(hex, peer: peer).member("status") == "no_match")
+    }
+
+    @Test("who taps on another link seconds later is the same visitor, and nobody else is")
+    func visitors() async throws {
+        let service = try await service(replayGrace: 0)
+        await service.click(click("one"), fields: ["User-Agent": "A"], peer: peer)
+        service.clock.advance(seconds: 30)
+        await service.click(click("two"), fields: ["User-Agent": "A"], peer: peer)
+        func visitors() throws -> Int64 {
+            try Connection(
+                path: service.storeConfiguration.path,
+                access: .readOnly,
+                busyMilliseconds: 1000
+            ).integer("SELECT count(DISTINCT visitor) FROM fingerprints")
+        }
+        #expect(try visitors() == 1)
+        await service.click(click("two"), fields: ["User-Agent": "B"], peer: peer)
+        await service.click(
+            click("two"),
+            fields: ["User-Agent": "A"],
+            peer: PeerAddress(ipv4: 0x0808_0808, port: 1)
+        )
+        #expect(try visitors() == 3)
+        let reply = await service.check(hex, peer: peer)
+        #expect(reply.member("url")?.hasPrefix("myapp://promo/two") == true)
     }
 
     @Test("a caller has his answer again within the grace")

@@ -137,8 +137,10 @@ public struct NewClick: Equatable, Sendable {
 
 /// What a click would have been recorded under before the present keys: by it a repeated post is known again.
 public struct EarlierClickHashes: Equatable, Sendable {
-    /// Within the seconds in which posts of one visit are one click.
+    /// In the first minutes of a day, under the key of the day before.
     public var visit: KeyedHash?
+    /// As above; see ``ClickEvidence/visitor``.
+    public var visitor: UInt64?
     public var idempotencies: [KeyedHash] = []
     /// Of all its fingerprints, under each other key.
     public var fingerprints: [[KeyedHash]] = []

@@ -91,16 +91,17 @@ public struct AddressKeys: Sendable {
         return link(on: firstDay + index).key ?? ready[ready.count - 1]
     }
 
-    /// The key of the day before, in the first seconds of a day: under which a post that is repeated now may have been
-    /// recorded.
-    public func keyOfPost(before moment: Timestamp) -> AddressKey? {
+    /// The key of the day before, in the first minutes of a day: under which the same visitor's last click may have been
+    /// recorded, or the post that is repeated now.
+    public func keyOfVisitor(before moment: Timestamp) -> AddressKey? {
         let key = key(at: moment)
         let age = moment.milliseconds(since: Timestamp(milliseconds: key.day * Self.period))
-        return (0..<Self.repetition).contains(age) && key.day > firstDay ? self.key(on: key.day - 1) : nil
+        return (0..<Self.visitMilliseconds).contains(age) && key.day > firstDay
+            ? self.key(on: key.day - 1) : nil
     }
 
-    /// How long posts of one visit are one click, in milliseconds, and some more.
-    private static let repetition: Int64 = 15_000
+    /// How long a visitor's clicks with one link are taken for one visit, in milliseconds.
+    public static let visitMilliseconds: Int64 = 600_000
 
     /// The address of a launch, as clicks of its own and other days may have it.
     public func address(_ address: NetworkAddress, at moment: Timestamp) -> LaunchAddress? {

@@ -167,17 +167,21 @@ extension WriteContext {
     private func retireDuplicates(of claimed: ClickFingerprints, under fingerprint: KeyedHash)
         throws(SQLiteError) -> [Timestamp]
     {
-        let first = claimed.clickedAt.advanced(byMilliseconds: -Self.retiredMilliseconds).milliseconds
-        let last = claimed.clickedAt.advanced(byMilliseconds: Self.retiredMilliseconds).milliseconds
+        let begin = claimed.clickedAt.advanced(byMilliseconds: -AddressKeys.visitMilliseconds)
+        let end = claimed.clickedAt.advanced(byMilliseconds: AddressKeys.visitMilliseconds)
+        let (first, last) = (begin.milliseconds, end.milliseconds)
+        let spansMidnight = AddressKeys.day(of: begin) != AddressKeys.day(of: end)
         let (scope, visit) = (claimed.scope.number, claimed.visit.index)
-        let suspects: [Int64]
+        var suspects: [Int64] = []
         if let near = claimed.nearAddress {
             // A visit has one address, and far fewer clicks come from there than have a common fingerprint.
             suspects = try connection.statement(ClaimSQL.sameVisitNear)
                 .all(scope, fingerprint.index, first, last, visit, near) { $0.integer(0) }
-        } else {
+        }
+        // On the other side of midnight the address has another hash.
+        if claimed.nearAddress == nil || spansMidnight {
             let moment = claimed.clickedAt.milliseconds
-            suspects =
+            suspects +=
                 try connection.statement(ClaimSQL.sameVisitBefore)
                 .all(scope, fingerprint.index, first, moment, visit) { $0.integer(0) }
                 + connection.statement(ClaimSQL.sameVisitAfter)
@@ -194,8 +198,6 @@ extension WriteContext {
         }
         return retired
     }
-
-    private static let retiredMilliseconds: Int64 = 600_000
 
     private func count(_ claim: Claim, _ check: Check, _ scope: Scope) throws(SQLiteError) {
         let traits = CountedTraits(claim.click.facts)

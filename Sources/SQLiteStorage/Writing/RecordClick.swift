@@ -17,6 +17,7 @@ extension WriteContext {
             try tapped(link, at: facts.recordedAt)
         }
         if let ending = link?.ending { return .success(.linkEnded(ending)) }
+        let click = try ofKnownVisitor(click, scope)
         let id = makeClickID(at: facts.recordedAt)
         let entries = click.indexEntries
         try insert(click, entries, id, scope, link?.number)
@@ -63,6 +64,27 @@ extension WriteContext {
         guard let id else { return nil }
         // Nil when retention has deleted it meanwhile: then this is the first one.
         return try ClickRow.find(id, app: facts.app, isTest: facts.isTest, on: connection)
+    }
+
+    /// A visitor's click in the first minutes of a day is recorded under the hashes that his last one has from the day
+    /// before, so that he is one visitor on both sides of midnight.
+    private func ofKnownVisitor(_ click: NewClick, _ scope: Scope) throws(SQLiteError) -> NewClick {
+        guard let visitor = click.earlier.visitor, let key = click.fingerprints.first?.key else {
+            return click
+        }
+        let moment = click.facts.clickedAt
+        let visits = try connection.statement(RecordSQL.visitsOfVisitor).all(
+            scope.number,
+            key.index,
+            moment.advanced(byMilliseconds: -AddressKeys.visitMilliseconds).milliseconds,
+            moment.milliseconds,
+            visitor
+        ) { $0.optionalInteger(0).map { UInt64(bitPattern: $0) } }
+        guard !visits.isEmpty else { return click }
+        var known = click
+        known.evidence.visitor = visitor
+        if let visit = click.earlier.visit, visits.contains(visit.index) { known.visit = visit }
+        return known
     }
 
     /// Whether the click that a post repeats is found by the post's own fingerprints: a visit is made of the
@@ -144,6 +166,17 @@ enum RecordSQL {
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
             ?23, ?24, ?25, ?26, ?27, ?28, ?29
         )
+        """
+    /// Looks at the newest 256 clicks of the fingerprint at most: a flood of clicks with one fingerprint must not hold the
+    /// writer.
+    static let visitsOfVisitor: StaticString = """
+        SELECT party
+        FROM (
+            SELECT party, visitor FROM fingerprints
+            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment BETWEEN ?3 AND ?4
+            ORDER BY moment DESC LIMIT 256
+        )
+        WHERE visitor = ?5
         """
     static let findIdempotent: StaticString = """
         SELECT id FROM clicks WHERE scope = ?1 AND idempotency = ?2 AND idempotency_rest = ?3 LIMIT 1

@@ -97,8 +97,10 @@ enum RecordClick {
             evidence: evidence(body, facts, destination, claims, device, context.service, keys, addressKey),
             idempotency: body.idempotencyKey.map { idempotency(keys.server.present, $0) }
         )
-        if let earlier = keys.addresses.keyOfPost(before: exchange.now) {
+        if let earlier = keys.addresses.keyOfVisitor(before: exchange.now) {
             click.earlier.visit = visit(earlier)
+            let address = context.service.addressHashes(of: claims.address, earlier)
+            click.earlier.visitor = earlier.visitor(address, userAgent: claims.userAgent)
         }
         if let text = body.idempotencyKey, !keys.server.others.isEmpty {
             click.earlier.idempotencies = keys.server.others.map { idempotency($0, text) }
