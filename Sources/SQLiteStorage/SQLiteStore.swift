@@ -147,6 +147,18 @@ public final class SQLiteStore: Sendable {
         try rounds.runRound(on: connection)
     }
 
+    /// Counts collisions so often, each time only where a round is due as it is beside requests; for tests.
+    ///
+    /// Blocks.
+    package func countCollisionsIfDue(times: Int, afterEach: () -> Void = {}) throws(StoreError) {
+        let connection = try opening.reopen()
+        var rounds = CollisionRounds(shared: shared, opening: opening)
+        for _ in 0..<times {
+            try rounds.runRoundIfDue(on: connection)
+            afterEach()
+        }
+    }
+
     /// Finishes what waits, copies the log into the database, and closes.
     ///
     /// Blocks.

@@ -50,6 +50,11 @@ struct CollisionRounds {
         while try !work(connection) {}
     }
 
+    /// As above, unless none is due.
+    mutating func runRoundIfDue(on connection: Connection) throws(StoreError) {
+        while try !work(connection) {}
+    }
+
     /// True when there is nothing to do for a while.
     private mutating func work(_ connection: Connection) throws(StoreError) -> Bool {
         guard var census else {

@@ -39,9 +39,21 @@ struct CollisionCountTests {
 
     @Test("takes a fingerprint's rows in any order, and a click at the window's end as within")
     func order() throws {
-        let rows = [row(1, at: 60, visitor: 2), row(1, at: 0, visitor: 1), row(1, at: 121, visitor: 3)]
+        let rows = [row(1, at: 121, visitor: 3), row(1, at: 0, visitor: 1), row(1, at: 60, visitor: 2)]
         let crowding = try #require(CollisionCount.of(rows, windows: windows(3600))[d])
         #expect(crowding[0].competing == 1.0 / 3)
+    }
+
+    @Test("takes a visitor's own clicks for his as long as they are in the window, and not longer")
+    func ownClicks() throws {
+        let rows = [
+            row(1, at: 0, visitor: 1), row(1, at: 10, visitor: 1), row(1, at: 65, visitor: 1),
+            row(1, at: 66, visitor: 2),
+        ]
+        let crowding = try #require(CollisionCount.of(rows, windows: windows(3600))[d])
+        // None but his own before each of his, and his last two before the stranger's.
+        #expect(crowding[0].alone == 0.75)
+        #expect(crowding[0].competing == 0.5)
     }
 
     @Test("tells forms apart, and counts a click with several fingerprints by their weights")
@@ -77,6 +89,8 @@ struct CollisionCountTests {
         }
         let crowding = try #require(CollisionCount.of(rows, windows: windows(3600))[d]?.first)
         #expect(abs(crowding.clicks / Double(count) - 1) < 0.02)
+        // Those that were left out are told by chance: not all of them were held.
+        #expect(crowding.clicks != Double(count))
         #expect(abs((crowding.competing ?? 0) / 180 - 1) < 0.02)
         #expect((crowding.alone ?? 1) < 0.001)
     }
@@ -111,6 +125,14 @@ struct FalseMatchEstimateTests {
         #expect(FalseMatchEstimate().falseShare == nil)
     }
 
+    @Test("take what is no probability for the nearest one, and leave out what is no number")
+    func strange() {
+        let estimate = estimate([(1.5, 60, true), (-0.5, -60, true), (.nan, 60, true), (0.5, .nan, true)])
+        #expect(estimate.matches == 3)
+        #expect(estimate.expectedFalse == 1.5)
+        #expect(estimate.spread == 0.5)
+    }
+
     @Test("are kept below a share by the lowest threshold that does, told by all launches")
     func threshold() throws {
         let launches: [(Double, Double?, Bool)] =
@@ -122,7 +144,9 @@ struct FalseMatchEstimateTests {
         #expect(least.matches == 98)
         #expect(estimate.threshold(keepingFalseBelow: 0.01)?.minimum == 0.505)
         #expect(estimate.threshold(keepingFalseBelow: 0.5)?.minimum == 0)
-        #expect(self.estimate([(0.9, 60, true)]).threshold(keepingFalseBelow: 0.05) == nil)
+        let unsure = self.estimate([(0.9, 60, true)])
+        #expect(unsure.threshold(keepingFalseBelow: 0.05) == nil)
+        #expect(unsure.threshold(keepingFalseBelow: 0.2)?.minimum == 0.9)
     }
 
     private func window(_ estimate: FalseMatchEstimate, _ share: Double, within present: Int64 = 86_400)
@@ -136,7 +160,7 @@ struct FalseMatchEstimateTests {
     @Test("are kept below a share by the longest window that does, up to the present one")
     func window() {
         let estimate = estimate(
-            (0..<9).map { _ in (1, 600, true) } + [(0.5, 3601, true), (0.5, 90_000, true), (0.5, 1, false)]
+            (0..<9).map { _ in (1, 3600, true) } + [(0.5, 3601, true), (0.5, 90_000, true), (0.5, 1, false)]
         )
         #expect(window(estimate, 0.01)?.window == AttributionWindow(seconds: 3600))
         #expect(window(estimate, 0.01)?.matches == 9)
@@ -183,6 +207,10 @@ struct FalseMatchEstimateTests {
         estimate.add(facts(.noMatch, confidence: nil), clickedAt: nil)
         #expect(estimate.matches == 2)
         #expect(estimate.threshold(keepingFalseBelow: 0.5)?.matches == 2)
+        // One that was not given tells what a lower threshold would give.
+        estimate.add(facts(.noMatch, confidence: 0.6, method: .fingerprint), clickedAt: nil)
+        #expect(estimate.matches == 2)
+        #expect(estimate.threshold(keepingFalseBelow: 0.5)?.matches == 3)
         // A campaign is credited by what all its clicks have together, not by the likeliest one's share.
         var campaign = facts(.match, confidence: 0.95, method: .fingerprint)
         campaign.isCampaignOnly = true

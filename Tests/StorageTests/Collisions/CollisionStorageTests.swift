@@ -39,7 +39,7 @@ struct CollisionStorageTests {
         let clicks = [
             try click(1, visitor: 1, at: 0), try click(1, visitor: 2, at: 10),
             try click(1, visitor: 1, at: 20),
-            try click(1, visitor: 3, at: 25, robot: true), try click(2, visitor: 4, at: 0), ids,
+            try click(1, visitor: 3, at: 5, robot: true), try click(2, visitor: 4, at: 0), ids,
         ]
         try await test.run { session in for click in clicks { _ = try await session.record(click) } }
         let before = try await count(test)
@@ -105,6 +105,29 @@ struct CollisionStorageTests {
         #expect(abs(competing - Double(pairs) / 5000) < 0.01)
     }
 
+    @Test("count the records of checks to the last, however many there are")
+    func manyRecords() async throws {
+        let test = try await TestStore()
+        let click = try click(1, visitor: 1, at: 0)
+        let (check, now) = (Check.sample(), test.clock.now)
+        try await test.run { session in
+            _ = try await session.record(click)
+            #expect(try await session.match(check).claim != nil)
+            _ = try await session.statistics(StatisticsQuery(), at: now)
+        }
+        for doubling in 0..<12 {
+            try test.execute(
+                """
+                CREATE TABLE copies AS SELECT * FROM checks;
+                UPDATE copies SET id = id + \(1 << doubling);
+                INSERT INTO checks SELECT * FROM copies;
+                DROP TABLE copies;
+                """
+            )
+        }
+        #expect(try await count(test).matches == 4096)
+    }
+
     /// Touched on one loop alone.
     private final class Told: @unchecked Sendable {
         var values: [Double] = []
@@ -137,6 +160,124 @@ struct CollisionStorageTests {
         let later = try #require(try await told().first).report
         #expect(later.countedAt == now.advanced(byMilliseconds: 3_600_000))
         #expect(later.forms.last?.crowding.clicks == 3)
+    }
+
+    @Test("are counted within each app's own window, for each app and for its tests apart")
+    func ownWindow() async throws {
+        let test = try await TestStore()
+        let other = AppID(high: 1, low: 2)
+        var settings = App.Settings(name: "Other")
+        settings.window = AttributionWindow(seconds: 300)
+        let app = App(id: other, settings: settings, createdAt: TestStore.noon)
+        try await test.run { session in
+            try await session.create(app)
+            for owner in [test.app, other] {
+                for number in 1...2 as ClosedRange<UInt64> {
+                    var click = try click(1, visitor: number, at: Int64(number) * 10)
+                    click.facts.app = owner
+                    _ = try await session.record(click)
+                }
+            }
+        }
+        var tried = try click(9, visitor: 1, at: 0)
+        tried.facts.isTest = true
+        let trial = tried
+        try await test.run { _ = try await $0.record(trial) }
+        try test.store.countCollisions()
+        let now = test.clock.now
+        let tests = try await test.run { try await $0.statistics(StatisticsQuery(isTest: true), at: now) }
+        #expect(tests.collisions.map(\.report.forms.last?.crowding.clicks) == [1])
+        let told = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }.collisions
+        let reports = Dictionary(uniqueKeysWithValues: told.map { ($0.app, $0.report) })
+        #expect(reports[test.app]?.window == .standard)
+        #expect(reports[test.app]?.forms.last?.crowding.alone == 0.5)
+        #expect(reports[other]?.window == AttributionWindow(seconds: 300))
+        #expect(reports[other]?.forms.last?.crowding.clicks == 2)
+        #expect(reports[other]?.forms.last?.crowding.alone == 1)
+    }
+
+    @Test("are told no more when what was counted is deleted")
+    func emptied() async throws {
+        let test = try await TestStore { $0.retentionSeconds = 3600 }
+        let click = try click(1, visitor: 1, at: 0)
+        try await test.run { _ = try await $0.record(click) }
+        try test.store.countCollisions()
+        func told() async throws -> [AppCollisions] {
+            let now = test.clock.now
+            return try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }.collisions
+        }
+        #expect(try await told().first?.report.forms.count == 2)
+        test.clock.advance(seconds: 3 * 86_400)
+        try test.store.runRetention()
+        try test.store.countCollisions()
+        #expect(try await told().first?.report.forms.isEmpty == true)
+    }
+
+    @Test("are counted again only after something was written, and a minute after any server did")
+    func whenDue() async throws {
+        let test = try await TestStore()
+        func countedAt() throws -> Int64 {
+            (try test.integer("SELECT max(counted_at) FROM collision_reports") - TestStore.noon.milliseconds)
+                / 1000
+        }
+        let clicks = try (1...3).map { try click($0, visitor: $0, at: 0) }
+        func record(_ index: Int) async throws {
+            let click = clicks[index]
+            try await test.run { _ = try await $0.record(click) }
+        }
+        try await record(0)
+        try test.store.countCollisionsIfDue(times: 2) { test.clock.advance(seconds: 100) }
+        #expect(try countedAt() == 0, "nothing was written since")
+        try await record(1)
+        try test.store.countCollisionsIfDue(times: 1)
+        #expect(try countedAt() == 200)
+        try await record(2)
+        test.clock.advance(seconds: 59)
+        try test.store.countCollisionsIfDue(times: 1)
+        #expect(try countedAt() == 200, "another server has counted just now")
+        test.clock.advance(seconds: 1)
+        try test.store.countCollisionsIfDue(times: 1)
+        #expect(try countedAt() == 260)
+    }
+
+    @Test("are kept with all that the report says of limits")
+    func keptLimits() async throws {
+        let test = try await TestStore()
+        let now = test.clock.now
+        // Two launches soon after their clicks that are all but sure, and two late ones that are less so.
+        let delays: [Int64] = [60_000, 60_000, 50_000_000, 50_001_000]
+        for (index, delay) in delays.enumerated() {
+            let number = UInt64(index + 1)
+            let click = try click(number, visitor: number, at: 0)
+            let check = Check.sample(
+                fingerprint: number,
+                at: now.advanced(byMilliseconds: delay),
+                caller: number
+            )
+            let outcome = try await test.run { session in
+                _ = try await session.record(click)
+                return try await session.match(check)
+            }
+            #expect(outcome.claim != nil)
+        }
+        _ = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }
+        for (delay, probability) in [60_000: 0.999, 50_000_000: 0.96, 50_001_000: 0.5] as [Int64: Double] {
+            let moment = now.milliseconds + delay
+            try test.execute(
+                "UPDATE checks SET confidence = \(probability), shares = NULL WHERE checked_at = \(moment)"
+            )
+        }
+        try test.store.countCollisions()
+        let told = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }.collisions
+        let kept = try #require(told.first?.report)
+        #expect(kept.matches == 4)
+        #expect(abs(kept.expectedFalse - 0.542) < 1e-9)
+        let limit = try #require(kept.limits.last)
+        #expect(limit.share == 0.05)
+        #expect(limit.threshold?.matches == 3)
+        #expect(limit.window?.window.seconds == 43_200)
+        #expect(limit.window?.matches == 2)
+        #expect(kept == (try await count(test, 86_400)))
     }
 
     @Test(
