@@ -202,12 +202,15 @@ struct ServerKeyTests {
         let former = try #require(try lines(installation).last)
         #expect(try lines(installation).count == 2)
         #expect(try connection.check(fingerprint(1), key: key).isMatch)
+        // Whoever has the file open sees what becomes of its bytes on the disk.
+        let bytes = try #require(FileHandle(forReadingAtPath: keyFile(installation)))
         // Days later, by the clock of the tests, retention has deleted the click and the record of the check.
         let late = ISO8601DateFormatter().string(from: .now.addingTimeInterval(10 * 86_400))
         #expect(try connection.click(fingerprint(2), fields: ["X-Test-Time": late]).status == 201)
         #expect(try Patience.until { try lines(installation).count == 1 })
         #expect(try lines(installation).first?.prefix(64) != former)
         #expect(Patience.until { installation.log.contains("a former server key was destroyed") })
+        #expect(try bytes.readToEnd()?.allSatisfy { $0 == 0 } == true)
         #expect(try mode(keyFile(installation)) == 0o600)
         #expect(try connection.check(fingerprint(2), key: key, fields: ["X-Test-Time": late]).isMatch)
     }
@@ -284,6 +287,7 @@ struct AddressKeyTests {
         let match = try connection.check(fingerprint(1), key: key, fields: at(5))
         #expect(match.string("attributionMethod") == "probabilistic")
         #expect(try text(installation) == before)
+        let bytes = try FileHandle(forReadingFrom: file(installation))
         // Past the window of the first, in that of the second.
         #expect(try connection.click(fingerprint(3), fields: at(8.5)).status == 201)
         #expect(try Patience.until { try text(installation) != before })
@@ -292,6 +296,7 @@ struct AddressKeyTests {
         #expect(!after.contains(before.split(separator: " ")[1].prefix(32)))
         let words = "the keys were destroyed under which addresses from before"
         #expect(Patience.until { installation.log.contains(words) })
+        #expect(try bytes.readToEnd()?.allSatisfy { $0 == 0 } == true)
         let reply = try connection.check(fingerprint(3), key: key, fields: at(8.6))
         #expect(reply.string("attributionMethod") == "probabilistic")
         #expect(try installation.run(["doctor"]).text.contains("address_keys"))

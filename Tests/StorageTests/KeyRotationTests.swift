@@ -83,6 +83,10 @@ struct KeyStandingTests {
             try await test.run { _ = try await $0.record(recorded) }
         }
         try await record(noon, hasAddress: false)
+        var robot = try NewClick.sample(at: noon) { $0.isRobot = true }
+        robot.evidence.address = AddressHashes(exact: 1, near: 1)
+        let recorded = robot
+        try await test.run { _ = try await $0.record(recorded) }
         #expect(try test.store.keyNeeds().firstAddressDay == nil)
         try await record(noon)
         try await record(noon.advanced(byMilliseconds: 60_000))
@@ -96,9 +100,31 @@ struct KeyStandingTests {
         #expect(try test.store.keyNeeds().firstAddressDay == nil)
         #expect(try test.integer("SELECT count(*) FROM address_days") == 0)
     }
+
+    @Test("a click whose transaction was undone leaves the next one to say that its day's key is needed")
+    func undone() async throws {
+        let test = try await TestStore()
+        var click = try NewClick.sample(at: noon)
+        click.evidence.address = AddressHashes(exact: 1, near: 1)
+        let recorded = click
+        // Found out when it is to be committed.
+        try test.execute(
+            """
+            CREATE TABLE defect (a INTEGER REFERENCES clicks (id) DEFERRABLE INITIALLY DEFERRED) STRICT;
+            CREATE TRIGGER defect AFTER INSERT ON clicks BEGIN INSERT INTO defect VALUES (-1); END
+            """
+        )
+        await #expect(throws: StoreError.self) {
+            try await test.run { _ = try await $0.record(recorded) }
+        }
+        #expect(try test.integer("SELECT count(*) FROM address_days") == 0)
+        try test.execute("DROP TRIGGER defect")
+        try await test.run { _ = try await $0.record(recorded) }
+        #expect(try test.integer("SELECT count(*) FROM address_days") == 1)
+    }
 }
 
-@Suite("A launch whose address has several keys")
+@Suite("A launch whose address or fingerprint has several keys")
 struct EvidenceOfOtherDaysTests {
     private let address = NetworkAddress(high: 0, low: 0xFFFF_CB00_7109)
     private let noon = TestStore.noon
@@ -145,6 +171,24 @@ struct EvidenceOfOtherDaysTests {
         #expect(abs(evidence.crowd.launchesExact - (1 + 0.707 + 0.5)) < 0.01)
         #expect(abs(evidence.crowd.launchesNear - evidence.crowd.launchesExact) < 0.001)
         #expect(evidence.crowd.coverage == 1)
+    }
+
+    @Test("adds up what was learnt of its fingerprint under each server key")
+    func organic() async throws {
+        let test = try await TestStore { $0.learnsAtOnce = true }
+        // Three launches from no click, two of them before the rotation.
+        for (number, fingerprint) in [1, 1, 2].enumerated() {
+            let caller = UInt64(50 + number)
+            _ = try await test.run {
+                try await $0.match(.sample(fingerprint: UInt64(fingerprint), caller: caller))
+            }
+        }
+        try await test.run { _ = try await $0.record(.sample(fingerprint: 1)) }
+        var check = Check.sample(fingerprint: 2)
+        check.ladder = MatchingLadder(fingerprintUnderEachKey: [hash(2), hash(1)])
+        let launch = check
+        let evidence = try await test.run { try await $0.view(for: launch) }.evidence
+        #expect(abs(try #require(evidence).organic - 3) < 0.01)
     }
 }
 

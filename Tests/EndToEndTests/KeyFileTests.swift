@@ -1,0 +1,84 @@
+import Foundation
+import Support
+import Testing
+
+@Suite("What happens to the key files", .blocking, .timeLimit(.minutes(10)))
+struct KeyFileTests {
+    private func keyFile(_ installation: Installation) -> String { installation.database.path + ".key" }
+
+    private func addressFile(_ installation: Installation) -> String {
+        installation.database.path + ".address-key"
+    }
+
+    private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+
+    /// Keeps the mode.
+    private func put(_ text: String, _ path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    }
+
+    private func date(_ days: Double) -> String {
+        String(ISO8601DateFormatter().string(from: .now.addingTimeInterval(days * 86_400)).prefix(10))
+    }
+
+    @Test("a rotation of the server key gives addresses new keys from the next day on")
+    func addressesFollow() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation)
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        let before = try text(addressFile(installation)).split(separator: "\n")
+        let next = [date(1), date(2)]
+        #expect(try installation.run(["server-key", "rotate"]).status == 0)
+        let after = try text(addressFile(installation)).split(separator: "\n")
+        #expect(after.count == 2 && after.first == before.first)
+        let words = try #require(after.last?.split(separator: " "))
+        #expect(next.contains(String(words[0])))
+        #expect(words[1].count == 64 && !before[0].hasSuffix(words[1]))
+    }
+
+    @Test("a fifth server key is refused")
+    func tooMany() throws {
+        let installation = try Installation()
+        let others = "abc".map { String(repeating: $0, count: 64) + "\n" }.joined()
+        try put(others + text(keyFile(installation)), keyFile(installation))
+        let before = try text(keyFile(installation))
+        let output = try installation.run(["server-key", "rotate"])
+        #expect(output.status == 1 && output.errors.contains("There are 4 server keys already"))
+        #expect(try text(keyFile(installation)) == before)
+    }
+
+    @Test("a server whose key is taken out of the file says so, and stores under it as before")
+    func takenAway() throws {
+        let installation = try Installation()
+        let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
+        defer { server.kill() }
+        let connection = try server.connect()
+        #expect(try connection.click(fingerprint(1)).status == 201)
+        let own = try text(keyFile(installation))
+        try put(String(repeating: "ab", count: 32) + "\n", keyFile(installation))
+        #expect(Patience.until { installation.log.contains("does not hold the server key any more") })
+        #expect(try connection.click(fingerprint(2)).status == 201)
+        for number in 1...2 {
+            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
+        }
+        try put(own, keyFile(installation))
+        #expect(try installation.run(["verify"]).text.contains("ok       server_key"))
+    }
+
+    @Test("keys for addresses that begin in the future, after a clock went wrong, are made anew")
+    func future() throws {
+        let installation = try Installation()
+        let path = addressFile(installation)
+        let bytes = String(repeating: "ab", count: 32)
+        let server = try AfterlinkProcess(installation)
+        server.terminate()
+        #expect(server.waitUntilExit() == 0)
+        try put("\(date(400)) \(bytes)\n", path)
+        let days = [date(0), date(1)]
+        let next = try AfterlinkProcess(installation)
+        defer { next.kill() }
+        #expect(try Patience.until { try days.contains(String(text(path).prefix(10))) })
+        #expect(try !text(path).contains(bytes))
+    }
+}
