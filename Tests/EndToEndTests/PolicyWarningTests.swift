@@ -1,0 +1,93 @@
+import Foundation
+import SQLite
+import Support
+import Testing
+
+@Suite("What an operator is told of apps' policies", .blocking, .timeLimit(.minutes(10)))
+struct PolicyWarningTests {
+    private func set(_ installation: Installation, _ words: String...) throws {
+        #expect(try installation.run(["apps", "set", "--app", installation.appID] + words).status == 0)
+    }
+
+    private func policies(_ installation: Installation) throws -> [String] {
+        let output = try installation.run(["doctor", "--listen", "127.0.0.1:0"])
+        return output.text.split(separator: "\n").map(String.init).filter { $0.contains("policies: ") }
+    }
+
+    private func warnings(
+        _ connection: EndToEndTests.Connection,
+        _ installation: Installation,
+        _ query: String = ""
+    ) throws
+        -> [String]
+    {
+        let reply = try connection.get("/admin/stats" + query, key: installation.keys.admin)
+        return try #require(reply.json["warnings"] as? [String])
+    }
+
+    @Test("what settings tell stands in the log at the start, in the statistics, and with doctor")
+    func settings() throws {
+        let words = "takes clicks for matches that are more likely wrong than right"
+        let installation = try Installation()
+        #expect(
+            try policies(installation) == ["ok       policies: what the apps are set to can be followed"]
+        )
+        let usual = try AfterlinkProcess(installation)
+        #expect(try !warnings(usual.connect(), installation).contains { $0.contains(words) })
+        usual.kill()
+        #expect(!installation.log.contains(words))
+
+        try set(installation, "--minimum-confidence", "0.4")
+        let server = try AfterlinkProcess(installation)
+        defer { server.kill() }
+        #expect(Patience.until { installation.log.contains(words) })
+        #expect(try warnings(server.connect(), installation).contains { $0.contains(words) })
+        let printed = try installation.run(["stats"])
+        #expect(printed.status == 0 && printed.errors.contains("Warning: the app \"app\" \(words)"))
+        let doctor = try policies(installation)
+        #expect(doctor.count == 1)
+        #expect(doctor.first?.hasPrefix("warning  policies: ") == true)
+        #expect(doctor.first?.contains(words) == true)
+    }
+
+    @Test("what an app's own traffic tells stands in its statistics, and with doctor")
+    func traffic() throws {
+        let words = "of 100 checks none brought a token"
+        let installation = try Installation()
+        try set(installation, "--fingerprinting", "off")
+        let server = try AfterlinkProcess(installation, ["--rate-limit", "off"])
+        defer { server.kill() }
+        let connection = try server.connect()
+        for number in 1...100 {
+            #expect(try connection.check(fingerprint(number), key: installation.keys.app).isNoMatch)
+        }
+        // What a loop has noted of checks is on disk with the next statistics.
+        let told = try warnings(connection, installation, "?app=\(installation.appID)")
+        #expect(told.contains { $0.contains(words) })
+        let printed = try installation.run(["stats", "--app", installation.appID])
+        #expect(printed.errors.contains(words))
+        let doctor = try policies(installation)
+        #expect(doctor.count == 1 && doctor.first?.hasPrefix("warning  policies: ") == true)
+        #expect(doctor.first?.contains(words) == true)
+    }
+
+    @Test("that most matches are expected to be wrong stands in the statistics, and with doctor")
+    func collisions() throws {
+        let words = "of 200 matches of the app \"app\" by fingerprint, 40 % are expected to be wrong"
+        let installation = try Installation()
+        try set(installation, "--matching", "newest")
+        let connection = try SQLite.Connection(
+            path: installation.database.path,
+            access: .readWrite,
+            busyMilliseconds: 10_000
+        )
+        try connection.execute(
+            """
+            INSERT OR REPLACE INTO collision_reports
+                SELECT number * 2, 1700000000000, 86400, 200, 80, 5 FROM apps
+            """
+        )
+        #expect(try installation.run(["stats"]).errors.contains(words))
+        #expect(try policies(installation).first?.contains(words) == true)
+    }
+}
