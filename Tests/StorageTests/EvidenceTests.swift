@@ -111,6 +111,67 @@ struct EvidenceTests {
         #expect(evidence.candidates.count { $0.address == .exact } == 4)
         #expect(evidence.crowd.clicksExact == Double(others + 4))
         #expect(evidence.crowd.clicksNear == Double(others + 4))
+        // Counted anew every now and then, and not for each check.
+        try await test.run { session in
+            for number in 0..<10 as Range<Int64> {
+                let moment = now.advanced(byMilliseconds: number)
+                _ = try await session.record(click(Self.here, at: moment, fingerprint: 2))
+            }
+        }
+        for (seconds, more) in [1: 0.0, 61: 10.0] as KeyValuePairs<Int64, Double> {
+            let later = now.advanced(byMilliseconds: seconds * 1000)
+            let crowd = try await test.run { try await $0.view(for: check(Self.here, at: later)) }.evidence?
+                .crowd
+            #expect(crowd?.clicksExact == Double(others + 4) + more)
+        }
+    }
+
+    @Test(
+        "of very many clicks from near tells the newest, also of those that it does not look up",
+        arguments: Backend.available
+    )
+    func newestFromNear(backend: Backend) async throws {
+        let test = try await TestStore(backend) {
+            $0.learnsAtOnce = true
+            $0.durability = .relaxed
+        }
+        let listed = Int64(CandidateEvidence.listed)
+        let (own, others): (Int64, Int64) = (3 * listed, 300)
+        try await test.run { session in
+            for number in 0..<own + others {
+                let moment = TestStore.noon.advanced(byMilliseconds: number * 1000)
+                _ = try await session.record(click(Self.here, at: moment, fingerprint: number < own ? 1 : 2))
+            }
+        }
+        let now = TestStore.noon.advanced(byMilliseconds: (own + others) * 1000)
+        let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }
+        let candidates = try #require(view.evidence).candidates
+        #expect(candidates.count == 2 * CandidateEvidence.listed)
+        let oldest = try #require(candidates.map(\.clickedAt).min())
+        #expect(oldest == TestStore.noon.advanced(byMilliseconds: listed * 1000))
+    }
+
+    @Test(
+        "of a crowd that is too large to be counted, those of its latest part stand for a whole day",
+        arguments: Backend.available
+    )
+    func largeCrowd(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        try await test.run { _ = try await $0.record(click(Self.here)) }
+        // Every four tenths of a second one from next door, and each 512th from here: 8,192 come within 55 minutes.
+        try test.execute(
+            """
+            WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 9000)
+            INSERT INTO click_addresses (scope, near_address, clicked_at, click, exact_address, marks)
+            SELECT scope, near_address, clicked_at + n * 400, click + n, exact_address + iif(n % 512, 1, 0), marks
+            FROM number, (SELECT * FROM click_addresses LIMIT 1)
+            """
+        )
+        let now = TestStore.noon.advanced(byMilliseconds: 9000 * 400)
+        let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }
+        let crowd = try #require(view.evidence?.crowd)
+        #expect(crowd.clicksNear == AddressCrowd.enough)
+        #expect(abs(crowd.clicksExact - 16 * 86_400 / (8191 * 0.4)) < 1)
     }
 
     @Test(
@@ -166,20 +227,21 @@ struct EvidenceTests {
     }
 
     @Test(
-        "without an address, a claim retires the same visitor's other clicks among a crowd of later ones",
+        "without an address, a claim retires the same visitor's other clicks in the midst of a crowd",
         arguments: Backend.available
     )
     func retiresInCrowd(backend: Backend) async throws {
         let test = try await TestStore(backend)
-        let last = try await test.run { session in
-            var last: ClickID?
-            for second in [0, 20] as [Int64] {
+        let middle = try await test.run { session in
+            var middle: ClickID?
+            for second in [0, 20, 40] as [Int64] {
                 let moment = TestStore.noon.advanced(byMilliseconds: second * 1000)
                 var tap = try click(nil, at: moment, to: "his")
                 tap.visit = hash(4711)
-                last = try await session.record(tap).click.id
+                let recorded = try await session.record(tap).click.id
+                if second == 20 { middle = recorded }
             }
-            return last
+            return middle
         }
         let crowd: Int64 = 4500
         try test.execute(
@@ -189,12 +251,12 @@ struct EvidenceTests {
                 scope, fingerprint, state, moment, click, fingerprint_rest, other_moment, party, lane, weight, visitor,
                 destination, campaign
             )
-            SELECT scope, fingerprint, 0, moment + 60000 + n, click + n, fingerprint_rest, other_moment, n, lane,
-                weight, n, destination, campaign
+            SELECT scope, fingerprint, 0, moment + iif(n % 2, 60000 + n, -60000 - n), click + n, fingerprint_rest,
+                other_moment, n, lane, weight, n, destination, campaign
             FROM number, (SELECT * FROM fingerprints ORDER BY click DESC LIMIT 1)
             """
         )
-        let named = try #require(last)
+        let named = try #require(middle)
         var asked = check(nil, at: TestStore.noon.advanced(byMilliseconds: 120_000))
         asked.ladder = MatchingLadder([.clickID(named)], fingerprints: [hash(1)])
         let check = asked
