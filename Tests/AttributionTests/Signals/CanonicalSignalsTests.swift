@@ -19,7 +19,9 @@ struct CanonicalSignalsTests {
 
     @Test("agree with the shared vectors for user agents with what their scripts told")
     func userAgentVectors() throws {
-        for vector in try Vectors.read("canonical", as: Vectors.Canonical.self).userAgent {
+        let vectors = try Vectors.read("canonical", as: Vectors.Canonical.self).userAgent
+        #expect(vectors.count == 9)
+        for vector in vectors {
             let signals = DeviceSignals(
                 touchPoints: vector.touchPoints,
                 uaModel: vector.uaData?.model,
@@ -36,7 +38,9 @@ struct CanonicalSignalsTests {
 
     @Test("agree with the shared vectors for versions")
     func versionVectors() throws {
-        for pair in try Vectors.read("canonical", as: Vectors.Canonical.self).osVersion {
+        let pairs = try Vectors.read("canonical", as: Vectors.Canonical.self).osVersion
+        #expect(pairs.count == 6)
+        for pair in pairs {
             let platform = try #require(pair.platform.flatMap(Platform.init(rawValue:)))
             #expect(OSVersion(pair.web)?.text(for: platform) == pair.native)
             #expect(OSVersion(pair.native)?.text(for: platform) == pair.native)

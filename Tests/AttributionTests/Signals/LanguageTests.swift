@@ -7,7 +7,9 @@ struct LanguageTests {
 
     @Test("agree for browser and app in the shared vectors")
     func vectors() throws {
-        for pair in try Vectors.read("canonical", as: Vectors.Canonical.self).language {
+        let pairs = try Vectors.read("canonical", as: Vectors.Canonical.self).language
+        #expect(pairs.count == 10)
+        for pair in pairs {
             #expect(languages.canonical(pair.web) != nil)
             #expect(languages.canonical(pair.web) == languages.canonical(pair.native), "\(pair)")
         }
