@@ -47,8 +47,6 @@ extension ReplayStore {
         /// Live clicks, newest first.
         var open: [Row] = []
         var background: [BackgroundCount] = []
-        /// See ``ReplaySummary/places``.
-        var places: [UInt64: [Int]] = [:]
         /// Whether there is a click that nobody has consumed, live or not.
         var hasUnclaimed = false
         var needsSummary = false
@@ -72,7 +70,6 @@ extension ReplayStore {
             look.hasUnclaimed = true
             if let summary, index < summary.end {
                 look.background = summary.counts
-                look.places = summary.places
                 look.needsSummary = look.needsSummary || summary.isOld(at: now)
                 if look.open.count >= Self.listed / 2 { break }
                 look.needsSummary = true
@@ -80,7 +77,6 @@ extension ReplayStore {
             guard stored.end >= now else { continue }
             guard look.open.count < (look.needsSummary ? Self.listed : 2 * Self.listed) else {
                 look.background = summary?.counts ?? []
-                look.places = summary?.places ?? [:]
                 look.needsSummary = true
                 break
             }
@@ -93,7 +89,7 @@ extension ReplayStore {
     private func summary(_ rows: TimeOrdered<Row>, at now: Timestamp) -> ReplaySummary? {
         var skipped = 0
         var end: Int?
-        var members: [ReplaySummary.Member] = []
+        var clicks: [(click: RecordedClick, fingerprint: RecordedFingerprint)] = []
         for index in stride(from: rows.endIndex - 1, through: rows.firstIndex, by: -1) {
             guard let row = rows[index], let stored = self[row.click], stored.isOpen, stored.end >= now else {
                 continue
@@ -103,13 +99,13 @@ extension ReplayStore {
                 continue
             }
             if end == nil { end = index + 1 }
-            members.append(.init(number: row.click, click: stored.click, fingerprint: row.fingerprint))
+            clicks.append((stored.click, row.fingerprint))
         }
-        return end.map { ReplaySummary(of: members, end: $0, at: now) }
+        return end.map { ReplaySummary(of: clicks, end: $0, at: now) }
     }
 
     /// Those that came from near the launch's address, and how many others did.
-    private mutating func addAgreeing(
+    private func addAgreeing(
         _ address: AddressHashes,
         _ looks: [Look],
         _ told: inout Set<Int>,
@@ -126,70 +122,43 @@ extension ReplayStore {
         }
     }
 
-    /// Clicks that are looked at around an address, the newest ones.
+    /// Clicks that are looked at around an address, the newest ones: at one with more, agreement tells little.
     private static let mostAround = 256
-    /// Crowded addresses whose counts are kept.
-    private static let mostCrowds = 1000
+    private static let day: Int64 = 86_400_000
 
-    private mutating func around(_ address: AddressHashes, _ look: Look, at now: Timestamp)
+    private func around(_ address: AddressHashes, _ look: Look, at now: Timestamp)
         -> (candidates: [(Int, Candidate)], exact: Double, near: Double)
     {
-        var told = Set(look.open.map(\.click))
-        var (exact, near) = (0, 0)
-        var found: [(number: Int, isExact: Bool)] = []
+        let told = Set(look.open.map(\.click))
+        var (exact, near, claimed, oldest) = (0, 0, 0, now)
+        var found: [(row: Row, stored: Stored)] = []
         for number in clicks(near: address).suffix(Self.mostAround).reversed() {
             guard let stored = self[number], stored.end >= now else { continue }
-            let isExact = stored.click.address?.exact == address.exact
             near += 1
-            if isExact { exact += 1 }
-            if has(stored, look.key), told.insert(number).inserted { found.append((number, isExact)) }
+            if stored.click.address?.exact == address.exact { exact += 1 }
+            oldest = stored.click.at
+            guard !told.contains(number),
+                let fingerprint = stored.click.fingerprints.first(where: { $0.key == look.key })
+            else { continue }
+            found.append((Row(click: number, fingerprint: fingerprint), stored))
         }
-        // Of one that was claimed since the summary was made is not known whether it agrees exactly.
-        for number in look.places[address.near] ?? [] where told.insert(number).inserted {
-            found.append((number, false))
-        }
-        let candidates = candidates(found, look.key, address, at: now)
-        let claimed = candidates.count { $0.1.claimedAt != nil }
-        let counted = near < Self.mostAround ? nil : crowd(at: address, at: now)
-        return (
-            candidates,
-            min(max(Double(max(0, exact - claimed)), counted?.exact ?? 0), AddressCrowd.enough),
-            min(max(Double(max(0, near - claimed)), counted?.near ?? 0), AddressCrowd.enough)
-        )
-    }
-
-    /// A click that another launch has consumed tells of its visitor alone that he has launched.
-    private func candidates(
-        _ found: [(number: Int, isExact: Bool)],
-        _ key: UInt64,
-        _ address: AddressHashes,
-        at now: Timestamp
-    ) -> [(Int, Candidate)] {
-        found.prefix(Self.listed).compactMap { number, isExact in
-            guard let stored = self[number], stored.end >= now,
-                let fingerprint = stored.click.fingerprints.first(where: { $0.key == key })
-            else { return nil }
-            var candidate = candidate(Row(click: number, fingerprint: fingerprint), stored, address)
-            if !stored.isOpen {
-                guard isExact, let claimedAt = stored.claimedAt else { return nil }
+        var candidates: [(Int, Candidate)] = []
+        for (row, stored) in found.prefix(Self.listed) {
+            if stored.isOpen {
+                candidates.append((row.click, candidate(row, stored, address)))
+            } else if let claimedAt = stored.claimedAt, stored.click.address?.exact == address.exact {
+                claimed += 1
+                var candidate = candidate(row, stored, address)
                 candidate.claimedAt = claimedAt
+                candidates.append((row.click, candidate))
             }
-            return (number, candidate)
         }
-    }
-
-    private func has(_ stored: Stored, _ key: UInt64) -> Bool {
-        stored.click.fingerprints.contains { $0.key == key }
-    }
-
-    /// How many clicks came from a crowded address: counted anew every now and then and not for each launch.
-    private mutating func crowd(at address: AddressHashes, at now: Timestamp) -> ReplayCrowd {
-        if let known = crowds[address], !known.isOld(at: now) { return known }
-        let newest = clicks(near: address).suffix(Int(AddressCrowd.enough)).compactMap { self[$0]?.click }
-        let crowd = ReplayCrowd(of: newest, at: address, at: now)
-        if crowds.count >= Self.mostCrowds { crowds = [:] }
-        crowds[address] = crowd
-        return crowd
+        let covered = min(max(now.milliseconds(since: oldest), 1000), Self.day)
+        let scale = near < Self.mostAround ? 1 : Double(Self.day) / Double(covered)
+        return (
+            candidates, min(Double(max(0, exact - claimed)) * scale, AddressCrowd.enough),
+            min(Double(max(0, near - claimed)) * scale, AddressCrowd.enough)
+        )
     }
 
     private func candidate(_ row: Row, _ stored: Stored, _ address: AddressHashes?) -> Candidate {

@@ -144,39 +144,6 @@ struct ReplayTests {
         #expect(script.played().score.replays == 1)
     }
 
-    @Test("gives a caller his answer again when somebody elsewhere has clicked since")
-    func strangerClicked() {
-        let (here, elsewhere) = (AddressHashes(exact: 11, near: 1), AddressHashes(exact: 21, near: 2))
-        var script = Script()
-        script.click(1, at: 0, address: here)
-        script.launch(at: 1000, caller: 7, address: here)
-        script.click(2, at: 2000, address: elsewhere)
-        script.launch(at: 3000, caller: 7, address: here)
-        #expect(script.played().score.replays == 1)
-        script.click(3, at: 4000, address: here)
-        script.launch(at: 5000, caller: 7, address: here)
-        #expect(script.played().score.replays == 1)
-    }
-
-    @Test("weighs clicks from a launch's address one by one, however many others came from near it since")
-    func crowd() {
-        let (here, nextDoor) = (AddressHashes(exact: 11, near: 1), AddressHashes(exact: 12, near: 1))
-        var script = Script()
-        for number in 0..<500 as Range<Int64> {
-            let isOwn = number < 200
-            let isHere = isOwn && number % 50 == 5
-            script.click(
-                UInt64(number),
-                at: number * 1000,
-                key: isOwn ? 1 : 2,
-                link: isHere ? 77 : UInt64(number) + 100,
-                address: isHere ? here : isOwn ? AddressHashes(exact: 21, near: 2) : nextDoor
-            )
-        }
-        script.launch(at: 500_000, address: here)
-        #expect(script.links() == [77])
-    }
-
     @Test("leaves alone what a launch consumed that is not played")
     func consumedBefore() {
         var script = Script()
