@@ -172,24 +172,6 @@ struct EvidenceOfOtherDaysTests {
         #expect(abs(evidence.crowd.launchesNear - evidence.crowd.launchesExact) < 0.001)
         #expect(evidence.crowd.coverage == 1)
     }
-
-    @Test("adds up what was learnt of its fingerprint under each server key")
-    func organic() async throws {
-        let test = try await TestStore { $0.learnsAtOnce = true }
-        // Three launches from no click, two of them before the rotation.
-        for (number, fingerprint) in [1, 1, 2].enumerated() {
-            let caller = UInt64(50 + number)
-            _ = try await test.run {
-                try await $0.match(.sample(fingerprint: UInt64(fingerprint), caller: caller))
-            }
-        }
-        try await test.run { _ = try await $0.record(.sample(fingerprint: 1)) }
-        var check = Check.sample(fingerprint: 2)
-        check.ladder = MatchingLadder(fingerprintUnderEachKey: [hash(2), hash(1)])
-        let launch = check
-        let evidence = try await test.run { try await $0.view(for: launch) }.evidence
-        #expect(abs(try #require(evidence).organic - 3) < 0.01)
-    }
 }
 
 @Suite("The migration to keys for addresses")
