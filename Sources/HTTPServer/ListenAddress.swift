@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// An address and port to listen on: `127.0.0.1:8080`, `[::1]:8080`, `0.0.0.0:0`.
