@@ -7,6 +7,7 @@ struct SeededEndings {
         "scope", "fingerprint", "state", "moment", "click", "fingerprint_rest", "other_moment", "closed_as",
         "party",
         "lane", "weight", "exact_address", "near_address", "visitor", "destination", "campaign", "release",
+        "signals",
     ]
     private static let claimColumns = [
         "click", "scope", "claimed_at", "method", "confidence", "fingerprint", "fingerprint_rest", "install",
