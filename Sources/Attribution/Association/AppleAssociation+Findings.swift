@@ -2,9 +2,10 @@ extension AppleAssociation {
     /// What is wrong with what the file says, in its order; its structure was read before.
     public var findings: [AssociationFinding] {
         var findings: [AssociationFinding] = []
+        let texts = VariableTexts(variables)
         for detail in details {
             findings += Self.appIDFindings(detail.appIDs, at: "\(detail.place).appIDs")
-            findings += ruleFindings(of: detail)
+            findings += ruleFindings(of: detail, texts)
         }
         findings += variables.flatMap(\.findings)
         findings += Self.appIDFindings(appClips, at: "appclips.apps")
@@ -21,7 +22,7 @@ extension AppleAssociation {
         return findings
     }
 
-    private func ruleFindings(of detail: Detail) -> [AssociationFinding] {
+    private func ruleFindings(of detail: Detail, _ texts: VariableTexts) -> [AssociationFinding] {
         guard let components = detail.components else { return Self.legacyFindings(of: detail) }
         guard !components.isEmpty else {
             return [
@@ -33,7 +34,7 @@ extension AppleAssociation {
                 )
             ]
         }
-        let matchers = components.map { ComponentMatcher($0, detail.defaults.over(defaults), variables) }
+        let matchers = components.map { ComponentMatcher($0, detail.defaults.over(defaults), texts) }
         return matchers.flatMap(\.findings) + matchers.orderFindings
     }
 
@@ -74,7 +75,8 @@ extension AppleAssociation {
     }
 
     private static func appIDFindings(_ appIDs: [String], at place: String) -> [AssociationFinding] {
-        appIDs.enumerated().flatMap { index, appID in
+        var known: Set<String> = []
+        return appIDs.enumerated().flatMap { index, appID in
             let place = "\(place)[\(index)]"
             var findings: [AssociationFinding] = []
             if !AppIdentifiers.isAppID(appID) {
@@ -88,7 +90,7 @@ extension AppleAssociation {
                     )
                 )
             }
-            if appIDs[..<index].contains(appID) {
+            if !known.insert(appID).inserted {
                 findings.append(
                     AssociationFinding(
                         .duplicateAppID,

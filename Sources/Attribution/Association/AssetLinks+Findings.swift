@@ -159,7 +159,7 @@ extension AssetLinks.Statement {
     }
 
     private var ruleFindings: [AssociationFinding] {
-        let matchers = (components ?? []).map { ComponentMatcher($0, MatchingSettings(), []) }
+        let matchers = (components ?? []).map { ComponentMatcher($0, MatchingSettings()) }
         return matchers.flatMap(\.findings) + matchers.orderFindings
     }
 }

@@ -81,7 +81,7 @@ extension AppLinks {
 extension AssociationComponent {
     /// Whether it says nothing of cases and escapes, and has no variables.
     var isPlain: Bool {
-        let texts = ComponentMatcher(self, MatchingSettings(), []).patterns.map(\.pattern.text)
+        let texts = ComponentMatcher(self, MatchingSettings()).patterns.map(\.pattern.text)
         return settings == MatchingSettings() && !texts.contains { $0.contains("$(") }
     }
 }

@@ -75,11 +75,11 @@ struct ComponentMatcher {
     init(
         _ component: AssociationComponent,
         _ outer: MatchingSettings,
-        _ variables: [SubstitutionVariable]
+        _ variables: VariableTexts = VariableTexts([])
     ) {
         self.component = component
         settings = component.settings.over(outer)
-        let compile = { (text: String?) in WildcardPattern(text ?? "*", variables: variables) }
+        let compile = { (text: String?) in WildcardPattern(text ?? "*", variables) }
         path = compile(component.path)
         fragment = compile(component.fragment)
         switch component.query {
@@ -95,6 +95,9 @@ struct ComponentMatcher {
         all += items.map { ("?.\($0.name)", $0.pattern) }
         return all.map { (key: $0.0, pattern: $0.1) }
     }
+
+    /// How long its patterns are together, with all texts of all variables.
+    var weight: Int { patterns.reduce(0) { $0 + $1.pattern.weight } }
 
     func matches(_ url: AssociationURL) -> Bool {
         fits(path, url.path) && fits(fragment, url.fragment ?? "") && fits(query, url.query ?? "")

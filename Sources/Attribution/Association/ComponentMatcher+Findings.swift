@@ -128,12 +128,22 @@ extension ComponentMatcher {
 }
 
 extension [ComponentMatcher] {
-    /// Rules that are compared with each other; of longer lists, the first ones.
-    private static var mostCompared: Int { 500 }
+    /// Rules that are compared with each other, each with each, and how long their patterns may be together; of longer
+    /// lists, the first ones.
+    private static var mostCompared: (count: Int, weight: Int) { (500, 20_000) }
+
+    private var compared: Range<Int> {
+        var weight = 0
+        let first = prefix(Self.mostCompared.count).prefix { matcher in
+            weight += matcher.weight
+            return weight <= Self.mostCompared.weight
+        }
+        return first.indices
+    }
 
     /// Rules that are never come to, since an earlier one fits all that they fit.
     var orderFindings: [AssociationFinding] {
-        indices.prefix(Self.mostCompared).compactMap { index in
+        compared.compactMap { index in
             let rule = self[index]
             guard let earlier = self[..<index].first(where: { $0.covers(rule) }) else { return nil }
             let isExclude = rule.component.excludes && !earlier.component.excludes

@@ -32,26 +32,34 @@ extension AppleAssociation {
     /// Systems since iOS 13; where a detail has no components, its paths count.
     public func decisions(for url: AssociationURL) -> [RuleDecision] {
         var apps: [String] = []
-        for app in details.flatMap(\.appIDs) where !apps.contains(app) { apps.append(app) }
-        return apps.map { app in
-            for detail in details where detail.appIDs.contains(app) {
-                if let decision = decision(for: url, app, detail) { return decision }
+        var known: Set<String> = []
+        var decisions: [String: RuleDecision] = [:]
+        let texts = VariableTexts(variables)
+        var budget = RuleBudget(for: url)
+        // What fits is the same for all apps of a detail.
+        for detail in details {
+            let fitting = fittingRule(of: detail, url, texts, &budget)
+            for app in detail.appIDs {
+                if known.insert(app).inserted { apps.append(app) }
+                if decisions[app] == nil { decisions[app] = fitting?.decision(for: app) }
             }
-            return RuleDecision(app: app, outcome: .noRule)
         }
+        return apps.map { decisions[$0] ?? RuleDecision(app: $0, outcome: .noRule) }
     }
 
-    private func decision(for url: AssociationURL, _ app: String, _ detail: Detail) -> RuleDecision? {
+    private func fittingRule(
+        of detail: Detail,
+        _ url: AssociationURL,
+        _ texts: VariableTexts,
+        _ budget: inout RuleBudget
+    ) -> FittingRule? {
         if let components = detail.components {
-            return components.decision(for: url, app, detail.defaults.over(defaults), variables)
+            return components.fittingRule(url, detail.defaults.over(defaults), texts, &budget)
         }
-        for (index, path) in (detail.paths ?? []).enumerated() where LegacyPath(path).matches(url) {
-            return RuleDecision(
-                app: app,
-                outcome: LegacyPath(path).excludes ? .excluded : .opensApp,
-                place: "\(detail.place).paths[\(index)]",
-                rule: path
-            )
+        for (index, path) in (detail.paths ?? []).enumerated() {
+            let rule = LegacyPath(path)
+            guard budget.allows(rule.pattern.weight), rule.matches(url) else { continue }
+            return FittingRule(excludes: rule.excludes, place: "\(detail.place).paths[\(index)]", text: path)
         }
         return nil
     }
@@ -60,33 +68,64 @@ extension AppleAssociation {
 extension AssetLinks {
     /// What becomes of a URL on Android 15 and later, for each app that may open the host's links.
     public func decisions(for url: AssociationURL) -> [RuleDecision] {
-        statements.compactMap { statement in
+        var budget = RuleBudget(for: url)
+        return statements.compactMap { statement in
             guard statement.relations.contains(Self.handlesURLs),
                 case .app(let package, _) = statement.target
             else { return nil }
             guard let components = statement.components else {
                 return RuleDecision(app: package, outcome: .byManifest, place: statement.place)
             }
-            return components.decision(for: url, package, MatchingSettings(), [])
-                ?? RuleDecision(app: package, outcome: .noRule)
+            let rule = components.fittingRule(url, MatchingSettings(), VariableTexts([]), &budget)
+            return rule?.decision(for: package) ?? RuleDecision(app: package, outcome: .noRule)
         }
+    }
+}
+
+/// The first rule that fits a URL.
+private struct FittingRule {
+    let excludes: Bool
+    let place: String
+    let text: String
+
+    func decision(for app: String) -> RuleDecision {
+        RuleDecision(app: app, outcome: excludes ? .excluded : .opensApp, place: place, rule: text)
+    }
+}
+
+/// How much a file may take to be compared with a URL: it comes from strangers, and no file that people write needs more.
+private struct RuleBudget {
+    private static let mostSteps = 20_000_000
+
+    private let length: Int
+    private var left = Self.mostSteps
+
+    init(for url: AssociationURL) {
+        length = url.path.utf8.count + (url.query ?? "").utf8.count + (url.fragment ?? "").utf8.count + 1
+    }
+
+    /// Whether a rule is compared; one that is not is taken for one that does not fit, as are all after it.
+    mutating func allows(_ weight: Int) -> Bool {
+        left -= weight * length
+        return left >= 0
     }
 }
 
 extension [AssociationComponent] {
     /// The first one that fits decides.
-    fileprivate func decision(
-        for url: AssociationURL,
-        _ app: String,
+    fileprivate func fittingRule(
+        _ url: AssociationURL,
         _ settings: MatchingSettings,
-        _ variables: [SubstitutionVariable]
-    ) -> RuleDecision? {
-        for component in self where ComponentMatcher(component, settings, variables).matches(url) {
-            return RuleDecision(
-                app: app,
-                outcome: component.excludes ? .excluded : .opensApp,
+        _ texts: VariableTexts,
+        _ budget: inout RuleBudget
+    ) -> FittingRule? {
+        for component in self {
+            let matcher = ComponentMatcher(component, settings, texts)
+            guard budget.allows(matcher.weight), matcher.matches(url) else { continue }
+            return FittingRule(
+                excludes: component.excludes,
                 place: component.place,
-                rule: LinkRule(component).text
+                text: LinkRule(component).text
             )
         }
         return nil

@@ -7,6 +7,8 @@ public struct WildcardPattern: Hashable, Sendable {
     public let text: String
     /// Names that stand in `$(…)` and that nobody has defined; they stand for themselves.
     public let unknownVariables: [String]
+    /// Characters, wildcards, and all texts of all variables: how long it takes to compare, by character of the text.
+    let weight: Int
     private let tokens: [Token]
 
     fileprivate enum Token: Hashable, Sendable {
@@ -14,14 +16,35 @@ public struct WildcardPattern: Hashable, Sendable {
         case one
         case many
         case kind(PredefinedVariable)
-        case choice([[Token]])
+        case choice(Choice)
+
+        var weight: Int {
+            guard case .choice(let choice) = self else { return 1 }
+            return choice.weight
+        }
+    }
+
+    /// The texts of a variable, one of which stands there.
+    fileprivate struct Choice: Hashable, Sendable {
+        let texts: [[Token]]
+        let weight: Int
+
+        init(_ texts: [[Token]]) {
+            self.texts = texts
+            weight = texts.reduce(1) { $0 + $1.count + 1 }
+        }
     }
 
     public init(_ text: String, variables: [SubstitutionVariable] = []) {
+        self.init(text, VariableTexts(variables))
+    }
+
+    init(_ text: String, _ variables: VariableTexts) {
         self.text = text
         var compiler = Compiler(variables: variables)
         tokens = compiler.tokens(of: text)
         unknownVariables = compiler.unknown
+        weight = tokens.reduce(0) { $0 + $1.weight }
     }
 
     /// Whether it fits every text.
@@ -30,18 +53,10 @@ public struct WildcardPattern: Hashable, Sendable {
     /// Most steps that a comparison may take: files come from strangers, and no pattern that people write needs more.
     private static let mostSteps = 2_000_000
 
-    /// Characters, wildcards, and all texts of all variables.
-    private var expandedCount: Int {
-        tokens.reduce(0) { sum, token in
-            guard case .choice(let choices) = token else { return sum + 1 }
-            return sum + choices.reduce(1) { $0 + $1.count }
-        }
-    }
-
     /// Whether it fits a text; one that would take millions of steps to compare fits none.
     public func matches(_ text: String, ignoringCase: Bool = false) -> Bool {
         let scalars = text.unicodeScalars.map { ignoringCase ? $0.folded : $0 }
-        guard expandedCount * (scalars.count + 1) <= Self.mostSteps else { return false }
+        guard weight * (scalars.count + 1) <= Self.mostSteps else { return false }
         var places = [Bool](repeating: false, count: scalars.count + 1)
         places[0] = true
         Self.advance(&places, over: tokens, in: scalars, ignoringCase)
@@ -75,10 +90,10 @@ public struct WildcardPattern: Hashable, Sendable {
                         next[index + length] = true
                     }
                 }
-            case .choice(let choices):
-                for choice in choices {
+            case .choice(let choice):
+                for text in choice.texts {
                     var reached = places
-                    advance(&reached, over: choice, in: scalars, ignoringCase)
+                    advance(&reached, over: text, in: scalars, ignoringCase)
                     for index in reached.indices where reached[index] { next[index] = true }
                 }
             }
@@ -123,9 +138,29 @@ extension WildcardPattern.Token {
     }
 }
 
+/// The variables of a file, taken apart once for all of its patterns, which share them: a file may have thousands of
+/// patterns, and variables of as many texts.
+struct VariableTexts {
+    fileprivate let choices: [String: WildcardPattern.Choice]
+
+    init(_ variables: [SubstitutionVariable]) {
+        let own = variables.map { variable in
+            // Their texts may hold wildcards, and no variables.
+            (
+                variable.name,
+                WildcardPattern.Choice(
+                    variable.values.map { Compiler.normalized($0.unicodeScalars.map(Compiler.token)) }
+                )
+            )
+        }
+        // Of two of one name, the first counts.
+        choices = Dictionary(own) { first, _ in first }
+    }
+}
+
 /// Reads a pattern's text.
 private struct Compiler {
-    let variables: [SubstitutionVariable]
+    let variables: VariableTexts
     var unknown: [String] = []
 
     mutating func tokens(of text: String) -> [WildcardPattern.Token] {
@@ -146,17 +181,12 @@ private struct Compiler {
         return Self.normalized(tokens)
     }
 
-    private mutating func token(named name: String) -> WildcardPattern.Token? {
-        if let variable = variables.first(where: { $0.name == name }) {
-            // Their texts may hold wildcards, and no variables.
-            return .choice(
-                variable.values.map { value in Self.normalized(value.unicodeScalars.map(Self.token)) }
-            )
-        }
+    private func token(named name: String) -> WildcardPattern.Token? {
+        if let choice = variables.choices[name] { return .choice(choice) }
         return PredefinedVariable(rawValue: name).map { .kind($0) }
     }
 
-    private static func token(_ scalar: Unicode.Scalar) -> WildcardPattern.Token {
+    static func token(_ scalar: Unicode.Scalar) -> WildcardPattern.Token {
         switch scalar {
         case "*": .many
         case "?": .one
@@ -165,7 +195,7 @@ private struct Compiler {
     }
 
     /// `*?*` is `?*`: of neighbouring wildcards, those for one character come first, then one for many.
-    private static func normalized(_ tokens: [WildcardPattern.Token]) -> [WildcardPattern.Token] {
+    static func normalized(_ tokens: [WildcardPattern.Token]) -> [WildcardPattern.Token] {
         var result: [WildcardPattern.Token] = []
         var hasMany = false
         for token in tokens {

@@ -37,7 +37,8 @@ struct AssociationGenerationTests {
         arguments: [
             ("/summer25", RuleDecision.Outcome.opensApp), ("/go/summer25?x=1", .opensApp),
             ("/summer25/qr.svg", .excluded), ("/go/summer25/qr.png", .excluded),
-            ("/v1/collector.js", .excluded),
+            ("/v1/collector.js", .excluded), ("/openapi.json", .excluded),
+            ("/a/b/c/d/qr.png?size=64", .excluded),
             ("/admin", .excluded), ("/.well-known/assetlinks.json", .excluded), ("/vip", .opensApp),
             ("/administration", .opensApp), ("/healthz", .excluded), ("/", .opensApp),
         ]

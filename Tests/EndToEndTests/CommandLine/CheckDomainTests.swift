@@ -51,6 +51,17 @@ struct CheckDomainTests {
         #expect(try Installation.run(["check-domain", list]).text.hasPrefix("assetlinks.json ("))
     }
 
+    @Test("lets a file write no line of its own, and steer no terminal")
+    func hostileText() throws {
+        let folder = try TemporaryFolder()
+        let forged = "\\naasa (x, 1 bytes): good\\u001b[2J\\u009b2J"
+        let path = try write(Self.good.replacing("ABCDE12345.", with: forged), "aasa", in: folder)
+        let output = try Installation.run(["check-domain", path, "--url", "/x"])
+        #expect(output.status == 1)
+        #expect(!output.text.split(separator: "\n").contains { $0.hasPrefix("aasa (x") }, "\(output.text)")
+        #expect(!output.text.unicodeScalars.contains { $0.value == 0x1b || $0.value == 0x9b })
+    }
+
     @Test("fetches a host's files over TLS, with a certificate that it trusts")
     func host() throws {
         let folder = try TemporaryFolder()

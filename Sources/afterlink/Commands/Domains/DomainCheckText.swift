@@ -24,7 +24,8 @@ struct DomainCheckText {
             lines.append("    \(finding.advice).")
         }
         if let url = check.url { lines += file.decisions(for: url).map { "  \(sentence($0))" } }
-        return lines.joined(separator: "\n")
+        // What stands in somebody else's file writes no line of its own.
+        return lines.map(Table.printable).joined(separator: "\n")
     }
 
     private func verdict(_ file: DomainFileCheck) -> String {
