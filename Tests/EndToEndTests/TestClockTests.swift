@@ -1,3 +1,4 @@
+import Attribution
 import Foundation
 import Support
 import Testing
@@ -41,6 +42,48 @@ struct TestClockTests {
         #expect(match.string("clickTimestamp") == "2031-05-06T07:08:09.123Z")
         let wrong = try connection.check(fingerprint(1), key: test, fields: ["X-Test-Time": "noon"])
         #expect(wrong.status == 400 && wrong.string("field") == "X-Test-Time")
+    }
+
+    @Test(
+        "lets addresses tell as much before the day on which the keys for them were made, across it, and after it",
+        arguments: [-400, 0, 400]
+    )
+    func addresses(daysFromToday: Int64) throws {
+        let installation = try Installation()
+        let options = ["--unsafe-test-clock", "--rate-limit", "off", "--trusted-proxy", "127.0.0.1/32"]
+        let server = try AfterlinkProcess(installation, options)
+        defer { server.kill() }
+        let connection = try server.connect()
+        let day = 86_400_000 as Int64
+        let today = Int64(Date().timeIntervalSince1970 * 1000) / day * day
+        let midnight = Timestamp(milliseconds: today + daysFromToday * day)
+        func fields(minute: Int64, _ address: String) -> [String: String] {
+            let moment = midnight.advanced(byMilliseconds: minute * 60_000)
+            return ["X-Test-Time": moment.iso8601, "X-Forwarded-For": address]
+        }
+        // What is learnt on the day before is how rarely strangers share an address.
+        for number in 0..<40 {
+            let fields = fields(minute: Int64(2 * number) - 240, "81.0.\(number).1")
+            let launch = try connection.check(
+                fingerprint(100 + number),
+                key: installation.keys.app,
+                fields: fields
+            )
+            #expect(launch.isNoMatch)
+        }
+        for number in 0..<40 {
+            _ = try connection.click(
+                fingerprint(1),
+                ["deeplink_url": "myapp://promo/\(number)"],
+                fields: fields(minute: 2, "82.0.\(number).1")
+            )
+        }
+        let launch = try connection.check(
+            fingerprint(1),
+            key: installation.keys.app,
+            fields: fields(minute: 10, "82.0.5.1")
+        )
+        #expect(launch.string("url")?.hasPrefix("myapp://promo/5") == true)
     }
 
     @Test("is none where it was not asked for: the header says nothing")

@@ -172,6 +172,36 @@ struct EvidenceOfOtherDaysTests {
         #expect(abs(evidence.crowd.launchesNear - evidence.crowd.launchesExact) < 0.001)
         #expect(evidence.crowd.coverage == 1)
     }
+
+    @Test("counts launches from no click that were learnt under a former server key, and those since")
+    func formerServerKey() async throws {
+        let test = try await TestStore { $0.learnsAtOnce = true }
+        let (former, present) = (UInt64(8), UInt64(9))
+        func check(_ fingerprints: UInt64..., minute: Int64) -> Check {
+            let moment = noon.advanced(byMilliseconds: minute * 60_000)
+            var check = Check.sample(at: moment, caller: UInt64(1000 + minute))
+            check.ladder = MatchingLadder(fingerprintUnderEachKey: fingerprints.map(hash))
+            return check
+        }
+        for minute in Int64(0)..<3 {
+            let launch = check(former, minute: minute)
+            _ = try await test.run { try await $0.match(launch) }
+        }
+        // The key is rotated: what comes now is stored under the new one.
+        for minute in Int64(3)..<5 {
+            let launch = check(present, former, minute: minute)
+            _ = try await test.run { try await $0.match(launch) }
+        }
+        let click = try click(at: noon.advanced(byMilliseconds: 300_000), fingerprint: present)
+        let launch = check(present, former, minute: 6)
+        let view = try await test.run { session in
+            _ = try await session.record(click)
+            return try await session.view(for: launch)
+        }
+        let evidence = try #require(view.evidence)
+        #expect(evidence.candidates.count == 1)
+        #expect(abs(evidence.organic - 5) < 0.05)
+    }
 }
 
 @Suite("The migration to keys for addresses")

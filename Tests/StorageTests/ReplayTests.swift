@@ -208,15 +208,20 @@ struct ReplayTests {
     @Test(
         "a newer click from elsewhere keeps nobody from his earlier answer, one from his address does",
         arguments: Backend.available,
-        [(near: 7, isRepeated: true), (near: 1, isRepeated: false), (near: nil, isRepeated: false)]
-            as [(near: UInt64?, isRepeated: Bool)]
+        [
+            (exact: 107, near: 7, isRepeated: true), (exact: 101, near: 1, isRepeated: true),
+            (exact: 100, near: 1, isRepeated: false), (exact: nil, near: 0, isRepeated: true),
+        ] as [(exact: UInt64?, near: UInt64, isRepeated: Bool)]
     )
-    func tellsStrangersClicks(backend: Backend, example: (near: UInt64?, isRepeated: Bool)) async throws {
+    func tellsStrangersClicks(
+        backend: Backend,
+        example: (exact: UInt64?, near: UInt64, isRepeated: Bool)
+    ) async throws {
         let (test, claim) = try await matched(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 1000)
         let outcome = try await test.run { session in
             var click = try NewClick.sample(at: later)
-            click.evidence.address = example.near.map { AddressHashes(exact: $0 + 100, near: $0) }
+            click.evidence.address = example.exact.map { AddressHashes(exact: $0, near: example.near) }
             _ = try await session.record(click)
             var check = Check.sample(at: later, grace: 60_000)
             check.details = Deferred(

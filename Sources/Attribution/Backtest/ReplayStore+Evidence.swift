@@ -30,13 +30,16 @@ extension ReplayStore {
     }
 
     /// Whether a live click with one of the launch's fingerprints came after a moment that may be the launch's own: one
-    /// from elsewhere is a stranger's.
+    /// that does not come from the launch's own address is a stranger's, where the launch has one that tells anything.
+    ///
+    /// In a crowd, clicks of equal phones come within seconds, and nobody's address changes so soon but rarely.
     mutating func hasClick(of launch: RecordedLaunch, after moment: Timestamp) -> Bool {
         drop(endedBefore: launch.at)
         return launch.fingerprints.contains { key in
             look(key, at: launch.at).open.contains { row in
-                guard let click = self[row.click]?.click else { return false }
-                return click.at > moment && AddressHashes.agreement(click.address, launch.address) != .differs
+                guard let click = self[row.click]?.click, click.at > moment else { return false }
+                return launch.address == nil
+                    || AddressHashes.agreement(click.address, launch.address) == .exact
             }
         }
     }
@@ -47,6 +50,8 @@ extension ReplayStore {
         /// Live clicks, newest first.
         var open: [Row] = []
         var background: [BackgroundCount] = []
+        /// See ``ReplaySummary/places``.
+        var places: [UInt64: [Int]] = [:]
         /// Whether there is a click that nobody has consumed, live or not.
         var hasUnclaimed = false
         var needsSummary = false
@@ -70,6 +75,7 @@ extension ReplayStore {
             look.hasUnclaimed = true
             if let summary, index < summary.end {
                 look.background = summary.counts
+                look.places = summary.places
                 look.needsSummary = look.needsSummary || summary.isOld(at: now)
                 if look.open.count >= Self.listed / 2 { break }
                 look.needsSummary = true
@@ -77,6 +83,7 @@ extension ReplayStore {
             guard stored.end >= now else { continue }
             guard look.open.count < (look.needsSummary ? Self.listed : 2 * Self.listed) else {
                 look.background = summary?.counts ?? []
+                look.places = summary?.places ?? [:]
                 look.needsSummary = true
                 break
             }
@@ -89,7 +96,7 @@ extension ReplayStore {
     private func summary(_ rows: TimeOrdered<Row>, at now: Timestamp) -> ReplaySummary? {
         var skipped = 0
         var end: Int?
-        var clicks: [(click: RecordedClick, fingerprint: RecordedFingerprint)] = []
+        var members: [ReplaySummary.Member] = []
         for index in stride(from: rows.endIndex - 1, through: rows.firstIndex, by: -1) {
             guard let row = rows[index], let stored = self[row.click], stored.isOpen, stored.end >= now else {
                 continue
@@ -99,13 +106,13 @@ extension ReplayStore {
                 continue
             }
             if end == nil { end = index + 1 }
-            clicks.append((stored.click, row.fingerprint))
+            members.append(.init(number: row.click, click: stored.click, fingerprint: row.fingerprint))
         }
-        return end.map { ReplaySummary(of: clicks, end: $0, at: now) }
+        return end.map { ReplaySummary(of: members, end: $0, at: now) }
     }
 
     /// Those that came from near the launch's address, and how many others did.
-    private func addAgreeing(
+    private mutating func addAgreeing(
         _ address: AddressHashes,
         _ looks: [Look],
         _ told: inout Set<Int>,
@@ -122,43 +129,70 @@ extension ReplayStore {
         }
     }
 
-    /// Clicks that are looked at around an address, the newest ones: at one with more, agreement tells little.
+    /// Clicks that are looked at around an address, the newest ones.
     private static let mostAround = 256
-    private static let day: Int64 = 86_400_000
+    /// Crowded addresses whose counts are kept.
+    private static let mostCrowds = 1000
 
-    private func around(_ address: AddressHashes, _ look: Look, at now: Timestamp)
+    private mutating func around(_ address: AddressHashes, _ look: Look, at now: Timestamp)
         -> (candidates: [(Int, Candidate)], exact: Double, near: Double)
     {
-        let told = Set(look.open.map(\.click))
-        var (exact, near, claimed, oldest) = (0, 0, 0, now)
-        var found: [(row: Row, stored: Stored)] = []
+        var told = Set(look.open.map(\.click))
+        var (exact, near) = (0, 0)
+        var found: [(number: Int, isExact: Bool)] = []
         for number in clicks(near: address).suffix(Self.mostAround).reversed() {
             guard let stored = self[number], stored.end >= now else { continue }
+            let isExact = stored.click.address?.exact == address.exact
             near += 1
-            if stored.click.address?.exact == address.exact { exact += 1 }
-            oldest = stored.click.at
-            guard !told.contains(number),
-                let fingerprint = stored.click.fingerprints.first(where: { $0.key == look.key })
-            else { continue }
-            found.append((Row(click: number, fingerprint: fingerprint), stored))
+            if isExact { exact += 1 }
+            if has(stored, look.key), told.insert(number).inserted { found.append((number, isExact)) }
         }
-        var candidates: [(Int, Candidate)] = []
-        for (row, stored) in found.prefix(Self.listed) {
-            if stored.isOpen {
-                candidates.append((row.click, candidate(row, stored, address)))
-            } else if let claimedAt = stored.claimedAt, stored.click.address?.exact == address.exact {
-                claimed += 1
-                var candidate = candidate(row, stored, address)
-                candidate.claimedAt = claimedAt
-                candidates.append((row.click, candidate))
-            }
+        // Of one that was claimed since the summary was made is not known whether it agrees exactly.
+        for number in look.places[address.near] ?? [] where told.insert(number).inserted {
+            found.append((number, false))
         }
-        let covered = min(max(now.milliseconds(since: oldest), 1000), Self.day)
-        let scale = near < Self.mostAround ? 1 : Double(Self.day) / Double(covered)
+        let candidates = candidates(found, look.key, address, at: now)
+        let claimed = candidates.count { $0.1.claimedAt != nil }
+        let counted = near < Self.mostAround ? nil : crowd(at: address, at: now)
         return (
-            candidates, min(Double(max(0, exact - claimed)) * scale, AddressCrowd.enough),
-            min(Double(max(0, near - claimed)) * scale, AddressCrowd.enough)
+            candidates,
+            min(max(Double(max(0, exact - claimed)), counted?.exact ?? 0), AddressCrowd.enough),
+            min(max(Double(max(0, near - claimed)), counted?.near ?? 0), AddressCrowd.enough)
         )
+    }
+
+    /// A click that another launch has consumed tells of its visitor alone that he has launched.
+    private func candidates(
+        _ found: [(number: Int, isExact: Bool)],
+        _ key: UInt64,
+        _ address: AddressHashes,
+        at now: Timestamp
+    ) -> [(Int, Candidate)] {
+        found.prefix(Self.listed).compactMap { number, isExact in
+            guard let stored = self[number], stored.end >= now,
+                let fingerprint = stored.click.fingerprints.first(where: { $0.key == key })
+            else { return nil }
+            var candidate = candidate(Row(click: number, fingerprint: fingerprint), stored, address)
+            if !stored.isOpen {
+                guard isExact, let claimedAt = stored.claimedAt else { return nil }
+                candidate.claimedAt = claimedAt
+            }
+            return (number, candidate)
+        }
+    }
+
+    private func has(_ stored: Stored, _ key: UInt64) -> Bool {
+        stored.click.fingerprints.contains { $0.key == key }
+    }
+
+    /// How many clicks came from a crowded address: counted anew every now and then and not for each launch.
+    private mutating func crowd(at address: AddressHashes, at now: Timestamp) -> ReplayCrowd {
+        if let known = crowds[address], !known.isOld(at: now) { return known }
+        let newest = clicks(near: address).suffix(Int(AddressCrowd.enough)).compactMap { self[$0]?.click }
+        let crowd = ReplayCrowd(of: newest, at: address, at: now)
+        if crowds.count >= Self.mostCrowds { crowds = [:] }
+        crowds[address] = crowd
+        return crowd
     }
 
     private func candidate(_ row: Row, _ stored: Stored, _ address: AddressHashes?) -> Candidate {

@@ -4,11 +4,21 @@ struct ReplaySummary: Sendable {
     let end: Int
     let madeAt: Timestamp
     let counts: [BackgroundCount]
+    /// The same clicks by the network around their address, the newest first: a launch is told one by one of those from
+    /// near its own, however many clicks of other fingerprints came from there.
+    let places: [UInt64: [Int]]
 
     /// How old it may be, in milliseconds.
     static let longest: Int64 = 120_000
     /// Destinations that are told apart at most.
     private static let mostDestinations = 64
+
+    /// A click under the fingerprint.
+    struct Member {
+        let number: Int
+        let click: RecordedClick
+        let fingerprint: RecordedFingerprint
+    }
 
     private struct Cell: Hashable {
         let destination: CreditedDestination?
@@ -22,17 +32,19 @@ struct ReplaySummary: Sendable {
     }
 
     /// - Parameters:
-    ///   - clicks: the clicks to count with their weights, the newest first.
+    ///   - members: the clicks to count with their weights, the newest first.
     ///   - end: the index behind the last of them.
     ///   - now: the present, by which their ages are told.
     init(
-        of clicks: [(click: RecordedClick, fingerprint: RecordedFingerprint)],
+        of members: [Member],
         end: Int,
         at now: Timestamp
     ) {
-        let told = Self.told(clicks)
+        let told = Self.told(members)
         var cells: [Cell: Sum] = [:]
-        for (click, fingerprint) in clicks {
+        var places: [UInt64: [Int]] = [:]
+        for member in members {
+            let (click, fingerprint) = (member.click, member.fingerprint)
             let age = Double(now.milliseconds(since: click.at)) / 1000
             let cell = Cell(
                 destination: told.contains(click.destination) ? click.destination : nil,
@@ -40,11 +52,17 @@ struct ReplaySummary: Sendable {
             )
             var sum = cells[cell] ?? Sum(lane: Lane(platform: click.platform, form: fingerprint.form))
             sum.weight += fingerprint.weight
-            if click.address != nil { sum.withAddress += fingerprint.weight }
+            if let address = click.address {
+                sum.withAddress += fingerprint.weight
+                if places[address.near, default: []].count < CandidateEvidence.listed {
+                    places[address.near, default: []].append(member.number)
+                }
+            }
             cells[cell] = sum
         }
         self.end = end
         madeAt = now
+        self.places = places
         counts = cells.map { cell, sum in
             BackgroundCount(
                 destination: cell.destination,
@@ -60,11 +78,9 @@ struct ReplaySummary: Sendable {
     func isOld(at now: Timestamp) -> Bool { abs(now.milliseconds(since: madeAt)) > Self.longest }
 
     /// The destinations that are told apart: the largest.
-    private static func told(
-        _ clicks: [(click: RecordedClick, fingerprint: RecordedFingerprint)]
-    ) -> Set<CreditedDestination> {
+    private static func told(_ members: [Member]) -> Set<CreditedDestination> {
         var weights: [CreditedDestination: Double] = [:]
-        for (click, fingerprint) in clicks { weights[click.destination, default: 0] += fingerprint.weight }
+        for member in members { weights[member.click.destination, default: 0] += member.fingerprint.weight }
         guard weights.count > mostDestinations else { return Set(weights.keys) }
         let largest = weights.sorted { ($0.value, $0.key.url) > ($1.value, $1.key.url) }
         return Set(largest.prefix(mostDestinations).map(\.key))

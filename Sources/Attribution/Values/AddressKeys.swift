@@ -43,6 +43,9 @@ public struct AddressKeys: Sendable {
     /// In ascending order; the first says which day's key is the oldest there is.
     public let links: [Link]
     private let ready: [AddressKey]
+    /// Whether all that came before the first day was hashed under its key, as where tests set a clock back to before the
+    /// keys were made; else there were keys before it, and they were destroyed.
+    public var reachesBack = false
 
     /// No clock is believed to be further ahead than so many days.
     private static let longest: Int64 = 40_000
@@ -108,11 +111,11 @@ public struct AddressKeys: Sendable {
         let present = key(at: moment)
         guard let hashes = present.addressHashes(of: address) else { return nil }
         let searched = min(Int64(Self.searchedDays), present.day - firstDay)
-        return LaunchAddress(
-            hashes,
-            searchedDays: Int(searched),
-            since: Timestamp(milliseconds: (present.day - searched) * Self.period)
-        ) { daysLater in
+        let since = Timestamp(milliseconds: (present.day - searched) * Self.period)
+        // By a clock that was set back it is a day before the first one, and what came before that has its key too.
+        let isSinceEver = moment < since || (reachesBack && present.day - searched == firstDay)
+        return LaunchAddress(hashes, searchedDays: Int(searched), since: isSinceEver ? nil : since) {
+            daysLater in
             let key = key(on: present.day + Int64(daysLater))
             return key.day == present.day + Int64(daysLater) ? key.addressHashes(of: address) : nil
         }
@@ -127,7 +130,7 @@ public struct AddressKeys: Sendable {
 
     /// The same keys up to a day, and from then on others, which whoever has stolen these does not have.
     public func renewed(from link: Link, readyUntil moment: Timestamp) -> AddressKeys {
-        AddressKeys(links.filter { $0.day < link.day } + [link], readyUntil: moment) ?? self
+        remade(of: links.filter { $0.day < link.day } + [link], readyUntil: moment)
     }
 
     /// Whether the keys of a moment's day and the next are at hand.
@@ -137,7 +140,14 @@ public struct AddressKeys: Sendable {
 
     /// The same keys, made ready for a later day.
     public func prepared(until moment: Timestamp) -> AddressKeys {
-        AddressKeys(links, readyUntil: moment) ?? self
+        remade(of: links, readyUntil: moment)
+    }
+
+    /// Keys with the same first day.
+    private func remade(of links: [Link], readyUntil moment: Timestamp) -> AddressKeys {
+        guard var keys = AddressKeys(links, readyUntil: moment) else { return self }
+        keys.reachesBack = reachesBack
+        return keys
     }
 
     private func link(on day: Int64) -> Link {

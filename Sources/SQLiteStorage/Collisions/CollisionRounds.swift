@@ -47,7 +47,7 @@ struct CollisionRounds {
         census = try opening.translated { () throws(SQLiteError) in
             CollisionCensus(of: try places(on: connection))
         }
-        while try !work(connection) {}
+        try runRoundIfDue(on: connection)
     }
 
     /// As above, unless none is due.

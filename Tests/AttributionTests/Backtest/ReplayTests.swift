@@ -144,6 +144,49 @@ struct ReplayTests {
         #expect(script.played().score.replays == 1)
     }
 
+    @Test("gives a caller his answer again when somebody elsewhere has clicked since")
+    func strangerClicked() {
+        let (here, nextDoor) = (AddressHashes(exact: 11, near: 1), AddressHashes(exact: 12, near: 1))
+        let elsewhere = AddressHashes(exact: 21, near: 2)
+        var script = Script()
+        script.click(1, at: 0, address: here)
+        script.launch(at: 1000, caller: 7, address: here)
+        script.click(2, at: 2000, address: elsewhere)
+        script.click(4, at: 2500, address: nextDoor)
+        script.click(5, at: 2600)
+        script.launch(at: 3000, caller: 7, address: here)
+        #expect(script.played().score.replays == 1)
+        script.click(3, at: 4000, address: here)
+        script.launch(at: 5000, caller: 7, address: here)
+        #expect(script.played().score.replays == 1)
+    }
+
+    @Test("weighs clicks from a launch's address one by one, however many others came from near it since")
+    func crowd() {
+        let (here, nextDoor) = (AddressHashes(exact: 11, near: 1), AddressHashes(exact: 12, near: 1))
+        var script = Script()
+        // Launches without a click make the model know the traffic: before that, the newest click is taken.
+        for minute in 0..<90 as Range<UInt64> {
+            let home = AddressHashes(exact: minute + 1000, near: minute + 1000)
+            script.launch(at: Int64(minute) * 60_000, keys: [minute + 100], address: home)
+        }
+        let start = 2 * hour
+        for number in 0..<500 as Range<Int64> {
+            let isOwn = number < 200
+            // Older than the newest ones, which are told one by one wherever they came from.
+            let isHere = number < 60 && number % 15 == 5
+            script.click(
+                UInt64(number),
+                at: start + number * 1000,
+                key: isOwn ? 1 : 2,
+                link: isHere ? 77 : UInt64(number) + 100,
+                address: isHere ? here : isOwn ? AddressHashes(exact: 21, near: 2) : nextDoor
+            )
+        }
+        script.launch(at: start + 500_000, address: here)
+        #expect(script.links().last == 77)
+    }
+
     @Test("leaves alone what a launch consumed that is not played")
     func consumedBefore() {
         var script = Script()

@@ -119,6 +119,28 @@ struct AddressKeysTests {
         #expect(launch.since == Timestamp(milliseconds: (day - Int64(count) + 1) * Self.day))
     }
 
+    @Test(
+        "find all that came before a clock was set back, and all of a clock that began before the first day"
+    )
+    func before() throws {
+        var keys = try keys(from: 100)
+        func since(_ day: Int64) throws -> Timestamp? {
+            try #require(keys.address(address, at: noon(day))).since
+        }
+        let (first, later) = (
+            Timestamp(milliseconds: 100 * Self.day), Timestamp(milliseconds: 107 * Self.day)
+        )
+        #expect(try since(99) == nil && since(100) == first && since(110) == later)
+        keys.reachesBack = true
+        #expect(try since(99) == nil && since(100) == nil && since(103) == nil && since(110) == later)
+        #expect(keys.prepared(until: noon(140)).reachesBack)
+        #expect(keys.renewed(from: try link(103, 2), readyUntil: noon(101)).reachesBack)
+        #expect(
+            !keys.advanced(to: 104, readyUntil: noon(104)).reachesBack,
+            "there were keys before the first one"
+        )
+    }
+
     @Test("know the key that a visitor's last click was recorded under, in the first minutes of a day alone")
     func visitors() throws {
         let keys = try keys(from: 100)

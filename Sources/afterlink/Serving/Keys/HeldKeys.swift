@@ -32,6 +32,7 @@ struct HeldKeys {
         guard case .own(let missing) = standing else { throw Self.foreign(configuration) }
         self.missing = missing
         addresses = try addressFile.open(at: now)
+        addresses.reachesBack = configuration.usesTestClock
     }
 
     var keyring: Keyring { Keyring(server: server, addresses: addresses) }

@@ -65,7 +65,10 @@ struct KeyWork {
                     advice: "Put it back, as a further line below a new one."
                 )
             }
-            keys.addresses = try keys.addressFile.open(at: surroundings.clock.now())
+            var addresses = try keys.addressFile.open(at: surroundings.clock.now())
+            addresses.reachesBack =
+                keys.addresses.reachesBack && addresses.firstDay == keys.addresses.firstDay
+            keys.addresses = addresses
             keys.list = list
             marks = present
         }
