@@ -11,6 +11,12 @@ let house: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// Those of targets that compute, which are optimised in debug builds too.
+///
+/// Else the tests that play weeks of simulated traffic would take longer than all others together. What traps in a debug
+/// build traps here as well, but for `assert`.
+let computing: [SwiftSetting] = house + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 let package = Package(
     name: "afterlink",
     products: [
@@ -47,7 +53,7 @@ let package = Package(
             name: "Attribution",
             dependencies: ["CMath", "Crypto"],
             exclude: ["Data"],
-            swiftSettings: house,
+            swiftSettings: computing,
             plugins: ["EmbedPlugin"]
         ),
         .target(name: "HTTPServer", dependencies: ["CLinux", "COpenSSL"], swiftSettings: house),
@@ -113,7 +119,7 @@ let package = Package(
             name: "Simulation",
             dependencies: ["Attribution", "Crypto"],
             path: "Tests/Simulation",
-            swiftSettings: house
+            swiftSettings: computing
         ),
         .executableTarget(
             name: "Simulate",
