@@ -37,18 +37,24 @@ final class EchoHandler: RequestHandler {
         case .get, .head: Response(.ok, text: "OK")
         case .post, .put: Response(.ok, contentType: .octets, body: request.body)
         case .options: options(Self.rootMethods)
-        case .delete, .patch:
-            Response(
-                .methodNotAllowed,
-                fields: [FieldLine(name: "Allow", value: Self.rootMethods)],
-                text: "Only \(Self.rootMethods) are allowed here.\n"
-            )
+        case .delete, .patch, .trace, .query:
+            notAllowed(Self.rootMethods)
         }
     }
 
     private func echo(_ request: Request, _ body: (Request) -> [UInt8]) -> Response {
         guard request.method != .options else { return options(Self.echoMethods) }
+        // What a browser keeps from scripts would come back as text.
+        guard request.method != .trace else { return notAllowed(Self.echoMethods) }
         return Response(.ok, contentType: .plainText, body: body(request))
+    }
+
+    private func notAllowed(_ methods: String) -> Response {
+        Response(
+            .methodNotAllowed,
+            fields: [FieldLine(name: "Allow", value: methods)],
+            text: "Only \(methods) are allowed here.\n"
+        )
     }
 
     private func options(_ methods: String) -> Response {

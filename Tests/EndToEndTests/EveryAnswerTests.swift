@@ -80,14 +80,19 @@ struct EveryAnswerTests {
         }
     }
 
-    @Test("on no path is a method taken that nobody knows, nor TRACE or CONNECT")
+    @Test("on no path is a method taken that nobody knows; TRACE and QUERY are told what is taken instead")
     func unknownMethods() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
         defer { server.kill() }
         for path in Self.paths.map(\.path) + ["/", "/nothing", "/v1", "*"] {
-            for method in ["TRACE", "BREW", "get", "PROPFIND"] {
+            for method in ["BREW", "get", "PROPFIND"] {
                 #expect(try ask(method, path, server, installation).status == 501, "\(method) \(path)")
+            }
+            guard path != "*" else { continue }
+            for method in ["TRACE", "QUERY"] {
+                let answer = try ask(method, path, server, installation)
+                #expect(answer.status == 405 && answer.field("allow")?.isEmpty == false, "\(method) \(path)")
             }
         }
         #expect(try ask("CONNECT", "127.0.0.1:80", server, installation).status == 501)

@@ -101,7 +101,7 @@ struct RequestLineTests {
 
     @Test(
         "with a method that is not implemented is answered 501, once the head is known to be sound",
-        arguments: ["TRACE /", "BREW /pot", "get /", "CONNECT a.example:443", "M-SEARCH *", "GETX /", "GE /"]
+        arguments: ["trace /", "BREW /pot", "get /", "CONNECT a.example:443", "M-SEARCH *", "GETX /", "GE /"]
     )
     func refusesMethod(line: String) {
         let head = "\(line) HTTP/1.1\r\nHost: a\r\n\r"

@@ -44,6 +44,29 @@ struct ClickOfLinkTests {
         #expect(listing.text.contains(#""clicks":1,"robots":0,"matches":1"#))
     }
 
+    @Test(
+        "comes from the page before the link's own, which sends its own address along",
+        arguments: [
+            ("https://go.shop.example/a?x=1", "", SourceToken.direct, nil as String?),
+            ("https://GO.shop.example:8443/", "", .direct, nil),
+            ("https://asked.example/a", "", .direct, nil),
+            (
+                "https://go.shop.example/a", #","referer":"https://l.instagram.com/""#, .instagram,
+                "l.instagram.com"
+            ),
+            ("https://t.co/x", "", .twitter, "t.co"),
+            ("https://blog.example/", "", .unknown, "blog.example"),
+        ]
+    )
+    func referer(sent: String, more: String, token: SourceToken, raw: String?) async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let fields = ["Referer": sent, "Host": "asked.example"]
+        #expect(await service.click(Self.body("a", more), fields: fields).status == 201)
+        let facts = try #require(service.watch.click?.facts)
+        #expect(facts.source == token && facts.rawSource == raw)
+    }
+
     @Test("says itself what it says: campaign, journey, window, metadata member by member")
     func bodyWins() async throws {
         let service = try await TestService(LinkScenario.shop)
@@ -65,6 +88,16 @@ struct ClickOfLinkTests {
         ] {
             #expect(match.text.contains(text), "\(text) in \(match.text)")
         }
+    }
+
+    @Test("says alone what it says where link and click together would say more than a client takes")
+    func longMetadata() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let long = String(repeating: "x", count: 8000)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x","metadata":{"a":"\#(long)"}}"#)
+        await service.click(Self.body("a", #","metadata":{"b":"\#(String(repeating: "y", count: 500))"}"#))
+        let match = await service.check(hex)
+        #expect(match.text.contains(#""metadata":{"b":"yyy"#) && !match.text.contains("xxx"))
     }
 
     @Test("gets a journey of its own where the link has none")

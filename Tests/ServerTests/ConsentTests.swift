@@ -32,6 +32,9 @@ struct ConsentTests {
         #expect(await service.check(hex).text.contains("no_match"))
         #expect(try await service.totals()[.clicks] == 1)
         let id = try #require(answer.member("click_id"))
+        // Whoever hands the identifier on, the visitor did not want to be recognised.
+        let launch = await service.resolve(#"{"click_id":"\#(id)"}"#)
+        #expect(launch.text.contains("no_match"), "\(launch.text)")
         let told = await service.send(
             .get,
             "/admin/api/checks/\(id)/explain",
@@ -41,6 +44,26 @@ struct ConsentTests {
         #expect(told.text.contains("did not want to be tracked"))
     }
 
+    @Test("has another click, with a token of its own, once he agrees, though the page repeats its key")
+    func changedMind() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        func post(_ consent: Bool) async -> Answer {
+            let body =
+                #"{"link":"a","fingerprint":"\#(hex)","idempotency_key":"visit","consent":\#(consent)}"#
+            return await service.click(body)
+        }
+        let refused = await post(false)
+        #expect(refused.status == 201 && refused.member("token") == nil)
+        let agreed = await post(true)
+        #expect(agreed.status == 201 && agreed.member("token") != nil)
+        for (consent, first) in [(false, refused), (true, agreed)] {
+            let again = await post(consent)
+            #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
+            #expect(again.member("token") == first.member("token"))
+        }
+    }
+
     @Test("needs to tell nothing of his device; and a customer's own server speaks for him by the body alone")
     func bodies() async throws {
         let service = try await TestService(LinkScenario.shop)
@@ -48,6 +71,10 @@ struct ConsentTests {
         #expect(await service.click(#"{"link":"a","consent":false}"#).status == 201)
         #expect(await service.click(#"{"link":"a","consent":true}"#).status == 400)
         #expect(await service.click(#"{"link":"a","consent":"no"}"#).status == 400)
+        for answer in [#""false""#, "0", "{}"] {
+            let click = await service.click(#"{"link":"a","fingerprint":"\#(hex)","consent":\#(answer)}"#)
+            #expect(click.status == 400 && click.member("field") == "consent", "\(answer)")
+        }
         let gpc = service.bearer(.server).merging(["Sec-GPC": "1"]) { $1 }
         let server = await service.click(#"{"link":"a","fingerprint":"\#(hex)"}"#, fields: gpc)
         #expect(server.member("token") != nil)

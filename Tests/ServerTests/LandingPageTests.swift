@@ -80,7 +80,8 @@ struct LandingPageTests {
     @Test("shows a code on a computer, and both on what may be an iPad")
     func computers() async throws {
         let service = try await service()
-        let windows = await service.open("summer25", Visitors.windows, query: "a=b%20c").page
+        // A token is that of another visit: it goes into no address that is handed on.
+        let windows = await service.open("summer25", Visitors.windows, query: "a=b%20c&al=x").page
         #expect(windows.tag(id: "code")?.attributes["src"] == "/summer25?al_go=code&a=b%20c")
         #expect(windows.body["data-code"] == "/summer25?al_go=code&a=b%20c&al=")
         #expect(
@@ -128,6 +129,19 @@ struct LandingPageTests {
         #expect(await !service.open("summer25").text.contains("open this page in your browser"))
     }
 
+    @Test(
+        "writes on the operator's colour in what is read better there",
+        arguments: [
+            ("#1a7f37", "#ffffff"), ("#767676", "#ffffff"), ("#e60023", "#ffffff"), ("#000000", "#ffffff"),
+            ("#0a84ff", "#16181d"), ("#808080", "#16181d"), ("#ffcc00", "#16181d"), ("#ffffff", "#16181d"),
+        ]
+    )
+    func contrast(color: String, ink: String) async throws {
+        let service = try await service { $0.color = color }
+        let style = await service.open("summer25").page.rawTexts.first ?? ""
+        #expect(style.contains("--accent:\(color);--on:\(ink)"), "\(style.suffix(80))")
+    }
+
     @Test("gives previews what they show, and nothing that could click")
     func preview() async throws {
         let service = try await service()
@@ -147,6 +161,11 @@ struct LandingPageTests {
         #expect(page.body.isEmpty)
         #expect(answer.field("Content-Security-Policy")?.contains("script-src") == false)
         #expect(try await service.counted(.robots) == 0)
+        await service.open("summer25")
+        let outcomes = service.logLines().compactMap { line in
+            ["preview", "page"].first { line.contains("\"outcome\":\"\($0)\"") }
+        }
+        #expect(outcomes == ["preview", "page"])
     }
 
     @Test("without a preview of its own shows the app's name, never the title that is for operators")
@@ -204,6 +223,16 @@ struct LandingPageTests {
         )
     }
 
+    @Test("repeats of a long query the first two thousand bytes, cut between two parameters")
+    func longQuery() async throws {
+        let service = try await service()
+        let query = (0..<400).map { "p\($0)=1234567" }.joined(separator: "&")
+        let page = await service.open("summer25", query: query).page
+        let address = try #require(page.tag(id: "store")?.attributes["href"])
+        let kept = address.split(separator: "?al_go=store&")[1]
+        #expect((2000...2048).contains(kept.utf8.count) && query.hasPrefix("\(kept)&"))
+    }
+
     @Test("is found by slugs of several parts, escaped ones, and on its own host alone")
     func slugs() async throws {
         let service = try await service(#"{"slug":"go/summer-25","destination":"myapp://x"}"#)
@@ -229,6 +258,9 @@ struct LandingPageTests {
         let service = try await service(#"{"slug":"a","destination":"myapp://x"}"#) { $0.hosts = [] }
         let page = await service.open("a", Visitors.windows, fields: ["Host": "127.0.0.1:8080"]).page
         #expect(page.meta("og:url") == "http://127.0.0.1:8080/a")
+        // The way out of an app's browser is one to https alone.
+        let inApp = await service.open("a", Visitors.tikTok, fields: ["Host": "127.0.0.1:8080"]).page
+        #expect(inApp.tag(id: "browser") == nil && inApp.text.contains("open this page in your browser"))
     }
 
     @Test(

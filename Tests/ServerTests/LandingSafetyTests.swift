@@ -162,6 +162,8 @@ struct LandingTemplateTests {
         #expect(answer.text.hasPrefix("<title>&lt;T&gt;</title><b>Shop</b>\n"))
         #expect(answer.text.contains("window.afterlink"))
         #expect(await service.open("b").text.contains("This link leads nowhere"))
+        let preview = await service.open("a", Visitors.preview).text
+        #expect(!preview.contains("window.afterlink"), "wherever the page has the place for the script")
     }
 
     @Test(

@@ -1,6 +1,8 @@
 import Attribution
+import Dispatch
 import HTTPServer
 import Server
+import Support
 import Testing
 
 @Suite("A store button without a script")
@@ -121,6 +123,33 @@ struct LeaveForStoreTests {
         #expect(await service.open("summer25", query: "al_go=store").status == 302)
         service.clock.advance(seconds: 60)
         #expect(await service.open("summer25", query: "al_go=store").status == 410)
+    }
+
+    @Test("of a link whose last click is being stored says so, too, to all but one", .blocking)
+    func usedUpMeanwhile() async throws {
+        let service = try await service(#","maximum_clicks":1"#)
+        let release = service.holdWriter()
+        let statuses = await withTaskGroup(of: Int.self) { group in
+            for visitor in ["A", "B", "C"] {
+                group.addTask {
+                    await service.open("summer25", "\(Visitors.iPhone) \(visitor)", query: "al_go=store")
+                        .status
+                }
+            }
+            // Answered by the same loop: by now the others wait for the disk.
+            for _ in 0..<10 { await service.open("summer25") }
+            release.signal()
+            return await group.reduce(into: [Int]()) { $0.append($1) }
+        }
+        #expect(statuses.sorted() == [302, 410, 410])
+    }
+
+    @Test("tells the store the link's own parameters before those of the tap")
+    func utm() async throws {
+        let service = try await service(#","pass_parameters":["utm_source","utm_medium","a"]"#)
+        let query = "al_go=store&utm_source=x&utm_medium=y&a=z"
+        let referrer = try referrer(await service.open("summer25", Visitors.android, query: query))
+        #expect(referrer.hasSuffix("&utm_source=mail&utm_medium=y"))
     }
 
     @Test("leads a visitor who does not want to be tracked to the store without a token, and is counted")

@@ -103,9 +103,37 @@ struct HandOverCodeTests {
         for text in ["x", String(repeating: "A", count: 44), "%22%3E"] {
             #expect(await service.open("a", query: "al_go=code&al=\(text)").status == 404)
         }
-        // A query that is too long for a code is left out.
-        let long = "q=" + String(repeating: "a", count: 2000)
-        #expect(await service.open("a", query: "al_go=code&\(long)").status == 200)
+    }
+
+    @Test("leaves out what the link was opened with where that makes it too long for a code")
+    func long() async throws {
+        let label = String(repeating: "a", count: 60)
+        let host = "\(label).\(label).\(label).shop.example"
+        var settings = LinkScenario.shop
+        settings.links.hosts = [host].compactMap { LinkHost($0) }
+        let service = try await TestService(settings)
+        let slug = String(repeating: "s", count: 128)
+        _ = try await service.makeLink(#"{"slug":"\#(slug)","destination":"myapp://x"}"#)
+        let query = "al_go=code&q=" + String(repeating: "a", count: 2040)
+        let answer = await service.open(slug, query: query, fields: ["Host": host])
+        #expect(answer.status == 200)
+        #expect(answer.text == (try QRPicture(of: "https://\(host)/\(slug)").svg()))
+    }
+
+    @Test("may be asked for so often by one address")
+    func rateLimit() async throws {
+        var limits = RateLimits()
+        limits[.pictures] = RateLimit(perSecond: 1, burst: 1).map {
+            RateLimits.Rule($0, countsLoopback: true)
+        }
+        let service = try await TestService(LinkScenario.shop, rateLimits: limits)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let (moment, host) = (MonotonicTime.now(), ["Host": "go.shop.example"])
+        var statuses: [Int] = []
+        for query in ["al_go=code", "al_go=code", ""] {
+            statuses.append(await service.send(.get, "/a", query: query, fields: host, at: moment).status)
+        }
+        #expect(statuses == [200, 429, 200], "the page itself is no picture")
     }
 }
 

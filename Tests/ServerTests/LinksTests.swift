@@ -99,6 +99,18 @@ struct LinksTests {
         #expect(await service.admin(.get, "/links").text == #"{"links":[],"next":null}"#)
     }
 
+    @Test("are 404 of an app that there is not, whether they are made or asked for")
+    func unknownApp() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let app = "app_00000000000000000000000000"
+        let made = await service.admin(.post, "/links", #"{"destination":"myapp://x","app":"\#(app)"}"#)
+        #expect(made.status == 404 && made.member("field") == "app")
+        for path in ["/admin/api/links", "/admin/api/checks"] {
+            let answer = await service.send(.get, path, query: "app=\(app)", fields: service.bearer(.admin))
+            #expect(answer.status == 404 && answer.member("field") == "app", "\(path)")
+        }
+    }
+
     @Test("are told everything that is wrong at once")
     func tellsAll() async throws {
         let service = try await TestService(LinkScenario.shop)
@@ -234,6 +246,43 @@ struct LinksTests {
         #expect(await service.admin(.get, "/links/\(fresh)").status == 404)
     }
 
+    @Test("are changed by all who change them at once, each in what he names")
+    func changedAtOnce() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        let id = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let fields = ["title", "utm_source", "referral_code"]
+        let statuses = await withTaskGroup(of: Int.self) { group in
+            for field in fields {
+                group.addTask { await service.admin(.patch, "/links/\(id)", #"{"\#(field)":"x"}"#).status }
+            }
+            return await group.reduce(into: [Int]()) { $0.append($1) }
+        }
+        #expect(statuses == [200, 200, 200])
+        let link = await service.admin(.get, "/links/\(id)")
+        for field in fields { #expect(link.member(field) == "x") }
+    }
+
+    @Test("that come archived may have expired long ago, all others may not")
+    func expiredDraft() throws {
+        let app = App(id: AppID(high: 1, low: 1), settings: LinkScenario.shop, createdAt: TestClock.start)
+        var fields = LinkFields()
+        fields.set(.destination, "myapp://x")
+        fields.set(.expiresAt, TestClock.start.advanced(byMilliseconds: -1).iso8601)
+        func make(isArchived: Bool) throws(FieldProblems) {
+            _ = try LinkDraft.link(
+                "a",
+                fields,
+                of: app,
+                in: Directory(apps: [app], keys: []),
+                at: TestClock.start,
+                random: .system,
+                isArchived: isArchived
+            )
+        }
+        #expect(throws: Never.self) { try make(isArchived: true) }
+        #expect(throws: FieldProblems.self) { try make(isArchived: false) }
+    }
+
     @Test("are listed by words, tags, campaign, app and archive, page by page")
     func lists() async throws {
         let service = try await TestService(LinkScenario.shop)
@@ -299,5 +348,8 @@ struct LinksTests {
         #expect(
             await service.send(.get, "/resolve/S%201", fields: other.bearer).text == #"{"keyName":"S 1"}"#
         )
+        // The address that was asked is that of no link host, and so the other app's, but for the key.
+        let own = service.bearer(.app)
+        #expect(await service.send(.get, "/resolve/S%201", fields: own).member("title") == "Old")
     }
 }

@@ -42,7 +42,7 @@ struct ShowStatisticsTests {
             ("campaign=S&interval=hour", 200, ""), ("from=2020-01-01&to=2035-01-01T00:00:00Z", 200, ""),
             ("app=app_unknown", 400, "app"), ("interval=week", 400, "interval"),
             ("from=yesterday", 400, "from"), ("test=maybe", 400, "test"), ("test=false", 200, ""),
-            ("from=2026-02-01&to=2026-01-01", 400, "to"),
+            ("from=2026-02-01&to=2026-01-01", 200, ""), ("app=app_00000000000000000000000000", 404, "app"),
         ]
     )
     func filters(query: String, status: Int, field: String) async throws {
@@ -50,6 +50,24 @@ struct ShowStatisticsTests {
         let answer = await service.send(.get, "/admin/stats", query: query, fields: service.bearer(.admin))
         #expect(answer.status == status)
         #expect(answer.member("field") ?? "" == field)
+    }
+
+    @Test("mean the time between two moments, whichever comes first in the query")
+    func eitherEnd() async throws {
+        let service = try await TestService()
+        await service.click(
+            #"{"fingerprint":"\#(String(repeating: "ab", count: 32))","deeplink_url":"myapp://x"}"#
+        )
+        let (before, after) = ("2026-09-01", "2026-10-31")
+        for query in ["from=\(before)&to=\(after)", "from=\(after)&to=\(before)"] {
+            let answer = await service.send(
+                .get,
+                "/admin/stats",
+                query: query,
+                fields: service.bearer(.admin)
+            )
+            #expect(answer.text.contains(#""totals":{"clicks":1,"#), "\(query)")
+        }
     }
 
     @Test("a repeated answer makes the match rate no worse")

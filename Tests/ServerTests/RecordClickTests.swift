@@ -35,6 +35,9 @@ struct RecordClickTests {
                     + #""timezone":"Europe/Istanbul","language":"tr-TR"}"#,
                 fingerprint: nil
             ),
+            click(link + #","signals":{"model":"?"}"#, fingerprint: nil),
+            click(link + #","signals":{"languages":["","?"]}"#, fingerprint: nil),
+            click(link + #","signals":{"screenWidth":-1}"#, fingerprint: nil),
         ]
     )
     func accepts(body: String) async throws {
@@ -54,6 +57,25 @@ struct RecordClickTests {
                 lacks: ["confidence"]
             )
         )
+    }
+
+    @Test("names what is missing in signals that nobody understands, and finds the click by its token")
+    func unknownSignals() async throws {
+        let service = try await TestService()
+        let body = click(link + #","signals":{"uaPlatformVersion":"?"}"#, fingerprint: nil)
+        let answer = await service.click(body)
+        #expect(answer.status == 201 && answer.member("fingerprint") == nil)
+        #expect(answer.member("message")?.contains("timezone, language") == true)
+        let token = try #require(answer.member("token"))
+        let launch = await service.check(query: "token=\(token)")
+        #expect(launch.text.contains(#""attributionMethod":"signed_token""#))
+    }
+
+    @Test("is 404 for an app that there is not, without a key that says whose click it is")
+    func unknownApp() async throws {
+        let service = try await TestService()
+        let answer = await service.click(click(link + #","app":"app_00000000000000000000000000""#))
+        #expect(answer.status == 404 && answer.member("field") == "app")
     }
 
     @Test(
@@ -101,6 +123,13 @@ struct RecordClickTests {
             (click(link + #","signals":{"screenWidth":"390"}"#), "INVALID_FIELD", "signals.screenWidth"),
             (
                 click(link + #","signals":{"timezone":" ","touchPoints":5}"#, fingerprint: nil),
+                "MISSING_REQUIRED_FIELD", "signals"
+            ),
+            (
+                click(
+                    link + #","signals":{"model":"","languages":[" "],"uaModel":null,"x":1}"#,
+                    fingerprint: nil
+                ),
                 "MISSING_REQUIRED_FIELD", "signals"
             ),
             (click(link + #","app":"app_nobody""#), "INVALID_FIELD", "app"),

@@ -117,6 +117,13 @@ struct ResolveTests {
                     "Content-Type": "application/json", "X-Install-ID": "a", "x-install-id": "b",
                 ]) { $1 }, launch(), 400, "INVALID_FIELD"
             ),
+            (
+                "a field that is none beside an id",
+                service.bearer(.app).merging(["Content-Type": "application/json", "X-Install-ID": "a b"]) {
+                    $1
+                },
+                launch(phone, #","install_id":"phone-1""#), 400, "INVALID_FIELD"
+            ),
         ]
         for (name, fields, body, status, code) in steps {
             await service.play(

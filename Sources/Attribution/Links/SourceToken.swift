@@ -68,7 +68,7 @@ extension SourceToken {
     }
 
     /// The host of a URL, or of a text that is a host with what may follow one; in the case as it came.
-    static func host(in text: String) -> String {
+    public static func host(in text: String) -> String {
         var rest = text.utf8[...]
         if let mark = text.range(ofASCII: "://") { rest = text.utf8[mark.upperBound...] }
         rest = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

@@ -1,6 +1,6 @@
 internal import CMath
 
-/// A colour of a QR code's picture, in the sRGB space of screens.
+/// A colour of a QR code's picture or a page, in the sRGB space of screens.
 public struct QRColor: Hashable, Sendable {
     public let red: UInt8
     public let green: UInt8
@@ -65,11 +65,17 @@ public struct QRColor: Hashable, Sendable {
         return value <= 0.04045 ? value / 12.92 : cmath_exp(2.4 * cmath_log((value + 0.055) / 1.055))
     }
 
+    /// How well the two are told apart, 1…21: the contrast ratio of WCAG 2.2.
+    public func contrast(with other: QRColor) -> Double {
+        let (dark, light) = (min(luminance, other.luminance), max(luminance, other.luminance))
+        return (light + 0.05) / (dark + 0.05)
+    }
+
     /// - Throws: ``QRCodeError`` when scanners may not tell modules of this colour from their background.
     func checkReadable(on background: QRColor) throws(QRCodeError) {
         let (dark, light) = (luminance, background.luminance)
         guard dark <= light else { throw .lightOnDark }
-        let ratio = (light + 0.05) / (dark + 0.05)
+        let ratio = contrast(with: background)
         guard ratio >= Self.leastContrast, light - dark >= Self.leastReflectanceDifference else {
             throw .tooLittleContrast(ratio: ratio)
         }

@@ -37,6 +37,13 @@ public struct FirebaseLink: Equatable, Sendable {
 
     public init() {}
 
+    /// What is set, as a long link spells it.
+    var items: [QueryItem] {
+        Parameter.allCases.compactMap { parameter in
+            texts[parameter].map { QueryItem(name: parameter.rawValue, value: $0) }
+        }
+    }
+
     /// Nil where it is not set; blanks around a text are dropped, and an empty one clears it.
     public subscript(parameter: Parameter) -> String? {
         get { texts[parameter] }

@@ -87,7 +87,7 @@ extension Link.Settings {
             (LinkField.androidFallback, fallbacks.android), (.iosFallback, fallbacks.ios),
             (.desktopURL, fallbacks.desktop),
         ] {
-            guard let page, !app.links.lists(webHost: page.host), !app.links.isOwnStorePage(page) else {
+            guard let page, !app.links.lists(page), !app.links.isOwnStorePage(page) else {
                 continue
             }
             problems.append(FieldProblem(field, "\(field.rawValue) \(AppLinks.unlistedHost(page.host))"))
@@ -112,10 +112,12 @@ extension Link.Target {
             return "link has the scheme \(parts.scheme), which is none of the app's; list it with "
                 + "\"afterlink apps set --ios-scheme\" or \"--android-scheme\"."
         }
-        guard parts.scheme == "https", let host = try? parts.host().name else {
+        guard parts.scheme == "https", let authority = try? parts.host() else {
             return "link leads to a page without encryption; begin it with https://."
         }
+        let host = authority.name
         guard app.links.lists(webHost: host) else { return "link \(AppLinks.unlistedHost(host))" }
+        guard authority.port == nil else { return "link names a port, which no page of the app has." }
         let isLongLink =
             app.links.hosts.contains { $0.text == host } && url.queryItems.contains { $0.name == "link" }
         return isLongLink ? "link is a long link itself; let it name a page of the app." : nil
@@ -126,6 +128,12 @@ extension AppLinks {
     /// Whether the app lists a web host by its name.
     fileprivate func lists(webHost host: String) -> Bool {
         (webHosts ?? []).contains(host) || hosts.contains { $0.text == host }
+    }
+
+    /// Whether a page is on a host that the app lists, where the web is answered: another port is another service.
+    fileprivate func lists(_ page: WebURL) -> Bool {
+        lists(webHost: page.host)
+            && (try? URLParts(Array(page.text.utf8)).host().port) == .some(nil)
     }
 
     /// Whether it is the page of this very app in Apple's store.

@@ -1,33 +1,33 @@
 /// Where a tap of a link leads.
-extension Link {
+extension Link.Settings {
     /// Which of the variants a visitor gets: always the same one for the same hash.
     ///
     /// Nil where there are none. `visitor` is a keyed hash, evenly spread, of what tells the visitor from others.
-    public func variant(for visitor: UInt64) -> Variant? {
-        let total = settings.variants.reduce(0) { $0 + $1.weight }
+    public func variant(for visitor: UInt64) -> Link.Variant? {
+        let total = variants.reduce(0) { $0 + $1.weight }
         guard total > 0 else { return nil }
         var rest = Int(visitor % UInt64(total))
-        for variant in settings.variants {
+        for variant in variants {
             guard rest >= variant.weight else { return variant }
             rest -= variant.weight
         }
-        return settings.variants.last
+        return variants.last
     }
 
     /// The variant of this name.
-    public func variant(named name: String) -> Variant? {
-        settings.variants.first { $0.name == name }
+    public func variant(named name: String) -> Link.Variant? {
+        variants.first { $0.name == name }
     }
 
     /// The deep link for a platform, by the variant that ``variant(for:)`` chose; nil where the link has none for it.
     ///
     /// Other platforms than Apple's and Google's get what the first has, or else the second.
-    public func deepLink(_ variant: Variant?, on platform: Platform, of app: AppLinks) -> DeepLinkURL? {
+    public func deepLink(_ variant: Link.Variant?, on platform: Platform, of app: AppLinks) -> DeepLinkURL? {
         let target =
             variant?.target
-            ?? (platform == .android ? settings.androidTarget : settings.iosTarget)
-            ?? settings.target
-            ?? settings.iosTarget ?? settings.androidTarget
+            ?? (platform == .android ? androidTarget : iosTarget)
+            ?? self.target
+            ?? iosTarget ?? androidTarget
         switch target {
         case nil: return nil
         case .url(let url): return url
@@ -39,6 +39,13 @@ extension Link {
         }
     }
 
+    /// The parameters of a tapped link's query that go on to its destination: those on its list.
+    public func passed(_ query: [QueryItem]) -> [QueryItem] {
+        query.filter { passedParameters.contains($0.name) }
+    }
+}
+
+extension Link {
     /// Why a tap leads nowhere; nil where it leads somewhere.
     public func ending(at now: Timestamp, clicks: Int) -> Ending? {
         Self.ending(
@@ -69,11 +76,6 @@ extension Link {
         case expired
         /// As many clicks as it may have.
         case usedUp = "used_up"
-    }
-
-    /// The parameters of a tapped link's query that go on to its destination: those on its list.
-    public func passed(_ query: [QueryItem]) -> [QueryItem] {
-        query.filter { settings.passedParameters.contains($0.name) }
     }
 }
 

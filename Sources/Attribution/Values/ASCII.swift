@@ -35,7 +35,7 @@ extension String {
     }
 
     /// Without spaces, tabs and line breaks at both ends.
-    var trimmed: String {
+    package var trimmed: String {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
         guard let first = utf8.firstIndex(where: { !isSpace($0) }),
             let last = utf8.lastIndex(where: { !isSpace($0) })

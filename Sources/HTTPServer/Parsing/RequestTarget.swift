@@ -95,6 +95,8 @@ enum MethodName: Equatable {
             case 0x44_45_4C_45_54_45: .known(.delete)
             case 0x50_41_54_43_48: .known(.patch)
             case 0x4F_50_54_49_4F_4E_53: .known(.options)
+            case 0x54_52_41_43_45: .known(.trace)
+            case 0x51_55_45_52_59: .known(.query)
             case 0x43_4F_4E_4E_45_43_54: .connect
             default: .other
             }

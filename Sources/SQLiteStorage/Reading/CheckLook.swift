@@ -58,6 +58,7 @@ struct CheckLook {
             return .nothing(used)
         }
         guard !named.isRobot else { return .nothing(.robotClick) }
+        guard !named.isCounted else { return .nothing(.noClick) }
         guard named.expiresAt >= check.at else { return .nothing(.expired) }
         return try named.isOpen(on: connection) ? .live(id) : .nothing(used)
     }
@@ -133,15 +134,15 @@ struct CheckLook {
         return CheckView(reason: closed.reason)
     }
 
-    /// The newest click that may be the caller's own: one from elsewhere is a stranger's, and does not stand between him
-    /// and the answer that he has lost.
+    /// The newest click that may be the caller's own: one that does not come from his address, where he has one that
+    /// tells anything, is a stranger's, and does not stand between him and the answer that he has lost.
     private func newestOfHis(_ looks: [KeyLook]) -> RowPosition? {
         guard looks.contains(where: { !$0.open.isEmpty }) else { return nil }
         guard var address = check.details.value.address else {
             return looks.compactMap { $0.open.first?.position }.max()
         }
         return looks.compactMap { look in
-            look.open.first { address.agreement(with: $0.address) != .differs }?.position
+            look.open.first { address.agreement(with: $0.address) == .exact }?.position
         }
         .max()
     }

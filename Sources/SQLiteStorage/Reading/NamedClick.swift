@@ -8,6 +8,8 @@ struct NamedClick {
     let clickedAt: Int64
     let expiresAt: Timestamp
     let isRobot: Bool
+    /// Whether its visitor asked not to be tracked, and so is never matched, not by its identifier either.
+    let isCounted: Bool
     /// What its rows in the index begin with; nil for a click that can be found by its token alone.
     let firstKey: KeyedHash?
 
@@ -22,6 +24,7 @@ struct NamedClick {
         clickedAt = row.integer(2)
         expiresAt = Timestamp(milliseconds: row.integer(3))
         isRobot = row.integer(4) != 0
+        isCounted = row.optionalText(6).flatMap { ClickBasis(markedIn: $0) } == .counted
         firstKey = ClickFingerprints.unpacked(row.bytes(5)).first
     }
 
@@ -39,6 +42,7 @@ struct NamedClick {
     }
 
     static let select: StaticString = """
-        SELECT id, scope, clicked_at, expires_at, is_robot, fingerprints FROM clicks WHERE id = ?1 AND id_low = ?2
+        SELECT id, scope, clicked_at, expires_at, is_robot, fingerprints, signals FROM clicks
+        WHERE id = ?1 AND id_low = ?2
         """
 }

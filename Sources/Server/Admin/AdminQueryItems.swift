@@ -3,11 +3,12 @@ internal import Attribution
 /// The items of a query that several admin calls understand.
 extension Exchange {
     /// The app that `app` names by its id; nil without it.
+    ///
+    /// - Throws: 400 for what is no id, 404 where there is no such app.
     func appItem() throws(APIError) -> App? {
         guard let text = queryItem("app"), !text.isEmpty else { return nil }
-        guard let app = AppID(text).flatMap(directory.app) else {
-            throw .invalidField("app", "names no app of this server")
-        }
+        guard let id = AppID(text) else { throw .invalidField("app", "must be the id of an app, as app_…") }
+        guard let app = directory.app(id) else { throw .noApp(field: "app") }
         return app
     }
 
@@ -19,11 +20,12 @@ extension Exchange {
         return campaign
     }
 
-    /// `from` and `to`, each a time or a date, whose first moment in UTC is meant.
+    /// `from` and `to`, each a time or a date, whose first moment in UTC is meant; in whichever order they come, the
+    /// time between them is.
     func rangeItems() throws(APIError) -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try timeItem("from"), try timeItem("to"))
-        if let from, let to, to < from { throw .invalidField("to", "lies before \"from\"") }
-        return (from, to)
+        guard let from, let to else { return (from, to) }
+        return (min(from, to), max(from, to))
     }
 
     /// `limit`: how many a page may hold.

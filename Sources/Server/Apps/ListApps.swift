@@ -36,8 +36,15 @@ extension Exchange {
     /// The app that the path names by its id.
     func appOfPath() throws(APIError) -> App {
         guard let app = parameter.flatMap({ AppID($0) }).flatMap(directory.app) else {
-            throw .notFound("There is no such app; GET /admin/api/apps lists them")
+            throw .noApp()
         }
         return app
+    }
+}
+
+extension APIError {
+    /// `field` names what asked for it, where that is no path.
+    static func noApp(field: String? = nil) -> APIError {
+        .notFound("There is no such app; GET /admin/api/apps lists them", field: field)
     }
 }

@@ -9,6 +9,7 @@ struct ClickBody {
     var fingerprint: Fingerprint?
     var signals: DeviceSignals?
     var deepLinkURL: String?
+    /// A slug, or what follows the link host in a long link's address.
     var link: String?
     /// Which of the link's variants its page has shown, by name.
     var variant: String?
@@ -35,11 +36,13 @@ struct ClickBody {
 
     static let maximumMetadataByteCount = 8 * 1024
     private static let maximumTextLength = 2048
+    /// As long as the address of a tap may be.
+    private static let maximumLinkLength = 8192
     private static let maximumNameLength = 255
 
     /// What a visit to a link says whose page ran no script.
-    init(ofRequestFor link: Link, variant: Link.Variant?, query: String?) {
-        self.link = link.slug.text
+    init(ofRequestFor link: TappedLink, variant: Link.Variant?, query: String?) {
+        self.link = link.name
         self.variant = variant?.name
         self.query = query
         isRequestAlone = true
@@ -51,7 +54,7 @@ struct ClickBody {
         fingerprint = try body.fingerprint()
         if let object = try body.object("signals") { signals = try Self.signals(object) }
         deepLinkURL = try body.text("deeplink_url", .max)
-        link = try body.text("link", Self.maximumTextLength)
+        link = try body.text("link", Self.maximumLinkLength)
         variant = try body.text("variant", Self.maximumNameLength)
         query = try body.text("query", Self.maximumTextLength).map {
             $0.utf8.first == UInt8(ascii: "?") ? String($0.dropFirst()) : $0
@@ -66,8 +69,7 @@ struct ClickBody {
         platform = try body.platform()
         source = try body.text("source", Self.maximumNameLength)
         idempotencyKey = try body.text("idempotency_key", Self.maximumNameLength)
-        // Pages of others may mean something else by it: nothing but a plain false is read.
-        hasConsent = body.members["consent"]?.bool
+        hasConsent = try body.flag("consent")
         for kind in AdvertisingID.Kind.allCases {
             guard let text = try body.text(kind.rawValue, Self.maximumNameLength) else { continue }
             if let id = AdvertisingID(text, as: kind) { advertisingIDs.append(id) }

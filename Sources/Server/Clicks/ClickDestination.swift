@@ -4,14 +4,14 @@ internal import HTTPServer
 /// Where a click leads: a link that released clients can open, and for strangers one that the app allows.
 struct ClickDestination {
     let url: DeepLinkURL
-    /// The short link that was tapped.
-    let link: Link?
+    /// The link that was tapped.
+    let link: TappedLink?
     let variant: Link.Variant?
-    /// The query of the short link, as it was tapped.
+    /// The query of the link, as it was tapped, without what spells the link out.
     let query: [QueryItem]
 
     /// What a visit is known again by: whichever of its variants it got, and whatever the tap brought along.
-    var visited: String { link?.id.text ?? url.text }
+    var visited: String { link?.id?.text ?? url.text }
 
     /// Parameters that may tell where the visitor came from, the tap's own first.
     var sourceItems: [QueryItem] {
@@ -24,29 +24,30 @@ struct ClickDestination {
     /// - Throws: 404 for a link without a destination for the platform.
     init(
         stated: DeepLinkURL?,
-        _ link: Link?,
+        _ link: TappedLink?,
         _ body: ClickBody,
         _ app: App,
         _ platform: Platform,
-        choice: (Link) -> UInt64
+        choice: (LinkID) -> UInt64
     ) throws(APIError) {
         self.link = link
-        query = body.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
-        let named = body.variant.flatMap { name in link?.variant(named: name) }
+        let items = body.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
+        query = link?.besides(items) ?? items
+        let named = body.variant.flatMap { name in link?.settings.variant(named: name) }
         if let stated {
             url = stated
             variant = named
             return
         }
         guard let link else { throw .noDestination }
-        variant = named ?? (link.settings.variants.isEmpty ? nil : link.variant(for: choice(link)))
-        guard let target = link.deepLink(variant, on: platform, of: app.settings.links) else {
+        variant = named ?? link.variant(choice: choice)
+        guard let target = link.settings.deepLink(variant, on: platform, of: app.settings.links) else {
             throw .notFound(
                 "The link leads nowhere: it has a path, and its app no scheme to put before it",
                 field: "link"
             )
         }
-        url = target.adding(link.passed(query))
+        url = target.adding(link.settings.passed(query))
     }
 
     /// What the body says itself; nil where it names a link of ours instead.

@@ -55,7 +55,8 @@ struct ClickDevice {
         self.primary = primary
         missing =
             primary == nil && claims.basis == nil
-            ? try Self.missing(hasSignals ? canonical.missing(data: devices) : nil, canonical) : []
+            ? try Self.missing(hasSignals ? canonical.missing(data: devices) : nil, body.signals, canonical)
+            : []
         let isKnown = made.contains { $0.fingerprint == primary }
         isContradictory = !made.isEmpty && !isKnown
         let release = OSRelease(canonical.system, on: canonical.platform)
@@ -78,11 +79,13 @@ struct ClickDevice {
         ownFingerprints.map(key.keyed)
     }
 
-    /// The members that are lacking in signals of which some say something: such a click is found by its token.
+    /// The members that are lacking in signals of which some say something, be it in words that nobody here knows: such
+    /// a click is found by its token.
     ///
     /// - Throws: 400 where there is nothing at all: then the sender's script failed, and is to be told.
     private static func missing(
         _ components: [SignalComponent]?,
+        _ signals: DeviceSignals?,
         _ canonical: CanonicalSignals
     ) throws(APIError) -> [String] {
         guard let components else {
@@ -92,7 +95,7 @@ struct ClickDevice {
             )
         }
         let fields = components.flatMap(\.fields)
-        guard canonical.tellsSomething else {
+        guard canonical.tellsSomething || signals?.saysSomething == true else {
             throw .missingField(
                 "signals",
                 "No fingerprint can be made from the signals; missing or unknown: "
@@ -108,5 +111,14 @@ extension CanonicalSignals {
     fileprivate var tellsSomething: Bool {
         model != nil || osVersion != nil || screen != nil || panelWidth != nil || timezone != nil
             || language != nil
+    }
+}
+
+extension DeviceSignals {
+    /// Whether there is a value that could go into a fingerprint, understood or not.
+    fileprivate var saysSomething: Bool {
+        let texts = [model, osVersion, timezone, language, uaModel, uaPlatformVersion] + (languages ?? [])
+        return screenWidth != nil || screenHeight != nil
+            || texts.contains { $0?.trimmed.isEmpty == false }
     }
 }

@@ -3,17 +3,29 @@ internal import HTTPServer
 
 /// Which of the links a click is of.
 enum ClickLink {
-    /// The link that the body names by its slug; nil where it names none.
+    /// The link that the body names by its slug, or spells out; nil where it does neither.
     ///
     /// It is looked for among the links of the key's app or the app that the body names; else among those that are
     /// answered on the host that was asked; else, because pages post to other hosts than links are on, among all.
     ///
     /// - Throws: 404 where there is none, 400 where several apps have one.
     static func find(_ body: ClickBody, _ exchange: Exchange, _ context: LoopContext) async throws(APIError)
-        -> Link?
+        -> TappedLink?
     {
         guard let text = body.link else { return nil }
-        let slug = LinkSlug(stored: text)
+        // No slug has a question mark.
+        guard !text.utf8.contains(UInt8(ascii: "?")) else {
+            return try longLink(text, body, exchange, context)
+        }
+        return TappedLink(try await kept(LinkSlug(stored: text), body, exchange, context))
+    }
+
+    private static func kept(
+        _ slug: LinkSlug,
+        _ body: ClickBody,
+        _ exchange: Exchange,
+        _ context: LoopContext
+    ) async throws(APIError) -> Link {
         let directory = exchange.directory
         if let app = exchange.key?.app ?? body.app.flatMap({ AppID($0) }) {
             return try await required(slug, of: [app], exchange, context)
@@ -31,6 +43,37 @@ enum ClickLink {
             )
         }
         return link
+    }
+
+    /// One that the body spells out: of the key's app, the one that the body names, or those of the host that was asked.
+    private static func longLink(
+        _ text: String,
+        _ body: ClickBody,
+        _ exchange: Exchange,
+        _ context: LoopContext
+    ) throws(APIError) -> TappedLink {
+        let directory = exchange.directory
+        let apps: [App]
+        if let app = exchange.key?.app ?? body.app.flatMap({ AppID($0) }) {
+            apps = directory.app(app).map { [$0] } ?? []
+        } else {
+            let host = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
+            let nearest = directory.apps(onHost: host)
+            apps = nearest.isEmpty ? directory.apps : nearest
+        }
+        guard let found = LongLink.find(text, of: apps) else {
+            throw .notFound(
+                "The long link has no \"link\", or is of no app here that it names: send a slug, or what follows the "
+                    + "link host in its address, with \"apn\" or \"ibi\"",
+                field: "link"
+            )
+        }
+        do {
+            return try found.link.get()
+        } catch {
+            let first = error.all.first
+            throw .invalidURL("link", first?.message ?? "The link leads nowhere")
+        }
     }
 
     private static func required(

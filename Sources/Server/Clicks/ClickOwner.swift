@@ -4,7 +4,7 @@ internal import HTTPServer
 /// Whose click it is: the key's app; else the body's; else the link's; else the app whose allowed origins hold the
 /// page's origin; else the only app there is.
 enum ClickOwner {
-    static func app(of body: ClickBody, _ link: Link?, _ exchange: Exchange) throws(APIError) -> App {
+    static func app(of body: ClickBody, _ link: TappedLink?, _ exchange: Exchange) throws(APIError) -> App {
         let origin = exchange.request.field("origin").flatMap(Origin.init)
         let app = try find(body, link, exchange, origin)
         // The link's own page posts for everybody who opens it, on a link host or wherever it was asked for.
@@ -20,7 +20,7 @@ enum ClickOwner {
 
     private static func find(
         _ body: ClickBody,
-        _ link: Link?,
+        _ link: TappedLink?,
         _ exchange: Exchange,
         _ origin: Origin?
     ) throws(APIError) -> App {
@@ -31,11 +31,11 @@ enum ClickOwner {
             return app
         }
         if let text = body.app {
-            guard let id = AppID(text), let app = exchange.directory.app(id) else {
-                throw .invalidField(
-                    "app",
-                    "names no app of this server; leave it out or send an id such as app_…"
-                )
+            guard let id = AppID(text) else {
+                throw .invalidField("app", "is no id of an app; leave it out or send one such as app_…")
+            }
+            guard let app = exchange.directory.app(id) else {
+                throw .notFound("There is no such app on this server", field: "app")
             }
             return app
         }

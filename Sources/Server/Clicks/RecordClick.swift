@@ -31,7 +31,7 @@ enum RecordClick {
     /// - Throws: 410 where the link has had its last click, and what a store's failure means.
     static func record(
         _ body: ClickBody,
-        _ link: Link?,
+        _ link: TappedLink?,
         of app: App,
         _ exchange: inout Exchange,
         _ context: LoopContext
@@ -42,7 +42,7 @@ enum RecordClick {
         let serverKey = keys.server.present
         let device = try ClickDevice(body, claims, app, exchange.request, context.service, serverKey)
         let destination = try ClickDestination(stated: stated, link, body, app, device.platform) { link in
-            serverKey.variantChoice(of: link.id, address: claims.address, userAgent: claims.userAgent)
+            serverKey.variantChoice(of: link, address: claims.address, userAgent: claims.userAgent)
         }
         let click = newClick(body, app, claims, destination, device, context, keys, exchange)
         let outcome: RecordOutcome
@@ -56,7 +56,7 @@ enum RecordClick {
 
     private static func window(
         _ body: ClickBody,
-        _ link: Link?,
+        _ link: TappedLink?,
         _ app: App,
         _ context: LoopContext
     ) -> AttributionWindow {
@@ -160,7 +160,7 @@ enum RecordClick {
             linkItems: destination.sourceItems,
             source: body.source,
             utmSource: body.utmSource ?? link?.settings.utm.first { $0.name == "utm_source" }?.value,
-            referer: body.referer ?? exchange.request.field("referer"),
+            referer: ClickReferer.text(body, isOfLink: link != nil, of: app, exchange, context),
             userAgent: claims.userAgent
         ).reading
         return Click.Facts(
@@ -178,7 +178,7 @@ enum RecordClick {
             platform: device.platform,
             osVersion: device.osVersion,
             browser: BrowserFamily(userAgent: claims.userAgent),
-            metadata: link.map { LinkMetadata.merged(body.metadata, $0) } ?? body.metadata,
+            metadata: link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata,
             isRobot: device.isRobot,
             isContradictory: device.isContradictory,
             link: link?.id,
@@ -187,9 +187,10 @@ enum RecordClick {
     }
 
     /// Whose idempotency keys may meet: a stranger's key must not stand for a customer's own click, nor for
-    /// another stranger's.
+    /// another stranger's; nor does a click that is counted alone stand for one that may be matched.
     private static func idempotencyScope(_ claims: ClickClaims, _ exchange: Exchange) -> String {
-        exchange.key?.kind == .server ? "server " : "\(claims.address.text) "
+        (claims.basis == .counted ? "counted " : "")
+            + (exchange.key?.kind == .server ? "server " : "\(claims.address.text) ")
     }
 
     private static func recorded(

@@ -56,7 +56,8 @@ struct EndedPage {
         }
         let body = pages.ended.render(values, ownParts: ["style": pages.style])
         var fields = PageSecurity.fields(nonce: nonce, images: [values["icon"]], hasScript: false)
-        if let seconds = error.retryAfter {
+        // Whatever it is that cannot be read, another try may find it.
+        if let seconds = error.retryAfter ?? (reason == .busy ? 1 : nil) {
             fields.append(FieldLine(name: "Retry-After", value: String(seconds)))
         }
         return Response(reason.status, fields: fields, contentType: .html, body: body)

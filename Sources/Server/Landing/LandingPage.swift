@@ -121,7 +121,7 @@ struct LandingPage {
 
     private func addScriptValues(_ values: inout [String: String]) {
         let handOver = visit.handOver
-        values["link"] = visit.link.slug.text
+        values["link"] = visit.link.name
         values["endpoint"] = "/v1/deferred-deeplink/click"
         values["variant"] = visit.variant?.name
         values["then"] = handOver.next.rawValue

@@ -4,8 +4,11 @@ public import Attribution
 public struct LandingPages: Sendable {
     let landing: PageTemplate
     let ended: PageTemplate
+    let flow: PageTemplate
     let texts: PageTexts
     let style: [UInt8]
+    /// What the page of a link's ways adds to it.
+    let flowStyle: [UInt8]
     /// The collecting script and the landing page's own.
     let script: [UInt8]
     /// The collecting script alone, for other people's pages.
@@ -56,8 +59,14 @@ public struct LandingPages: Sendable {
             values: EndedPage.valueNames,
             ownParts: ["style"]
         )
+        flow = try PageTemplate(
+            Self.file("flow.html"),
+            values: LinkFlowPage.valueNames,
+            ownParts: LinkFlowPage.ownParts
+        )
         texts = PageTexts(Self.textRows)
         style = Array(Self.file("page.css").utf8)
+        flowStyle = Array(Self.file("flow.css").utf8)
         let collector = PageScript.compact(Self.file("collector.js"))
         script = collector + PageScript.compact(Self.file("landing.js"))
         self.collector =

@@ -7,10 +7,13 @@ struct LinkAddress: Equatable {
     let origin: String
     /// With a slash before it.
     let path: String
+    /// What of its query makes it the link's.
+    let spelling: [QueryItem]
 
     /// On a link host links are always `https`; an app without any is answered on whatever host was asked, as it was.
-    init(_ exchange: Exchange, _ context: LoopContext, slug: LinkSlug, of app: App) {
-        path = "/\(slug.text)"
+    init(_ exchange: Exchange, _ context: LoopContext, _ link: TappedLink, of app: App) {
+        path = "/\(link.path)"
+        spelling = link.spelling
         let (request, proxies) = (exchange.request, context.service.settings.trustedProxies)
         let (hosts, asked) = (app.settings.links.hosts, RequestHost.of(request, trusting: proxies))
         if let host = asked.flatMap({ hosts.contains($0) ? $0 : nil }) ?? hosts.first {
@@ -21,13 +24,14 @@ struct LinkAddress: Equatable {
     }
 
     /// The path with a query behind it.
-    func path(_ items: [QueryItem]) -> String { Self.append(items, to: path) }
+    func path(_ items: [QueryItem]) -> String { append(items, to: path) }
 
     /// The whole address with a query behind it.
-    func url(_ items: [QueryItem] = []) -> String { Self.append(items, to: origin + path) }
+    func url(_ items: [QueryItem] = []) -> String { append(items, to: origin + path) }
 
-    private static func append(_ items: [QueryItem], to text: String) -> String {
-        items.isEmpty ? text : "\(text)?\(QueryItem.query(of: items))"
+    private func append(_ items: [QueryItem], to text: String) -> String {
+        let items = spelling + items
+        return items.isEmpty ? text : "\(text)?\(QueryItem.query(of: items))"
     }
 }
 

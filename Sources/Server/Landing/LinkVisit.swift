@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// Somebody's visit to a link that leads somewhere.
 struct LinkVisit {
-    let link: Link
+    let link: TappedLink
     let app: App
     let visitor: LinkVisitor
     let address: LinkAddress
@@ -15,29 +15,32 @@ struct LinkVisit {
     /// A preview, a crawler and the like: it gets what previews show, and nothing that clicks.
     let isRobot: Bool
 
-    init(_ link: Link, of app: App, _ exchange: Exchange, _ context: LoopContext) {
+    init(_ link: TappedLink, of app: App, _ exchange: Exchange, _ context: LoopContext) {
         let request = exchange.request
         let headers = ClickClaims.visitHeaders(of: request)
-        let items = request.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
+        let items = exchange.queryItems
         self.link = link
         self.app = app
         visitor = LinkVisitor(headers)
-        address = LinkAddress(exchange, context, slug: link.slug, of: app)
-        query = LinkParameter.kept(items)
-        let shown = items.first { $0.name == LinkParameter.variant }.flatMap { link.variant(named: $0.value) }
-        let choice = {
-            context.keys.server.present.variantChoice(
-                of: link.id,
-                address: exchange.address,
-                userAgent: headers.userAgent
-            )
+        address = LinkAddress(exchange, context, link, of: app)
+        query = LinkParameter.kept(link.besides(items))
+        let shown = items.first { $0.name == LinkParameter.variant }.flatMap {
+            link.settings.variant(named: $0.value)
         }
-        variant = shown ?? (link.settings.variants.isEmpty ? nil : link.variant(for: choice()))
-        let target = link.deepLink(variant, on: visitor.platform, of: app.settings.links)
+        variant =
+            shown
+            ?? link.variant { id in
+                context.keys.server.present.variantChoice(
+                    of: id,
+                    address: exchange.address,
+                    userAgent: headers.userAgent
+                )
+            }
+        let target = link.settings.deepLink(variant, on: visitor.platform, of: app.settings.links)
         handOver = HandOver(
             visitor,
             of: link.settings,
-            to: target?.adding(link.passed(query)),
+            to: target?.adding(link.settings.passed(query)),
             in: app.settings.links
         )
         isRobot = context.service.settings.robots.isRobot(headers.userAgent)
@@ -51,7 +54,7 @@ struct LinkVisit {
 
     /// What the store's own reports get to know.
     var utm: [QueryItem] {
-        let passed = link.passed(query).filter { $0.name.hasPrefix("utm_") }
+        let passed = link.settings.passed(query).filter { $0.name.hasPrefix("utm_") }
         return link.settings.utm
             + passed.filter { item in
                 !link.settings.utm.contains { $0.name == item.name }
@@ -61,7 +64,7 @@ struct LinkVisit {
     /// Where the store button leads: a page gets the parameters that the link passes on, a store nothing.
     var storeURL: String? {
         guard handOver.store == .page, let url = handOver.storeURL else { return handOver.storeURL }
-        return DeepLinkURL(stored: url).adding(link.passed(query)).text
+        return DeepLinkURL(stored: url).adding(link.settings.passed(query)).text
     }
 
     /// What a phone's camera reads on the page for a computer.

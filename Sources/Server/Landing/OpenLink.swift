@@ -10,30 +10,36 @@ enum OpenLink {
         let proxies = context.service.settings.trustedProxies
         let host = RequestHost.of(exchange.request, trusting: proxies)
         let apps: [App]
-        let found: LinkListing?
+        let opened: OpenedLink?
         do throws(StoreError) {
             // Read here and not before the route is called: who has a browser gets a page when they cannot be read.
             apps = try context.stores.apps.directory().apps(onHost: host)
-            found = try await find(exchange.parameter ?? "", apps, context)
+            opened = try await find(apps, exchange, context)
         } catch {
             exchange.outcome = "unavailable"
             let refusal = APIError(error, requestID: exchange.requestID)
             return try EndedPage(.busy, of: nil, exchange, context).response(orThrow: refusal)
         }
-        guard let found, let app = apps.first(where: { $0.id == found.link.app }) else {
+        guard let opened else {
             exchange.outcome = "unknown"
             return try EndedPage(.unknown, of: apps.count == 1 ? apps[0] : nil, exchange, context)
                 .response(orThrow: .notFound("There is nothing at this path"))
         }
-        exchange.app = app.id
-        if let ending = found.link.ending(at: exchange.now, clicks: found.clicks) {
-            return try ended(ending, app, &exchange, context)
+        exchange.app = opened.app.id
+        if FirebaseLongLink.asksForPreview(exchange.queryItems) {
+            exchange.outcome = "flow"
+            return LinkFlowPage(opened, exchange, context).response
         }
-        return try await answer(
-            LinkVisit(found.link, of: app, exchange, context),
-            &exchange,
-            context
-        )
+        switch opened.state {
+        case .ended(let ending, _): return try ended(ending, opened.app, &exchange, context)
+        case .refused:
+            exchange.outcome = "refused"
+            return try EndedPage(.unknown, of: opened.app, exchange, context)
+                .response(orThrow: .notFound("This long link leads nowhere; d=1 in its query tells why"))
+        case .leads(let link):
+            let visit = LinkVisit(link, of: opened.app, exchange, context)
+            return try await answer(visit, &exchange, context)
+        }
     }
 
     private static func answer(
@@ -50,15 +56,20 @@ enum OpenLink {
         }
     }
 
-    /// The link of a path: one that is stored.
-    ///
-    /// A link that spells what it says in its own parameters would be read here, where none has the slug.
-    private static func find(_ path: String, _ apps: [App], _ context: LoopContext) async throws(StoreError)
-        -> LinkListing?
+    /// The link of an address: one that is kept, else one that the query spells out.
+    private static func find(_ apps: [App], _ exchange: Exchange, _ context: LoopContext)
+        async throws(StoreError) -> OpenedLink?
     {
+        let path = exchange.parameter ?? ""
         let text = QueryItem.text(ofPathPart: path.hasSuffix("/") ? String(path.dropLast()) : path)
-        guard let slug = try? LinkSlug(parsing: text), !apps.isEmpty else { return nil }
-        return try await context.stores.links.link(slug, of: apps.map(\.id))
+        guard !apps.isEmpty else { return nil }
+        if let slug = try? LinkSlug(parsing: text),
+            let kept = try await context.stores.links.link(slug, of: apps.map(\.id)),
+            let app = apps.first(where: { $0.id == kept.link.app })
+        {
+            return OpenedLink(kept, of: app, at: exchange.now)
+        }
+        return LongLink.find(text, exchange.queryItems, of: apps).map(OpenedLink.init)
     }
 
     /// What a visitor sees of a link that leads nowhere any more.
@@ -70,5 +81,33 @@ enum OpenLink {
     ) throws(APIError) -> Response {
         exchange.outcome = ending.rawValue
         return try EndedPage(.expired, of: app, exchange, context).response(orThrow: .linkEnded(ending))
+    }
+}
+
+/// A link that somebody opens, and whether it leads somewhere.
+struct OpenedLink {
+    enum State {
+        case leads(TappedLink)
+        case ended(Link.Ending, TappedLink)
+        /// A long link that must lead nowhere.
+        case refused(FieldProblems)
+    }
+
+    let app: App
+    let state: State
+
+    init(_ kept: LinkListing, of app: App, at now: Timestamp) {
+        self.app = app
+        let link = TappedLink(kept.link)
+        let ending = kept.link.ending(at: now, clicks: kept.clicks)
+        state = ending.map { .ended($0, link) } ?? .leads(link)
+    }
+
+    init(_ long: LongLink.Found) {
+        app = long.app
+        switch long.link {
+        case .success(let link): state = .leads(link)
+        case .failure(let problems): state = .refused(problems)
+        }
     }
 }

@@ -10,19 +10,17 @@ struct PageLook {
         values["icon"] = app?.settings.links.icon?.text
         if let color = app?.settings.links.color {
             values["color"] = color
-            values["onColor"] = Self.isLight(color) ? "#16181d" : "#fff"
+            values["onColor"] = Self.ink(on: color)
         }
         self.values = values
     }
 
-    /// Whether black is read better on a colour than white, by the contrast of WCAG 2.2, 1.4.3.
-    ///
-    /// Its curve is taken for a square, which is off by less than the eye sees where the two are about even.
-    static func isLight(_ color: String) -> Bool {
-        guard let number = Int(color.dropFirst(), radix: 16), color.utf8.count == 7 else { return false }
-        let parts = [16, 8, 0].map { number >> $0 & 255 }
-        let light = 2126 * parts[0] * parts[0] + 7152 * parts[1] * parts[1] + 722 * parts[2] * parts[2]
-        // As far above black as below white: a luminance of 0.179.
-        return light > 1790 * 255 * 255
+    /// What is read best on a colour, of the two that pages write in: their dark ink, and white.
+    static func ink(on color: String) -> String {
+        guard let color = try? QRColor(parsing: color) else { return QRColor.white.text }
+        return (color.contrast(with: ink) > color.contrast(with: .white) ? ink : .white).text
     }
+
+    /// As in page.css.
+    private static let ink = QRColor(red: 0x16, green: 0x18, blue: 0x1d)
 }

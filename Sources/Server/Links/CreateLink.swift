@@ -36,6 +36,8 @@ enum CreateLink {
     }
 
     /// The app that the body names by its id; the only one there is, where it names none.
+    ///
+    /// - Throws: 422 for what is no id, 404 where there is no such app.
     private static func app(_ object: JSONObject, _ directory: Directory) throws(APIError) -> App {
         guard let value = object["app"], !value.isNull else {
             guard directory.apps.count == 1, let only = directory.apps.first else {
@@ -48,11 +50,10 @@ enum CreateLink {
             }
             return only
         }
-        guard let app = value.string.flatMap({ AppID($0) }).flatMap(directory.app) else {
-            throw .unprocessable([
-                FieldProblem("app", "app names no app of this server; GET /admin/api/apps lists them.")
-            ])
+        guard let id = value.string.flatMap({ AppID($0) }) else {
+            throw .unprocessable([FieldProblem("app", "app must be the id of an app, as app_….")])
         }
+        guard let app = directory.app(id) else { throw .noApp(field: "app") }
         return app
     }
 }

@@ -14,8 +14,7 @@ enum LinkMetadata {
     /// parameters and its referral code.
     ///
     /// Where that is more than may be, what the click says itself, or else the link's own object.
-    static func merged(_ own: String?, _ link: Link) -> String? {
-        let settings = link.settings
+    static func merged(_ own: String?, _ settings: Link.Settings) -> String? {
         let marks =
             settings.utm.map { ($0.name, $0.value) }
             + (settings.referralCode.map { [("referral_code", $0)] } ?? [])

@@ -60,9 +60,9 @@ enum ResolveCampaign {
         )
         json.member("huaweiUrl", settings.fallbacks.huawei?.text ?? links.fallbacks.huawei?.text)
         json.member("fallbackUrl", links.fallbacks.desktop?.text)
-        json.member("scheme", link.deepLink(nil, on: .ios, of: links)?.text)
+        json.member("scheme", link.settings.deepLink(nil, on: .ios, of: links)?.text)
         json.member("iosUniversalUrl", link.url(of: app))
-        if let metadata = LinkMetadata.merged(nil, link) {
+        if let metadata = LinkMetadata.merged(nil, link.settings) {
             json.member("metaData") { $0.raw(metadata.utf8) }
         }
     }

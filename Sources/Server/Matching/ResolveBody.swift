@@ -84,9 +84,9 @@ package struct ResolveBody {
     }
 
     private static func installID(_ body: JSONBody, _ request: Request) throws(APIError) -> InstallID? {
-        guard let text = try body.text("install_id", maximumNameLength) else {
-            return try LaunchFields.installID(request)
-        }
+        // A field that is none is refused also where the body has an id, which then counts.
+        let sent = try LaunchFields.installID(request)
+        guard let text = try body.text("install_id", maximumNameLength) else { return sent }
         return try LaunchFields.installID(text, from: "install_id")
     }
 

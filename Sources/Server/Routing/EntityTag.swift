@@ -31,6 +31,17 @@ extension Response {
     /// A body that whoever has it already is not sent again.
     init(_ body: [UInt8], as contentType: ContentType, cacheControl: String, for request: Request) {
         let tag = EntityTag(of: body)
+        self.init(body, tagged: tag, as: contentType, cacheControl: cacheControl, for: request)
+    }
+
+    /// The same with a tag that is known.
+    init(
+        _ body: [UInt8],
+        tagged tag: EntityTag,
+        as contentType: ContentType,
+        cacheControl: String,
+        for request: Request
+    ) {
         let fields = [
             FieldLine(name: "ETag", value: tag.text),
             FieldLine(name: "Cache-Control", value: cacheControl),

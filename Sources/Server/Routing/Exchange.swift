@@ -21,6 +21,11 @@ struct Exchange {
     /// A word for the log line: what became of a click or a check.
     var outcome: String?
 
+    /// The items of the query in their order, decoded.
+    var queryItems: [QueryItem] {
+        request.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
+    }
+
     /// The first item of the query by this name, decoded.
     func queryItem(_ name: String) -> String? {
         guard let query = request.query else { return nil }

@@ -86,6 +86,14 @@ struct JSONBody {
         return text
     }
 
+    func flag(_ name: String) throws(APIError) -> Bool? {
+        switch object[name] {
+        case nil, .some(.null): return nil
+        case .bool(let flag): return flag
+        default: throw .invalidField(path + name, "must be true or false")
+        }
+    }
+
     func integer(_ name: String) throws(APIError) -> Int64? {
         switch object[name] {
         case nil, .some(.null): return nil

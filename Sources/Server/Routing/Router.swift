@@ -66,13 +66,21 @@ struct Router {
             }
             guard Self.ends(part, with: place.rest) else { continue }
             // What is not read stays unknown, and no path gets methods by it that there is nothing at.
-            if place.isLastResort, method != .get, method != .head { return .unknownPath }
+            if place.isLastResort, !Self.isAnsweredEverywhere(method) { return .unknownPath }
             let name = part.extracting(0..<part.count - place.rest.count)
             guard let parameter = Self.text(name, as: place.parameter) ?? (place.isLastResort ? "" : nil)
             else { continue }
             return choose(method, from: place.routes, parameter: parameter)
         }
         return .unknownPath
+    }
+
+    /// Links are read anywhere; what is nowhere taken is told so anywhere.
+    private static func isAnsweredEverywhere(_ method: Method) -> Bool {
+        switch method {
+        case .get, .head, .trace, .query: true
+        case .post, .put, .delete, .patch, .options: false
+        }
     }
 
     private static func starts(_ path: Span<UInt8>, with prefix: [UInt8]) -> Bool {

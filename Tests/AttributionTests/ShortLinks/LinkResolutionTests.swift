@@ -44,15 +44,17 @@ struct LinkResolutionTests {
     func platforms(_ fields: [(LinkField, [String])], _ platform: Platform, expected: String) throws {
         let link = try Self.link(fields)
         let app = Self.links("ios-app", "droid-app")
-        #expect(link.deepLink(link.variant(for: 0), on: platform, of: app)?.text == expected)
+        #expect(
+            link.settings.deepLink(link.settings.variant(for: 0), on: platform, of: app)?.text == expected
+        )
     }
 
     @Test("takes the other platform's scheme where the own one is not known, and nothing where none is")
     func schemes() throws {
         let link = try Self.link([(.destination, ["/p"])])
-        #expect(link.deepLink(nil, on: .ios, of: Self.links(nil, "d"))?.text == "d://p")
-        #expect(link.deepLink(nil, on: .android, of: Self.links("i", nil))?.text == "i://p")
-        #expect(link.deepLink(nil, on: .ios, of: Self.links(nil, nil)) == nil)
+        #expect(link.settings.deepLink(nil, on: .ios, of: Self.links(nil, "d"))?.text == "d://p")
+        #expect(link.settings.deepLink(nil, on: .android, of: Self.links("i", nil))?.text == "i://p")
+        #expect(link.settings.deepLink(nil, on: .ios, of: Self.links(nil, nil)) == nil)
     }
 
     @Test("falls on variants by their weights, and for one visitor always on the same")
@@ -62,16 +64,16 @@ struct LinkResolutionTests {
         for visitor in 0..<100_000 as Range<UInt64> {
             // Spread as keyed hashes are.
             let hash = visitor &* 0x9e37_79b9_7f4a_7c15
-            let variant = try #require(link.variant(for: hash))
-            #expect(link.variant(for: hash) == variant)
+            let variant = try #require(link.settings.variant(for: hash))
+            #expect(link.settings.variant(for: hash) == variant)
             counts[variant.name, default: 0] += 1
         }
         #expect(abs((counts["a"] ?? 0) - 70_000) < 700)
         #expect(abs((counts["b"] ?? 0) - 29_000) < 700)
         #expect(abs((counts["c"] ?? 0) - 1000) < 150)
-        #expect(try Self.link([(.destination, ["myapp://a"])]).variant(for: 1) == nil)
-        #expect(link.variant(named: "b")?.weight == 29)
-        #expect(link.variant(named: "d") == nil)
+        #expect(try Self.link([(.destination, ["myapp://a"])]).settings.variant(for: 1) == nil)
+        #expect(link.settings.variant(named: "b")?.weight == 29)
+        #expect(link.settings.variant(named: "d") == nil)
     }
 
     @Test("is chosen for each link anew, by the network of the address and the agent")
@@ -112,7 +114,7 @@ struct LinkResolutionTests {
     )
     func passes(_ destination: String, query: String, expected: String) throws {
         let link = try Self.link([(.passedParameters, ["gclid", "utm_id"])])
-        let items = link.passed(QueryItem.items(ofQuery: query[...].utf8))
+        let items = link.settings.passed(QueryItem.items(ofQuery: query[...].utf8))
         #expect(try DeepLinkURL(parsing: destination).adding(items).text == expected)
     }
 

@@ -191,9 +191,9 @@ struct LinkCommandTests {
             #expect(format == "json" || isEscaped)
             #expect(try installation.run(["links", "export", "--output", file]).status == 1)
             let other = try shop()
-            let imported = try other.run(["links", "import", file, "--app", "app"])
-            // The other server has no app of that id.
-            #expect(imported.status == 1)
+            let refused = try other.run(["links", "import", file, "--check"])
+            #expect(refused.status == 1 && refused.text.contains("no app \(installation.appID)"))
+            #expect(try other.run(["links", "import", file, "--check", "--app", "app"]).status == 0)
             let own = text.replacing(installation.appID, with: other.appID)
             try own.write(toFile: file, atomically: true, encoding: .utf8)
             let made = try json(other.run(["links", "import", file, "--all-or-nothing", "--json"]))

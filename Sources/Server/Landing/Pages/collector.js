@@ -104,5 +104,5 @@
     }).then(function (hints) { return post(hints, false); }).catch(function () { return null; });
   }
 
-  window.afterlink = { click: click, key: key, within: within };
+  window.afterlink = { click: click, key: key, within: within, shown: shown };
 })(window, document, navigator);

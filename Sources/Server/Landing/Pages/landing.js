@@ -98,7 +98,10 @@
     idempotency_key: key
   });
   clicked.then(carry);
-  window.afterlink.within(300, clicked, null).then(function () {
+  // A page that a browser runs ahead leads nowhere before somebody sees it.
+  window.afterlink.shown().then(function () {
+    return window.afterlink.within(300, clicked, null);
+  }).then(function () {
     if (isBack) returned();
     else leave();
     document.addEventListener('visibilitychange', returned);

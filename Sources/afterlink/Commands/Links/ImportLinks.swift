@@ -63,7 +63,7 @@ enum ImportLinks {
         defer { database.close() }
         let directory = try database.directory()
         let app = try app(arguments, directory)
-        var work = LinkImport(into: database, directory, app: app)
+        var work = LinkImport(into: database, directory, app: app, isNamed: arguments.value("app") != nil)
         try await work.run(
             file,
             allOrNothing: arguments.has("all-or-nothing"),

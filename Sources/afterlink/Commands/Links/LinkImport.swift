@@ -14,6 +14,7 @@ struct LinkImport {
     private let database: CommandDatabase
     private let directory: Directory
     private let app: App?
+    private let isNamed: Bool
     private var progress = ImportProgress()
     private(set) var outcomes: [Outcome] = []
     private(set) var remarks = ImportRemarks()
@@ -21,11 +22,13 @@ struct LinkImport {
     /// So many are made at once: a server's own writes wait no longer than that takes.
     private static let sliceLength = 200
 
-    /// They are links of `app` where a line does not say whose.
-    init(into database: CommandDatabase, _ directory: Directory, app: App?) {
+    /// They are links of `app` where a line does not say whose; if it was named, also where a line says an app that this
+    /// server does not have.
+    init(into database: CommandDatabase, _ directory: Directory, app: App?, isNamed: Bool) {
         self.database = database
         self.directory = directory
         self.app = app
+        self.isNamed = isNamed
     }
 
     var madeCount: Int { outcomes.count { $0.id != nil } }
@@ -90,8 +93,11 @@ struct LinkImport {
     private mutating func draft(_ entry: LinkFile.Entry) -> (new: NewLink?, problems: [FieldProblem]) {
         var entry = entry
         guard let app = owner(of: entry) else {
-            let advice = "name an app of this server by its id or name, or give --app."
-            let problem = FieldProblem("app", "It does not say whose link it is; \(advice)")
+            let problem = FieldProblem(
+                "app",
+                (entry.app.map { "This server has no app \($0)" } ?? "It does not say whose link it is")
+                    + "; name an app of this server by its id or name, or give --app."
+            )
             return (nil, entry.problems + [problem])
         }
         entry.translate(for: app.settings.links)
@@ -119,8 +125,8 @@ struct LinkImport {
         let named = entry.app.map { text in
             directory.apps.first { $0.id.text == text || $0.settings.name == text }
         }
-        // One that does not exist is not replaced by another.
-        if let named { return named }
+        // One that does not exist, as in an export of another server, is replaced by no other but one that was named.
+        if let named, named != nil || !isNamed { return named }
         guard let firebase = entry.firebase else { return app }
         let owners = directory.apps.filter { firebase.names($0.settings.links) }
         return owners.count == 1 ? owners.first : app

@@ -115,10 +115,12 @@ extension Trial {
         json.object { json in
             json.member("signals") { json in json.object { Self.write(signals, to: &$0) } }
             switch destination {
-            case .url(let url): json.member("deeplink_url", url)
+            case .url(let url):
+                json.member("deeplink_url", url)
+                json.member("campaign_key", Self.campaignKey)
+            // A link has a campaign of its own.
             case .link(let slug): json.member("link", slug)
             }
-            json.member("campaign_key", Self.campaignKey)
             json.member("jid", journey)
             json.member("app", app)
             if poster == .server { json.member("user_agent", profile.agent) }

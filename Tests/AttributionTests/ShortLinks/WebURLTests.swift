@@ -1,0 +1,38 @@
+import Attribution
+import Testing
+
+@Suite("A page that browsers are sent to")
+struct WebURLTests {
+    @Test(
+        "is read as it stands, its host in lower case and what is not ASCII encoded",
+        arguments: [
+            ("https://shop.example", "shop.example", "https://shop.example"),
+            (" https://Shop.Example:8443/a?b=c#d ", "shop.example", "https://Shop.Example:8443/a?b=c#d"),
+            ("HTTPS://shop.example/ürün", "shop.example", "HTTPS://shop.example/%C3%BCr%C3%BCn"),
+        ]
+    )
+    func reads(text: String, host: String, written: String) throws {
+        let page = try WebURL(parsing: text)
+        #expect(page.host == host)
+        #expect(page.text == written)
+        #expect(WebURL(stored: page.text) == page)
+    }
+
+    @Test(
+        "is refused where a browser could take it for another one, or where it is not encrypted",
+        arguments: [
+            ("", .malformed(.empty)), ("http://shop.example/", .notSecure), ("myapp://promo", .notSecure),
+            ("https://shop.example/a\\b", .malformed(.backslash)),
+            ("https:\\\\shop.example/", .malformed(.backslash)),
+            ("https://shop.example/a\nb", .malformed(.controlCharacter)),
+            ("https://shop.example/a\u{7f}", .malformed(.controlCharacter)),
+            ("https://user@shop.example/", .malformed(.credentials)), ("https:///a", .malformed(.noHost)),
+            ("javascript:alert(1)", .malformed(.forbiddenScheme)),
+            ("https://shop.example/" + String(repeating: "a", count: 2028), .malformed(.tooLong)),
+        ] as [(String, WebURLError)]
+    )
+    func refuses(text: String, error: WebURLError) {
+        #expect(throws: error) { try WebURL(parsing: text) }
+        #expect(WebURL(stored: text) == nil)
+    }
+}
