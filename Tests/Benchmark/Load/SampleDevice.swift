@@ -13,6 +13,18 @@ enum SampleDevice: String {
             { 428, 926, 3 }, { 375, 667, 2 }, { 402, 874, 3 } }
         """
 
+    /// The browser's, without which the rest would contradict it.
+    var userAgent: String {
+        switch self {
+        case .iphone:
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+                + "Version/18.6 Mobile/15E148 Safari/604.1"
+        case .android:
+            "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile "
+                + "Safari/537.36"
+        }
+    }
+
     /// A click's body as an expression of Lua.
     var body: String {
         let link = SampleRequests.linkMembers

@@ -17,8 +17,13 @@ enum SampleRequests {
         click(body: clickBody(fingerprint: fingerprint), key: key, address: address)
     }
 
-    static func click(body: String, key: String, address: [UInt8] = SampleAddress.bytes(0)) -> String {
-        head("POST", clickPath, key, from: address) + "Content-Type: application/json\r\n"
+    static func click(
+        body: String,
+        key: String,
+        address: [UInt8] = SampleAddress.bytes(0),
+        agent: String = userAgent
+    ) -> String {
+        head("POST", clickPath, key, from: address, agent) + "Content-Type: application/json\r\n"
             + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
@@ -45,10 +50,14 @@ enum SampleRequests {
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    private static func head(_ method: String, _ target: String, _ key: String, from address: [UInt8])
-        -> String
-    {
+    private static func head(
+        _ method: String,
+        _ target: String,
+        _ key: String,
+        from address: [UInt8],
+        _ agent: String = userAgent
+    ) -> String {
         "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer \(key)\r\n"
-            + "User-Agent: \(userAgent)\r\nX-Forwarded-For: \(String(decoding: address, as: UTF8.self))\r\n"
+            + "User-Agent: \(agent)\r\nX-Forwarded-For: \(String(decoding: address, as: UTF8.self))\r\n"
     }
 }

@@ -57,6 +57,14 @@ final class Installation {
         _ = try ChildProcess.output(binary.path, ["apps", "set", "--database", database] + options)
     }
 
+    /// Makes a link of its app.
+    func makeLink(_ slug: String, to destination: String, with binary: ServerBinary) throws {
+        _ = try ChildProcess.output(
+            binary.path,
+            ["links", "create", slug, "--destination", destination, "--database", database]
+        )
+    }
+
     /// The key that fingerprints are hashed with.
     func serverKey() throws -> ServerKey {
         let path = database + ".key"

@@ -84,7 +84,7 @@ struct WrkScript {
                     local function pick(list) return list[math.random(#list)] end
                     \(SampleDevice.lists)
                     for n = 0, 16383 do
-                        local made = wrk.format("POST", "\(SampleRequests.clickPath)", \(clickHeaders(key)),
+                        local made = wrk.format("POST", "\(SampleRequests.clickPath)", \(clickHeaders(key, device.userAgent)),
                             \(device.body))
                         local place = string.find(made, "\(addressMark)", 1, true)
                         heads[n], tails[n] = string.sub(made, 1, place - 1), string.sub(made, place + 15)
@@ -101,9 +101,9 @@ struct WrkScript {
 
     private static let addressMark = "@@@.@@@.@@@.@@@"
 
-    private static func clickHeaders(_ key: String) -> String {
+    private static func clickHeaders(_ key: String, _ agent: String = SampleRequests.userAgent) -> String {
         #"{ ["Content-Type"] = "application/json", ["Authorization"] = "Bearer \#(key)", "#
-            + #"["User-Agent"] = "\#(SampleRequests.userAgent)", ["X-Forwarded-For"] = "\#(addressMark)" }"#
+            + #"["User-Agent"] = "\#(agent)", ["X-Forwarded-For"] = "\#(addressMark)" }"#
     }
 
     /// Checks of stored clicks, each of which is matched: `count` of them for all threads, from the number `first` on.
@@ -121,6 +121,21 @@ struct WrkScript {
                     number = number + 1
                     return made
                 end
+                """
+        )
+    }
+
+    /// The page of a link, as a browser asks for it.
+    static func page(_ target: String, host: String, agent: String) -> WrkScript {
+        WrkScript(
+            text: common + """
+                local made
+                function init()
+                    made = wrk.format("GET", "\(target)", { ["Host"] = "\(host)", ["User-Agent"] = "\(agent)",
+                        ["Accept"] = "text/html,*/*;q=0.8", ["Accept-Language"] = "tr-TR,tr;q=0.9,en;q=0.8",
+                        ["X-Forwarded-For"] = address(math.random(0, 9999999)) })
+                end
+                function request() return made end
                 """
         )
     }

@@ -14,6 +14,7 @@ enum RowName: String, CaseIterable {
     case newConnections = "new-connections"
     case tls
     case tlsResumption = "tls-resumption"
+    case landing
     case soak
     case simulation
     case simulationLarge = "simulation-large"
@@ -39,6 +40,7 @@ enum RowName: String, CaseIterable {
         case .newConnections: "checks on new connections beside nginx"
         case .tls: "checks over TLS 1.3, keep-alive, beside nginx"
         case .tlsResumption: "checks on new, resumed TLS 1.3 connections beside nginx"
+        case .landing: "the page of a link and its codes"
         case .soak: "ten minutes of mixed load at a tenth of the highest rate: memory, descriptors, log"
         case .simulation: "matches of simulated worlds by known truth, 10,000 clicks a day"
         case .simulationLarge: "the same with 100,000 clicks a day"
@@ -61,6 +63,7 @@ enum RowName: String, CaseIterable {
         case .newConnections: try NewConnectionsRow.measure(bench)
         case .tls: try TLSRow.measure(bench)
         case .tlsResumption: try TLSResumptionRow.measure(bench)
+        case .landing: try LandingRow.measure(bench)
         case .soak: try SoakRow.measure(bench)
         case .simulation:
             try SimulationRow.measure(

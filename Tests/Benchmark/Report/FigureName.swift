@@ -76,6 +76,28 @@ extension FigureName {
         "statistics_milliseconds",
         "/admin/stats with 10 M stored, ms"
     )
+    static let iPhonePageTailMicroseconds = FigureName(
+        "landing_page_p99_microseconds",
+        "p99 of a link's page for an iPhone, µs"
+    )
+    static let iPhonePageMicroseconds = FigureName(
+        "landing_page_iphone_core_microseconds",
+        "a link's page for an iPhone, µs of a core"
+    )
+    static let androidPageMicroseconds = FigureName(
+        "landing_page_android_core_microseconds",
+        "the same for an Android"
+    )
+    static let computerPageMicroseconds = FigureName(
+        "landing_page_computer_core_microseconds",
+        "the same for a computer"
+    )
+    static let handOverCodeMicroseconds = FigureName(
+        "hand_over_code_core_microseconds",
+        "the code on a computer's page, µs of a core"
+    )
+    static let vectorCodeMicroseconds = FigureName("qr_svg_core_microseconds", "qr.svg, µs of a core")
+    static let rasterCodeMicroseconds = FigureName("qr_png_core_microseconds", "qr.png, µs of a core")
     static let cleanStartMilliseconds = FigureName(
         "clean_start_milliseconds",
         "start to ready after a stop, ms"

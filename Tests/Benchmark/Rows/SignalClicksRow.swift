@@ -7,6 +7,11 @@ enum SignalClicksRow {
             let (installation, copy) = (try bench.installation(plan), try bench.installation(plan))
             let server = try Server(installation, bench)
             let template = try ClickTemplate(bench, from: device)
+            guard !template.fingerprints.isEmpty else {
+                throw Trouble(
+                    "A click of an \(device.rawValue) has no fingerprint: mend the benchmark's SampleDevice."
+                )
+            }
             let loop = try PlainLoop(copy.database, template)
             var batch = 1.0
             let rates = try bench.interleaved([

@@ -28,7 +28,11 @@ struct ClickTemplate {
         let server = try Server(installation, bench)
         let body =
             device?.example ?? SampleRequests.clickBody(fingerprint: SeededFingerprint.number(0).hex)
-        let request = SampleRequests.click(body: body, key: installation.keys.app)
+        let request = SampleRequests.click(
+            body: body,
+            key: installation.keys.app,
+            agent: device?.userAgent ?? SampleRequests.userAgent
+        )
         guard try server.answer(request).status == 201 else { throw Trouble("The server records no click.") }
         server.stop()
         let database = try PlainDatabase(installation.database)
