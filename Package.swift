@@ -67,7 +67,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: ["Attribution", "Crypto", "HTTPServer"],
-            exclude: ["Landing/Pages"],
+            exclude: ["Landing/Pages", "OpenAPI/Document"],
             swiftSettings: house,
             plugins: ["EmbedPlugin"]
         ),

@@ -51,6 +51,8 @@ enum Routes {
         Route(.get, "/readyz", .anyone, CheckReadiness.respond),
     ]
 
+    private static let description = Route(.get, "/openapi.json", .anyone, ShowOpenAPI.respond)
+
     private static let admin: [Route] = [
         Route(.get, "/admin/stats", .key([.admin]), limitedAs: .admin, ShowStatistics.respond),
         Route(.get, "/admin/api/checks", .key([.admin]), limitedAs: .admin, ListChecks.respond),
@@ -112,7 +114,7 @@ enum Routes {
     }
 
     /// What the service's own address answers.
-    static let `public` = sdk + newerClients + health + domainFiles + admin + links
+    static let `public` = sdk + newerClients + health + [description] + domainFiles + admin + links
 
     /// What the metrics address answers, without a key.
     static let monitoring = health + [Route(.get, "/metrics", .anyone, ShowMetrics.respond)]

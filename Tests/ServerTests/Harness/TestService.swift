@@ -155,7 +155,7 @@ extension TestService {
         peer: PeerAddress = TestService.peer,
         at moment: MonotonicTime = .now()
     ) async -> Answer {
-        await loop.send(
+        let answer = await loop.send(
             Request(
                 method,
                 path: path,
@@ -166,6 +166,8 @@ extension TestService {
                 firstByteAt: moment
             )
         )
+        DescribedAnswers.expect(answer, to: method, path)
+        return answer
     }
 
     @discardableResult

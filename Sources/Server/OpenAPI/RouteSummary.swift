@@ -1,0 +1,28 @@
+package import Attribution
+package import HTTPServer
+
+/// What a row of the list of routes says of a call, for whoever holds a description of the API against it.
+package struct RouteSummary: Sendable {
+    package let method: Method
+    /// As in `/admin/api/links/{id}`; a parameter of several parts is written as one of one part.
+    package let path: String
+    /// The kinds of keys that may call.
+    package let keyKinds: [KeyKind]
+    /// Whether who has no key may call.
+    package let isOpen: Bool
+    package let rateLimitClass: RateLimitClass?
+
+    /// All rows of the service's own address.
+    package static let all = Routes.public.map(RouteSummary.init)
+
+    private init(_ route: Route) {
+        method = route.method
+        path = route.path.replacing("...}", with: "}")
+        rateLimitClass = route.rateLimitClass
+        switch route.access {
+        case .anyone: (keyKinds, isOpen) = ([], true)
+        case .anyoneOrKey(let kinds): (keyKinds, isOpen) = (kinds, true)
+        case .key(let kinds): (keyKinds, isOpen) = (kinds, false)
+        }
+    }
+}

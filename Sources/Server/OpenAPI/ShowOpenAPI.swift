@@ -1,0 +1,21 @@
+internal import Attribution
+internal import HTTPServer
+
+/// `GET /openapi.json`: every call of the service, for programs that make clients, tests and documentation of it.
+///
+/// The same on every server, and without a version of the program: the API's own is in it.
+enum ShowOpenAPI {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        var response = Response(
+            APIDescription.body,
+            tagged: APIDescription.tag,
+            as: .json,
+            cacheControl: "public, max-age=3600",
+            for: exchange.request
+        )
+        // Viewers on other hosts may read it; it holds nothing of this server's.
+        response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: "*"))
+        return response
+    }
+}

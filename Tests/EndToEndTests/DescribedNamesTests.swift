@@ -1,0 +1,77 @@
+import Foundation
+import Server
+import Testing
+
+/// The names that the code reads out of requests are looked for in its source: nothing else lists them.
+@Suite("Names that requests may hold")
+struct DescribedNamesTests {
+    private let components: [String: Any]
+    private let paths: [String: Any]
+
+    init() throws {
+        let document =
+            try JSONSerialization.jsonObject(with: Data(APIDescription.body)) as? [String: Any] ?? [:]
+        components = document["components"] as? [String: Any] ?? [:]
+        paths = document["paths"] as? [String: Any] ?? [:]
+    }
+
+    private func properties(of schema: String) -> Set<String> {
+        let schema = (components["schemas"] as? [String: Any])?[schema] as? [String: Any]
+        let properties = schema?["properties"] as? [String: Any] ?? [:]
+        let inner = properties.values.compactMap { ($0 as? [String: Any])?["properties"] as? [String: Any] }
+        return Set(properties.keys).union(inner.flatMap(\.keys))
+    }
+
+    /// The names of what a source file reads out of a JSON body.
+    private func read(_ file: String) throws -> Set<String> {
+        let text = try Repository.text("Sources/Server/\(file)")
+        let calls = text.matches(
+            of: /(?:text|object|integer|number|flag|texts|time|anyText)\(\s*"([A-Za-z_]+)"|members\["([a-z_]+)"\]/
+        )
+        return Set(calls.compactMap { ($0.output.1 ?? $0.output.2).map(String.init) })
+    }
+
+    @Test("in a click's body are described, all of them and no others")
+    func click() throws {
+        let read = try read("Clicks/ClickBody.swift").union(["fingerprint", "platform", "idfa", "gaid"])
+        #expect(read.count > 30)
+        #expect(properties(of: "Click").union(properties(of: "DeviceSignals")) == read)
+    }
+
+    @Test("in the body of a first launch are described, all of them and no others")
+    func launch() throws {
+        let read = try read("Matching/ResolveBody.swift")
+            .union(["fingerprint", "platform", "install_id", "idfa", "gaid"])
+        #expect(read.count > 20)
+        #expect(properties(of: "Launch").union(properties(of: "NativeSignals")) == read)
+    }
+
+    @Test("in a query are described, where operators ask and where links are opened")
+    func queries() throws {
+        var read: Set<String> = []
+        let files = try Repository.files(under: "Sources/Server").filter { $0.hasSuffix(".swift") }
+        for file in files {
+            let text = try Repository.text(file)
+            let names = text.matches(of: /(?:[qQ]ueryItem|timeItem|word)\(\s*"([a-z_]+)"/).map(\.output.1)
+            read.formUnion(names.map(String.init))
+            let own = text.matches(of: /static let \w+ = "(al_\w+)"/).map(\.output.1)
+            read.formUnion(own.map(String.init))
+        }
+        #expect(read.count > 12)
+        let described = parameters(in: "query")
+        #expect(read.subtracting(described) == [])
+    }
+
+    /// The names of all parameters of this kind.
+    private func parameters(in place: String) -> Set<String> {
+        let shared = (components["parameters"] as? [String: Any] ?? [:]).values
+        let own = paths.values.compactMap { $0 as? [String: Any] }.flatMap(\.values)
+            .compactMap { $0 as? [String: Any] }
+            .flatMap { $0["parameters"] as? [Any] ?? [] }
+        return Set(
+            (Array(shared) + own).compactMap { $0 as? [String: Any] }
+                .filter { $0["in"] as? String == place }
+                .compactMap { $0["name"] as? String }
+        )
+    }
+}

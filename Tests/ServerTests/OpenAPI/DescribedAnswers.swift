@@ -1,0 +1,53 @@
+import HTTPServer
+import Server
+import Testing
+
+/// Holds every answer of every test of this module against the description of the API.
+///
+/// So that a status, a member or a value which the service answers anywhere cannot be missing in it.
+enum DescribedAnswers {
+    private static let check = SchemaCheck(api: .api)
+
+    static func expect(_ answer: Answer, to method: HTTPServer.Method, _ path: String) {
+        for violation in violations(answer, method, path) {
+            Issue.record(
+                "the description of the API does not have it: \(method.rawValue) \(path): \(violation)"
+            )
+        }
+    }
+
+    static func violations(_ answer: Answer, _ method: HTTPServer.Method, _ path: String) -> [String] {
+        // Where there is nothing or another method is taken, the answer is everybody's.
+        guard let call = Described.api.call(method == .head ? .get : method, path) else {
+            return answer.status == 204 || answer.status == 304 ? [] : errorViolations(answer)
+        }
+        // Without Allow there is no 405: HEAD is not taken where asking consumes.
+        guard answer.status != 405 else { return errorViolations(answer) }
+        let described = call.operation["responses"]?["\(answer.status)"] ?? .null
+        guard !described.isNull else { return ["the status \(answer.status)"] }
+        let response = Described.api.resolved(described)
+        var violations = fieldViolations(answer, response)
+        guard !answer.body.isEmpty, method != .head else { return violations }
+        let type = answer.field("content-type")?.prefix { $0 != ";" } ?? ""
+        guard let content = response["content"].object?[String(type)] else {
+            return violations + ["the type \(type) with the status \(answer.status)"]
+        }
+        guard type == "application/json" else { return violations }
+        guard let value = try? JSONValue(parsing: answer.body) else { return violations + ["no JSON"] }
+        violations += check.violations(value, content["schema"])
+        return violations
+    }
+
+    private static func errorViolations(_ answer: Answer) -> [String] {
+        guard answer.field("content-type") == "application/json",
+            let value = try? JSONValue(parsing: answer.body)
+        else { return [] }
+        return check.violations(value, Described.api.schema("Error"))
+    }
+
+    private static func fieldViolations(_ answer: Answer, _ response: JSONValue) -> [String] {
+        response["headers"].members.filter { member in
+            Described.api.resolved(member.value)["required"].bool == true && answer.field(member.name) == nil
+        }.map { "\(answer.status) without the field \($0.name)" }
+    }
+}
