@@ -56,7 +56,8 @@ struct ConfigurationDocumentationTests {
         }
         #expect(paths.count > 8)
         for path in paths {
-            let full = path.hasPrefix("Sources/") ? String(path) : "Sources/\(path)"
+            let isFull = path.hasPrefix("Sources/") || path.hasPrefix("Tests/")
+            let full = isFull ? String(path) : "Sources/\(path)"
             #expect(throws: Never.self, "\(path)") { try Repository.text(full) }
         }
     }

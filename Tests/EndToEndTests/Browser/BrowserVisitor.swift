@@ -1,0 +1,82 @@
+/// Somebody with a browser: what it says of itself, and what a page's script reads in it.
+struct BrowserVisitor: Sendable {
+    /// What Chrome tells by header fields and to a script, where it is asked (wicg.github.io/ua-client-hints).
+    struct Hints: Sendable {
+        let platform: String
+        let platformVersion: String
+        let model: String
+        let isMobile: Bool
+    }
+
+    var agent: String
+    /// Nil for browsers that are not Chrome's kin.
+    var hints: Hints?
+    /// In CSS pixels.
+    var screen: (width: Int, height: Int)
+    var pixelRatio: Double
+    var touchPoints = 5
+    var isMobile = true
+    /// `navigator.languages`.
+    var languages: [String]
+    /// As the browser's `Intl` prints it.
+    var timezone: String
+    var runsScript = true
+    var isDark = false
+    /// Sent with every request.
+    var fields: [String: String] = [:]
+    /// Runs before a page's own scripts: what this browser has otherwise than Chromium.
+    var script = ""
+    /// What its network has of others, by the beginning of an address.
+    var pages: [String: OutsidePage] = Self.stores
+
+    /// Makes a page's timers so slow that no machine is slower: for what the page does once its click is answered.
+    static let slowTimers =
+        "(set => { window.setTimeout = (action, time) => set(action, time * 200); })(window.setTimeout);"
+
+    /// Stores open in an app of their own: the browser stays where it is.
+    static let stores: [String: OutsidePage] = [
+        "https://apps.apple.com/": .nothing, "https://play.google.com/": .nothing,
+        "https://shop.example/icon.svg": .file(type: "image/svg+xml", text: icon),
+    ]
+
+    private static let icon =
+        ##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96"><rect width="96" height="96" fill="#1a7f37"/>"##
+        + ##"<path d="M24 40h48l-5 36H29zM36 40a12 12 0 0 1 24 0" fill="none" stroke="#fff" stroke-width="6"/></svg>"##
+
+    /// Safari tells no hints, and knows no prerendering.
+    static func apple(
+        _ agent: String,
+        _ screen: (width: Int, height: Int),
+        _ pixelRatio: Double,
+        _ languages: [String],
+        _ timezone: String
+    ) -> BrowserVisitor {
+        BrowserVisitor(
+            agent: agent,
+            screen: screen,
+            pixelRatio: pixelRatio,
+            languages: languages,
+            timezone: timezone,
+            script: "delete Navigator.prototype.userAgentData;"
+        )
+    }
+
+    static func android(
+        _ agent: String,
+        _ model: String,
+        _ version: String,
+        _ screen: (width: Int, height: Int),
+        _ pixelRatio: Double,
+        _ languages: [String],
+        _ timezone: String
+    ) -> BrowserVisitor {
+        BrowserVisitor(
+            agent: agent,
+            hints: Hints(platform: "Android", platformVersion: version, model: model, isMobile: true),
+            screen: screen,
+            pixelRatio: pixelRatio,
+            languages: languages,
+            timezone: timezone
+        )
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// A document of the DevTools Protocol: an event, or the reply to a command.
+struct DevToolsMessage: Sendable {
+    /// `Network.responseReceived`; empty for a reply.
+    let name: String
+    /// The page that it comes from.
+    let session: String?
+    /// Its place among all that came.
+    let number: Int
+    let id: Int?
+    private let document: Data
+
+    init(_ document: Data, number: Int) {
+        self.document = document
+        self.number = number
+        let members = Self.members(of: document)
+        name = members["method"] as? String ?? ""
+        session = members["sessionId"] as? String
+        id = members["id"] as? Int
+    }
+
+    private static func members(of document: Data) -> [String: Any] {
+        (try? JSONSerialization.jsonObject(with: document)) as? [String: Any] ?? [:]
+    }
+
+    /// What stands at a path of names within its parameters, its result or itself.
+    func value(_ path: String...) -> Any? { value(path) }
+
+    /// A text within it; a number is none.
+    func string(_ path: String...) -> String? { value(path) as? String }
+
+    private func value(_ path: [String]) -> Any? {
+        let members = Self.members(of: document)
+        var value: Any? = members["params"] ?? members["result"] ?? members
+        for name in path { value = (value as? [String: Any])?[name] }
+        return value
+    }
+
+    /// The address that it speaks of.
+    var url: String? {
+        string("request", "url") ?? string("response", "url") ?? string("url")
+    }
+}
+
+/// What a page on somebody else's host answers in a test.
+enum OutsidePage: Sendable {
+    /// 204: the browser stays where it is, as where another app opens in the page's stead.
+    case nothing
+    case file(type: String, text: String)
+    /// Never.
+    case silence
+    /// There is no way to it.
+    case unreachable
+
+    /// The command that gives the answer to a request; nil for none.
+    func command(_ request: String) -> (method: String, parameters: [String: Any])? {
+        switch self {
+        case .nothing:
+            return ("Fetch.fulfillRequest", ["requestId": request, "responseCode": 204])
+        case .file(let type, let text):
+            let parameters: [String: Any] = [
+                "requestId": request, "responseCode": 200,
+                "responseHeaders": [["name": "Content-Type", "value": type]],
+                "body": Data(text.utf8).base64EncodedString(),
+            ]
+            return ("Fetch.fulfillRequest", parameters)
+        case .silence: return nil
+        case .unreachable:
+            return ("Fetch.failRequest", ["requestId": request, "errorReason": "ConnectionRefused"])
+        }
+    }
+}

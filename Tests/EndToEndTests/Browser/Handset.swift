@@ -1,0 +1,45 @@
+import Attribution
+
+/// A phone as its apps see it: the values that a release of the SDK hashes, as the system itself gives them.
+struct Handset: Sendable {
+    /// `UIDevice.model`, `Build.MODEL`.
+    let model: String
+    /// `UIDevice.systemVersion`, `Build.VERSION.RELEASE`.
+    let version: String
+    /// The sides in points, the shorter one first; nil on Android.
+    let points: String?
+    /// The shorter side in pixels.
+    let width: String
+    /// `TimeZone.current.identifier`, `TimeZone.getDefault().id`.
+    var timezone: String
+    /// `Locale.current.languageCode`, `Locale.getDefault().language`.
+    let language: String
+
+    /// What an SDK sends that hashes this form.
+    func fingerprint(_ form: FingerprintForm) -> String {
+        let text = form.components.map { component in
+            switch component {
+            case .model: model
+            case .osVersion: version
+            case .screen: points ?? ""
+            case .width: width
+            case .timezone: timezone
+            case .language: language
+            }
+        }.joined(separator: "|")
+        return Fingerprint(of: text).hex
+    }
+
+    /// What an app's own requests say, by the libraries of its system.
+    var fields: [String: String] {
+        guard points != nil else {
+            return [
+                "User-Agent": "Dalvik/2.1.0 (Linux; U; Android \(version); \(model) Build/UP1A.231005.007)",
+                "X-SDK-Version": "paylisher-android/1.0.0", "X-Device-Platform": "android",
+            ]
+        }
+        let numbers = version.split(separator: ".").compactMap { Int($0) }
+        let kernel = numbers[0] >= 26 ? numbers[0] - 1 : numbers[0] + 6
+        return ["User-Agent": "Shop/1 CFNetwork/1496.0.7 Darwin/\(kernel).\(numbers[1]).0"]
+    }
+}

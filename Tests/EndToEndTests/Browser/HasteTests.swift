@@ -1,0 +1,106 @@
+import Support
+import Testing
+
+extension BrowserJourneys {
+    @Suite("Somebody in a hurry")
+    struct Haste {
+        private static let clicks = "\(LinkStage.origin)/v1/deferred-deeplink/click"
+        /// Keeps how long each timer is set for.
+        private static let timers = """
+            window.timers = []; const set = window.setTimeout;
+            window.setTimeout = function (action, time) { timers.push(time); return set(action, time); };
+            """
+
+        private func visitor(_ name: String, clicks: OutsidePage? = nil) throws -> BrowserVisitor {
+            var visitor = try Journey.named(name).moved(to: "Pacific/Auckland").visitor
+            visitor.pages[Self.clicks] = clicks
+            return visitor
+        }
+
+        @Test(
+            "is never kept waiting for the click: 300 ms after it was sent unanswered, the page goes on",
+            arguments: [("safari", LinkStage.appStore), ("chrome", "intent:")]
+        )
+        func unanswered(name: String, destination: String) throws {
+            let link = try LinkStage.current.link("slow\(name)")
+            var visitor = try visitor(name, clicks: .silence)
+            visitor.script += Self.timers
+            let tab = try link.visit(by: visitor)
+            defer { tab.close() }
+            try tab.open(link.url)
+            let sent = try tab.clickRequest()
+            let left = try tab.leaving(to: destination)
+            #expect(sent.number < left.number)
+            let answers = tab.events("Network.responseReceived").filter { $0.url == Self.clicks }
+            #expect(answers.isEmpty)
+            // All that the page has ever waited for, in whatever order: no answer, and no hint of the model.
+            let timers = try tab.value(of: "timers.join()").split(separator: ",").compactMap { Int($0) }
+            #expect(timers.contains(300) && timers.allSatisfy { $0 <= 300 }, "\(timers)")
+            #expect(try tab.value(of: "document.getElementById('store').href").hasPrefix("https://"))
+            #expect(tab.complaints.isEmpty)
+        }
+
+        @Test("goes on at once where the click cannot be told, and every button leads past the server")
+        func unreachable() throws {
+            let link = try LinkStage.current.link("unreachable")
+            let tab = try link.visit(by: try visitor("chrome", clicks: .unreachable))
+            defer { tab.close() }
+            try tab.open(link.url)
+            let intent = try #require(try tab.leaving(to: "intent:").url)
+            #expect(intent.contains("S.browser_fallback_url=https%3A%2F%2Fplay.google.com%2F"))
+            #expect(!intent.contains("al=") && !intent.contains("referrer"))
+            #expect(try tab.value(of: "document.getElementById('store').href") == LinkStage.playStore)
+            #expect(try link.clicks().isEmpty)
+        }
+
+        @Test("is a click all the same who leaves before the browser has told its model")
+        func leaves() throws {
+            let link = try LinkStage.current.link("leaves")
+            var visitor = try visitor("chrome")
+            // Neither the model nor a timer comes.
+            visitor.script = """
+                NavigatorUAData.prototype.getHighEntropyValues = () => new Promise(() => {});
+                window.setTimeout = () => 0;
+                """
+            let tab = try link.visit(by: visitor)
+            defer { tab.close() }
+            try tab.open(link.url)
+            #expect(tab.clickCount == 0)
+            // Played: a page that is really left is no longer dressed as a phone.
+            try tab.value(of: "window.dispatchEvent(new Event('pagehide')); ''")
+            let request = try tab.clickRequest()
+            #expect(request.string("type") == "Ping", "what outlives the page")
+            let isStored = try Patience.until { try link.clicks().count == 1 }
+            #expect(isStored)
+            let signals = try link.clicks().first?.signals
+            #expect(signals?.hasPrefix("android; model=SM-A546E;") == true)
+        }
+
+        @Test("finds the app's button first when coming back from the store, and a reload is the same visit")
+        func returning() throws {
+            let link = try LinkStage.current.link("returning")
+            let tab = try link.visit(by: try visitor("safari"))
+            defer { tab.close() }
+            try tab.open(link.url)
+            let click = try tab.click()
+            _ = try tab.leaving(to: LinkStage.appStore)
+            try tab.outwait()
+            #expect(try tab.buttons() == "store,open")
+            try tab.whileHidden {
+                let buttons = try tab.buttons()
+                #expect(buttons == "store,open")
+            }
+            #expect(try tab.buttons() == "open,store")
+
+            try tab.call("Page.reload")
+            let again = try tab.event("Network.responseReceived") { message in
+                message.url == Self.clicks && message.value("response", "status") as? Int == 200
+            }
+            #expect(again.number > click.request.number)
+            try tab.outwait()
+            #expect(try tab.buttons() == "open,store")
+            #expect(tab.clickCount == 2 && tab.destinations.count == 1, "it leads nowhere by itself")
+            #expect(try link.clicks().count == 1)
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Attribution
+import Foundation
+import SQLite
+import Support
+import Synchronization
+import Testing
+
+/// A server with an app that links lead to, and a browser for which it is `https://go.shop.example`.
+///
+/// Over TLS, with a certificate that nobody signed: browsers keep much from pages that are not secure.
+final class LinkStage: Sendable {
+    static let host = "go.shop.example"
+    static let origin = "https://\(host)"
+    static let appStore = "https://apps.apple.com/app/id1234567890"
+    static let playStore = "https://play.google.com/store/apps/details?id=com.example.shop"
+
+    let installation: Installation
+    let browser: Chromium
+    private let server: AfterlinkProcess
+
+    init() throws {
+        installation = try Installation()
+        let words = [
+            "apps", "set", "--name", "Shop", "--link-host", Self.host, "--ios-scheme", "shopapp",
+            "--android-scheme", "shopapp",
+            "--ios-store-id", "1234567890", "--android-package", "com.example.shop",
+            "--icon", "https://shop.example/icon.svg", "--color", "#1a7f37",
+        ]
+        let output = try installation.run(words)
+        guard output.status == 0 else { throw AfterlinkProcess.Failure(description: output.errors) }
+        let files = try CertificateFiles(in: installation.folder)
+        server = try AfterlinkProcess(installation, files.arguments)
+        browser = try Chromium(hosts: [Self.host], port: server.port)
+    }
+
+    func connect() throws -> Connection {
+        try server.connect(tls: TLSClientSettings())
+    }
+
+    /// What the app is told that asks on a phone for the first time, with a release of the SDK that hashes this form.
+    func launch(on phone: Handset, hashing form: FingerprintForm) throws -> Connection.Reply {
+        try connect().check(phone.fingerprint(form), key: installation.keys.app, fields: phone.fields)
+    }
+
+    func close() {
+        browser.close()
+        server.kill()
+    }
+
+    /// Makes a link.
+    ///
+    /// - Parameters:
+    ///   - slug: its campaign has the same name.
+    ///   - fields: what else is said of it, in JSON.
+    /// - Returns: the link, which nobody has opened yet.
+    /// - Throws: where the server refuses it.
+    func link(_ slug: String, _ fields: String = "") throws -> StagedLink {
+        let body =
+            #"{"slug":"\#(slug)","destination":"/promo/\#(slug)","campaign_key":"\#(slug)"\#(fields)}"#
+        let reply = try connect().call(
+            "POST",
+            "/admin/api/links",
+            fields: [
+                "Authorization": "Bearer \(installation.keys.admin)", "Content-Type": "application/json",
+            ],
+            body: body
+        )
+        guard reply.status == 201, let id = reply.string("id") else {
+            throw AfterlinkProcess.Failure(description: reply.text)
+        }
+        return StagedLink(stage: self, slug: slug, id: id)
+    }
+}
+
+/// One of the stage's links.
+struct StagedLink {
+    /// What is stored of a click.
+    struct Click: Equatable {
+        /// The canonical values in words.
+        let signals: String?
+        let source: String
+        /// By how many fingerprints it can be found.
+        let fingerprintCount: Int
+        let isRobot: Bool
+    }
+
+    let stage: LinkStage
+    let slug: String
+    let id: String
+
+    var url: String { "\(LinkStage.origin)/\(slug)" }
+
+    func visit(by visitor: BrowserVisitor) throws -> BrowserTab {
+        try BrowserTab(in: stage.browser, as: visitor)
+    }
+
+    /// What the link's counters say.
+    func counted(_ name: String) throws -> Int? {
+        try stage.connect().get("/admin/api/links/\(id)", key: stage.installation.keys.admin).json[name]
+            as? Int
+    }
+
+    /// Its clicks as they are on disk, the oldest first.
+    func clicks() throws -> [Click] {
+        let connection = try SQLite.Connection(
+            path: stage.installation.database.path,
+            access: .readWrite,
+            busyMilliseconds: 60_000
+        )
+        return try connection.statement(
+            """
+            SELECT signals, source, length(fingerprints) / 16, is_robot FROM clicks
+            WHERE link = (SELECT number FROM links WHERE slug = ?1) ORDER BY id
+            """
+        ).all(slug) { row in
+            Click(
+                signals: row.optionalText(0),
+                source: row.text(1),
+                fingerprintCount: Int(row.integer(2)),
+                isRobot: row.integer(3) != 0
+            )
+        }
+    }
+}
+
+/// Gives a suite one stage, which is made when the first test needs it and struck when the last one has ended.
+struct LinkStageTrait: SuiteTrait, TestScoping {
+    /// What the tests of the suite share.
+    final class Shared: Sendable {
+        private let made = Mutex<Result<LinkStage, any Error>?>(nil)
+
+        /// The stage; where it cannot be made, every test is told why.
+        func stage() throws -> LinkStage {
+            try made.withLock { made in
+                let result = made ?? Result { try LinkStage() }
+                made = result
+                return result
+            }.get()
+        }
+
+        func strike() {
+            guard let result = made.withLock({ $0 }) else { return }
+            try? result.get().close()
+        }
+    }
+
+    @TaskLocal static var shared: Shared?
+
+    @concurrent
+    func provideScope(
+        for test: Test,
+        testCase: Test.Case?,
+        performing function: @concurrent @Sendable () async throws -> Void
+    ) async throws {
+        let shared = Shared()
+        defer { shared.strike() }
+        try await Self.$shared.withValue(shared) { try await function() }
+    }
+}
+
+extension Trait where Self == LinkStageTrait {
+    /// Tests of a browser share one, and one server.
+    static var linkStage: Self { Self() }
+}
+
+extension LinkStage {
+    /// The stage of the suite that runs.
+    static var current: LinkStage {
+        get throws { try #require(LinkStageTrait.shared).stage() }
+    }
+}

@@ -1,0 +1,139 @@
+import Attribution
+import Support
+import Testing
+
+extension BrowserJourneys {
+    @Suite("Visits that are no clicks, or less than a click")
+    struct Quiet {
+        private static let blog = "https://blog.example/"
+
+        private func chrome(_ pages: [String: String] = [:]) throws -> BrowserVisitor {
+            var visitor = try Journey.named("chrome").visitor
+            for (url, text) in pages { visitor.pages[url] = .file(type: "text/html", text: text) }
+            return visitor
+        }
+
+        @Test("a browser that looks ahead, loads the link as a picture, or asks for its head makes none")
+        func lookingAhead() throws {
+            let link = try LinkStage.current.link("ahead")
+            let store = "\(link.url)?al_go=store"
+            let page = """
+                <!doctype html><link rel="prefetch" href="\(link.url)?a=1"><link rel="prefetch" href="\(store)&a=2">
+                <img src="\(store)&a=3"><img src="\(link.url)?a=4">
+                """
+            let tab = try link.visit(by: try chrome([Self.blog: page]))
+            defer { tab.close() }
+            try tab.open(Self.blog)
+            for number in 1...4 {
+                let request = try tab.event("Network.requestWillBeSent") {
+                    $0.url?.hasSuffix("a=\(number)") == true
+                }
+                // Answered, or led on to a store that nobody reaches.
+                _ = try tab.event(where: { message in
+                    ["Network.loadingFinished", "Network.loadingFailed", "Network.responseReceived"]
+                        .contains(message.name)
+                        && message.string("requestId") == request.string("requestId")
+                })
+            }
+            let purposes = tab.events("Network.requestWillBeSentExtraInfo")
+                .compactMap { $0.string("headers", "Sec-Purpose") }
+            #expect(purposes.contains("prefetch"))
+            try tab.value(
+                of: "fetch('\(store)&a=5', { method: 'HEAD', mode: 'no-cors' }).then(() => '', () => '')"
+            )
+            #expect(try link.clicks().isEmpty)
+            #expect(try link.counted("clicks") == 0)
+            #expect(try link.counted("robots") == 0)
+        }
+
+        @Test(
+            "a page that a browser runs ahead tells its click when somebody sees it, and leads nowhere before"
+        )
+        func prerendered() throws {
+            let link = try LinkStage.current.link("prerender")
+            let rules = #"{"prerender":[{"urls":["/prerender"],"eagerness":"immediate"}]}"#
+            let front = "<!doctype html><script type=\"speculationrules\">\(rules)</script>"
+            var visitor = try chrome(["\(LinkStage.origin)/front": front])
+            // Chromium runs nothing ahead for whoever watches it: it fetches the page, and what it would do is played.
+            visitor.script = """
+                var isAhead = true;
+                Object.defineProperty(Document.prototype, 'prerendering', { get: () => isAhead });
+                function show() { isAhead = false; document.dispatchEvent(new Event('prerenderingchange')); }
+                """
+            let tab = try link.visit(by: visitor)
+            defer { tab.close() }
+            try tab.open("\(LinkStage.origin)/front")
+            let ahead = try tab.event("Network.requestWillBeSent") { $0.url == link.url }
+            let fields = try tab.event("Network.requestWillBeSentExtraInfo") {
+                $0.string("requestId") == ahead.string("requestId")
+            }
+            #expect(fields.string("headers", "Sec-Purpose") == "prefetch;prerender")
+            try tab.open(link.url)
+            try tab.outwait()
+            #expect(tab.clickCount == 0 && tab.destinations.isEmpty)
+            try tab.value(of: "show()")
+            #expect(try tab.click().status == 201)
+            _ = try tab.leaving(to: "intent:")
+            #expect(try link.clicks().count == 1)
+        }
+
+        @Test(
+            "somebody whose browser asks not to be tracked is counted, and nothing is told or kept of the phone"
+        )
+        func privacyControl() throws {
+            let stage = try LinkStage.current
+            let link = try stage.link("gpc")
+            let journey = try Journey.named("chrome").moved(to: "Asia/Almaty")
+            var visitor = journey.visitor
+            visitor.fields = ["Sec-GPC": "1"]
+            visitor.script =
+                "Object.defineProperty(Navigator.prototype, 'globalPrivacyControl', { get: () => true });"
+            let tab = try link.visit(by: visitor)
+            defer { tab.close() }
+            try tab.open(link.url)
+            let click = try tab.click()
+            #expect(click.status == 201 && click.token == nil)
+            #expect(Set(click.body.keys) == ["idempotency_key", "link", "consent"])
+            let intent = try #require(try tab.leaving(to: "intent:").url)
+            #expect(!intent.contains("al=") && !intent.contains("referrer"))
+            let counted = StagedLink.Click(
+                signals: "android; basis=counted",
+                source: "direct",
+                fingerprintCount: 0,
+                isRobot: false
+            )
+            #expect(try link.clicks() == [counted])
+            #expect(try link.counted("clicks") == 1)
+            #expect(try stage.launch(on: journey.phone, hashing: .c).isNoMatch)
+        }
+
+        @Test(
+            "a page on another host tells its click by the collecting script, and the first launch finds it"
+        )
+        func elsewhere() throws {
+            let stage = try LinkStage.current
+            let link = try stage.link("elsewhere")
+            let page = """
+                <!doctype html><p id="told"></p><script src="\(LinkStage.origin)/v1/collector.js"></script><script>
+                afterlink.click({ link: 'elsewhere', metadata: { page: 'blog' } }).then(function (answer) {
+                document.getElementById('told').textContent = answer ? answer.token : 'nothing'; });</script>
+                """
+            let journey = try Journey.named("safari").moved(to: "Asia/Baku")
+            var visitor = journey.visitor
+            visitor.pages[Self.blog] = .file(type: "text/html", text: page)
+            let tab = try link.visit(by: visitor)
+            defer { tab.close() }
+            try tab.open(Self.blog)
+            let click = try tab.click()
+            #expect(click.status == 201 && click.token != nil)
+            #expect(tab.complaints.isEmpty)
+            let preflights = tab.events("Network.requestWillBeSent").filter {
+                $0.string("request", "method") == "OPTIONS"
+            }
+            #expect(preflights.isEmpty, "asked first whether it may")
+            let launch = try stage.launch(on: journey.phone, hashing: .d)
+            #expect(launch.isMatch && launch.string("campaignKey") == "elsewhere", "\(launch.text)")
+            #expect((launch.json["metadata"] as? [String: Any])?["page"] as? String == "blog")
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Attribution
+import Foundation
+import Support
+import Testing
+
+extension BrowserJourneys {
+    @Suite("What brings a click's token to the first launch")
+    struct Tokens {
+        /// Asks as an app does that was handed something.
+        private func launch(_ evidence: [String: String], fields: [String: String] = [:]) throws
+            -> Connection.Reply
+        {
+            let stage = try LinkStage.current
+            let body = try JSONSerialization.data(withJSONObject: evidence)
+            let usual = [
+                "Content-Type": "application/json",
+                "Authorization": "Bearer \(stage.installation.keys.app)",
+            ]
+            return try stage.connect().call(
+                "POST",
+                Connection.prefix + "/resolve",
+                fields: usual.merging(fields) { $1 },
+                body: String(decoding: body, as: UTF8.self)
+            )
+        }
+
+        private func expectSure(_ reply: Connection.Reply, _ slug: String) {
+            #expect(reply.isMatch && reply.json["guaranteed"] as? Bool == true, "\(reply.text)")
+            #expect(reply.string("attributionMethod") == "signed_token")
+            #expect(reply.string("campaignKey") == slug)
+        }
+
+        private func parameter(_ name: String, of url: String) throws -> String {
+            let query = url.split(separator: "?", maxSplits: 1).last?.prefix { $0 != "#" } ?? ""
+            return try #require(QueryItem.value(of: name, inQuery: String(query)))
+        }
+
+        private var iPhone: BrowserVisitor {
+            get throws { try Journey.named("safari").visitor }
+        }
+
+        @Test(
+            "Google's store takes it along where the app is not there, from Chrome, and from Firefox, which tells no model",
+            arguments: [
+                ("play", "", true),
+                ("firefox", "Mozilla/5.0 (Android 14; Mobile; rv:132.0) Gecko/132.0 Firefox/132.0", false),
+            ]
+        )
+        func playStore(slug: String, agent: String, isChrome: Bool) throws {
+            let link = try LinkStage.current.link(slug, #","utm_source":"mail","utm_campaign":"a b""#)
+            var visitor = try Journey.named("chrome").moved(to: "Asia/Colombo").visitor
+            if !isChrome {
+                visitor.agent = agent
+                visitor.hints = nil
+                visitor.script = "delete Navigator.prototype.userAgentData;"
+            }
+            visitor.script += BrowserVisitor.slowTimers
+            let tab = try link.visit(by: visitor)
+            defer { tab.close() }
+            try tab.open(link.url)
+            let intent = try #require(try tab.leaving(to: "intent:").url)
+            // What Android does with an intent that no app answers.
+            let fallback = try #require(
+                intent.split(separator: ";").first { $0.hasPrefix("S.browser_fallback_url=") }
+            ).split(separator: "=", maxSplits: 1)[1]
+            let store = try #require(String(fallback).removingPercentEncoding)
+            #expect(store.hasPrefix(LinkStage.playStore + "&referrer=al%3D"))
+            let referrer = try parameter("referrer", of: store)
+            #expect(referrer.hasSuffix("&utm_source=mail&utm_campaign=a%20b"), "\(referrer)")
+            let reply =
+                isChrome
+                ? try launch([:], fields: ["X-Install-Referrer": referrer])
+                : try launch(["referrer": referrer])
+            expectSure(reply, slug)
+        }
+
+        @Test("the pasteboard has it once somebody taps who leaves for the store, where the link opted in")
+        func pasteboard() throws {
+            let link = try LinkStage.current.link("paste", #","pasteboard":true"#)
+            let tab = try link.visit(by: iPhone)
+            defer { tab.close() }
+            try tab.grant(["clipboardReadWrite", "clipboardSanitizedWrite"], to: LinkStage.origin)
+            try tab.call("Emulation.setFocusEmulationEnabled", ["enabled": true])
+            try tab.open(link.url)
+            let token = try #require(try tab.click().token)
+            try tab.outwait()
+            #expect(tab.destinations.isEmpty, "it waits for a tap")
+            #expect(try tab.value(of: "navigator.clipboard.readText()") == "")
+            try tab.tap("store")
+            _ = try tab.leaving(to: LinkStage.appStore)
+            var copied = ""
+            let isCopied = try Patience.until {
+                copied = try tab.value(of: "navigator.clipboard.readText()")
+                return !copied.isEmpty
+            }
+            #expect(isCopied && copied == "\(link.url)?al=\(token)")
+            expectSure(try launch(["pasteboard": copied]), "paste")
+        }
+
+        @Test(
+            "the app's own scheme carries it, and what the link was opened with besides, into an app that is there"
+        )
+        func ownScheme() throws {
+            let link = try LinkStage.current.link("scheme", #","pass_parameters":["gclid"]"#)
+            let tab = try link.visit(by: iPhone)
+            defer { tab.close() }
+            try tab.open(link.url + "?gclid=a%26b&evil=1#reviews")
+            let token = try #require(try tab.click().token)
+            _ = try tab.leaving(to: LinkStage.appStore)
+            try tab.tap("open")
+            let opened = try #require(try tab.leaving(to: "shopapp:").url)
+            #expect(opened == "shopapp://promo/scheme?gclid=a%26b&al=\(token)#reviews")
+            expectSure(try launch(["token": try parameter("al", of: opened)]), "scheme")
+        }
+
+        @Test(
+            "the code on a computer's screen hands it to the phone that reads it, and is a click of its own there"
+        )
+        func code() throws {
+            let stage = try LinkStage.current
+            let link = try stage.link("desk")
+            let tab = try link.visit(by: .computer)
+            defer { tab.close() }
+            try tab.open(link.url + "?utm_medium=poster")
+            let token = try #require(try tab.click().token)
+            let picture = try tab.event("Network.requestWillBeSent") {
+                $0.url?.contains("al=\(token)") == true
+            }
+            _ = try tab.event("Network.loadingFinished") {
+                $0.string("requestId") == picture.string("requestId")
+            }
+            try tab.value(of: "document.getElementById('code').decode().then(() => '')")
+            #expect(try tab.buttons() == "copy")
+            // What a camera sees.
+            let scanned = try #require(try QRReader.text(of: try tab.screenshot()))
+            #expect(scanned == "\(link.url)?source=qr&al=\(token)&utm_medium=poster")
+
+            // The phone that has no app yet goes on to the store, and is found by what it is.
+            let journey = try Journey.named("safari").moved(to: "Asia/Tashkent")
+            let phone = try link.visit(by: journey.visitor)
+            defer { phone.close() }
+            try phone.open(scanned)
+            #expect(try phone.click().status == 201)
+            _ = try phone.leaving(to: LinkStage.appStore)
+            #expect(try link.clicks().map(\.source) == ["direct", "qr"])
+            let found = try stage.launch(on: journey.phone, hashing: .c)
+            #expect(found.isMatch && found.string("url")?.contains("source=qr") == true, "\(found.text)")
+            // One that has it opens it by the link, with the token in it.
+            expectSure(try launch(["token": try parameter("al", of: scanned)]), "desk")
+        }
+    }
+}
