@@ -26,7 +26,11 @@ struct DescribedNamesTests {
     private func read(_ file: String) throws -> Set<String> {
         let text = try Repository.text("Sources/Server/\(file)")
         let calls = text.matches(
-            of: /(?:text|object|integer|number|flag|texts|time|anyText)\(\s*"([A-Za-z_]+)"|members\["([a-z_]+)"\]/
+            of:
+                #/
+                (?:text|object|integer|number|flag|texts|time|anyText)\(\s*"([A-Za-z_]+)"
+                |members\["([a-z_]+)"\]
+                /#
         )
         return Set(calls.compactMap { ($0.output.1 ?? $0.output.2).map(String.init) })
     }

@@ -80,6 +80,11 @@ final class Chromium: Sendable {
 
     private static let programs = ["chromium-headless-shell", "chromium"]
 
+    /// Whether there is one to be tried, or should be: Ubuntu has no package of it.
+    static var isThere: Bool {
+        ProcessInfo.processInfo.environment[variable] != nil || (try? path(of: programs)) != nil
+    }
+
     /// Where the first of some programs lies that is there; a name is looked for where the shell looks.
     private static func path(of programs: [String]) throws -> String {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")

@@ -13,7 +13,7 @@ struct ChromiumTests {
         #expect(failure?.description.contains("README's test command") == true)
     }
 
-    @Test("it leaves no process behind, and no file")
+    @Test("it leaves no process behind, and no file", .enabled(if: Chromium.isThere))
     func ending() throws {
         let browser = try Chromium(hosts: [], port: 1)
         let processes = [ProcessFigures(of: browser.identifier)]
