@@ -39,17 +39,11 @@ struct Busyness: Sendable {
     }
 
     private static func present(_ counters: ModelCounters, _ average: Double) -> Double {
-        let sinceBegin = max(0, Double(counters.at.milliseconds(since: counters.epoch.began)) / 1000)
         let slot = slot(counters.at)
-        let begun = Double(max(0, counters.at.milliseconds) % slotMilliseconds) / 1000
         var (clicks, seconds) = (0.0, 0.0)
-        for back in 0..<min(presentSlots, slot) {
-            let end = back == 0 ? 0 : begun + Double(back - 1) * slotSeconds
-            let start = min(begun + Double(back) * slotSeconds, sinceBegin)
-            guard start > end else { break }
-            let worth = LearningEpoch.fading((start + end) / 2, halfLife: halfLife)
-            clicks += worth * counters[.clicksByTwoMinutes, slot - back]
-            seconds += worth * (start - end)
+        for past in PastSlot.all(presentSlots, of: slotMilliseconds, halfLife: halfLife, counters) {
+            clicks += past.worth * counters[.clicksByTwoMinutes, slot - past.back]
+            seconds += past.worth * past.seconds
         }
         return (clicks + priorClicks) / (average * seconds + priorClicks)
     }

@@ -22,20 +22,12 @@ enum PresentActivity {
         let observed = counters.epoch.observedSeconds(.totals, at: counters.at)
         let total = counters[.organic]
         guard observed > 0, total > 0 else { return 1 }
-        let sinceBegin = max(0, Double(counters.at.milliseconds(since: counters.epoch.began)) / 1000)
         let present = slot(counters.at)
-        let begun = Double(max(0, counters.at.milliseconds) % slotMilliseconds) / 1000
-        let length = Double(slotMilliseconds) / 1000
-        var launches = 0.0
-        var seconds = 0.0
-        for back in 0..<min(slots, present) {
-            let end = back == 0 ? 0 : begun + Double(back - 1) * length
-            let start = min(begun + Double(back) * length, sinceBegin)
-            guard start > end else { break }
-            let worth = LearningEpoch.fading((start + end) / 2, halfLife: halfLife)
-            launches += worth * max(0, counters[.organicByTenMinutes, present - back])
-            let level = busyness.past.isEmpty ? 1 : response.expected(at: busyness.past[Int(back)])
-            seconds += worth * (start - end) * level
+        var (launches, seconds) = (0.0, 0.0)
+        for past in PastSlot.all(slots, of: slotMilliseconds, halfLife: halfLife, counters) {
+            launches += past.worth * max(0, counters[.organicByTenMinutes, present - past.back])
+            let level = busyness.past.isEmpty ? 1 : response.expected(at: busyness.past[Int(past.back)])
+            seconds += past.worth * past.seconds * level
         }
         let residual = (launches + priorLaunches) / (total / observed * seconds + priorLaunches)
         return min(max(residual * response.expected(at: busyness.now), 0.1), 30)

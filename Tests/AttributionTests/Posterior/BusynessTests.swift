@@ -66,6 +66,37 @@ struct BusynessTests {
         #expect((0.4...1.6).contains(unmoved.model.presentActivity))
     }
 
+    @Test("are expected by the clicks of the last minutes, also at the moment when the next minutes begin")
+    func present() {
+        // Noon lies 80 s inside its two minutes, and 200 s inside its ten.
+        let began = TestValues.noon.advanced(byMilliseconds: -200_000)
+        var increments = LearntIncrements(epoch: LearningEpoch(began: began))
+        func model(after seconds: Int64) -> MatchingModel {
+            let now = began.advanced(byMilliseconds: seconds * 1000)
+            return MatchingModel(sums: increments.sums, epoch: increments.epoch, at: now)
+        }
+        for second in 0..<1200 where second < 600 || second.isMultiple(of: 10) {
+            let at = began.advanced(byMilliseconds: Int64(second) * 1000)
+            Teaching.click(at: at, platform: .ios, forms: [.d], hasAddress: true, into: &increments)
+            guard second.isMultiple(of: 5) else { continue }
+            Teaching.launch(
+                LaunchTraits(at: at),
+                CandidateEvidence(candidates: []),
+                fingerprint: UInt64(second),
+                exact: nil,
+                near: nil,
+                model: .fresh(at: at),
+                into: &increments
+            )
+        }
+        // A click a second for ten minutes, then one in ten seconds, and 1,200 seconds are the moment that it ends.
+        let (before, at, after) = (model(after: 1199), model(after: 1200), model(after: 1201))
+        #expect(at.busyness < 0.6)
+        #expect(abs(at.busyness - before.busyness) < 0.02 && abs(at.busyness - after.busyness) < 0.02)
+        #expect(abs(at.presentActivity - before.presentActivity) < 0.02)
+        #expect(abs(at.presentActivity - after.presentActivity) < 0.02)
+    }
+
     @Test("are as many as on average while nothing is known")
     func unknown() {
         let model = MatchingModel.fresh(at: TestValues.noon)
