@@ -164,6 +164,10 @@ struct CheckFactsTests {
         let error = abs(1 - right.bin.expected) + wrong.bin.expected
         #expect(abs((table.error ?? 0) - error / 2) < 1e-9)
         #expect(CalibrationSample(stated: 1, conversion: 1, isRight: true).index == 9)
+        // Of launches from a click, as those with a token are, half as many were to be expected elsewhere.
+        let half = CalibrationSample(stated: 0.4, conversion: 0.8, isRight: false)
+        #expect(half.index == 4 && half.bin.statedMillionths == 400_000)
+        #expect(half.bin.expectedMillionths == 500_000)
         #expect(CalibrationSample(stated: 0, conversion: 0, isRight: false).index == 0)
     }
 }

@@ -89,6 +89,7 @@ struct MatchingLadderTests {
             #expect(ladder.rungs.isEmpty)
             #expect(ladder.fingerprints == [key.keyed(TestValues.fingerprint)])
             #expect(ladder.refusal == error)
+            #expect(ladder.namesClick, "the click that it was made for is named all the same")
         }
         var several = LaunchEvidence()
         several.add(

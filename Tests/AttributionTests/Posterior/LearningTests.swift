@@ -8,10 +8,10 @@ struct LearningTests {
     private func taught(
         _ candidates: [Candidate],
         hasAddress: Bool = true,
+        crowd: AddressCrowd = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
         model: MatchingModel = PosteriorScenario.taught()
     ) -> LearntIncrements {
         var increments = LearntIncrements(epoch: epoch)
-        let crowd = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
         Teaching.launch(
             LaunchTraits(at: TestValues.noon, hasAddress: hasAddress),
             CandidateEvidence(candidates: candidates, crowd: crowd),
@@ -46,6 +46,51 @@ struct LearningTests {
         #expect(abs((sums[CounterKey(.delays, 17)] ?? 0) - converted) < 1e-9)
     }
 
+    @Test("of it stands for more where fewer clicks come with an address at all")
+    func clicksWithoutAddress() {
+        let began = PosteriorScenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
+        var seen = LearntIncrements(epoch: LearningEpoch(began: began))
+        for (total, count) in [
+            (AppTotal.clicks, 1000.0), (.clicksWithAddress, 500), (.launchesWithAddress, 1000),
+        ] {
+            seen.add(count, to: CounterKey(total), at: TestValues.noon)
+        }
+        let model = MatchingModel(sums: seen.sums, epoch: seen.epoch, at: TestValues.noon)
+        let pair = [PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact)]
+        let lane = CounterKey(.conversions, Lane(platform: .ios, form: .a).code)
+        // 1 / 0.70 / 0.5, as far as it is trusted.
+        #expect((2...2.86).contains(taught(pair, model: model).sums[lane] ?? 0))
+    }
+
+    @Test("believes a fingerprint alone by the odds to the power of 0.6")
+    func fingerprintAlone() {
+        let click = PosteriorScenario.candidate(1, secondsAgo: 300, address: .missing)
+        let sums = taught([click], hasAddress: false).sums
+        // n = 1.441e-4; 75 / 1,500 organic launches for each of the day's clicks: 1 / (124,649 + 1,728,000) a second.
+        let odds = 28.57
+        let learnt = sums[CounterKey(.conversions, Lane(platform: .ios, form: .a).code)] ?? 0
+        #expect(abs(learnt - odds / (1 + odds)) < 5e-4, "\(learnt)")
+    }
+
+    @Test("tells habits of addresses where one click alone can have led there, less what strangers share")
+    func habitsOfLikelyPairs() {
+        let crowd = AddressCrowd(clicksExact: 501, clicksNear: 501, liveClicks: 1000)
+        let click = PosteriorScenario.candidate(1, secondsAgo: 300)
+        let pairs = CounterKey(.agreements, AgreementCount.pairs(.tenMinutes))
+        let exact = CounterKey(.agreements, AgreementCount.agreeing(.exact, .tenMinutes))
+        let sums = taught([click], crowd: crowd).sums
+        let certainty = sums[pairs] ?? 0
+        #expect(certainty > 0.9 && certainty < 1)
+        let agreeing = (1 - certainty) * (500.0 / 2001 + 0.05 / 1001)
+        #expect(abs((sums[exact] ?? 0) + agreeing) < 1e-9)
+        // Of two people's clicks neither is likelier than the other.
+        let other = PosteriorScenario.candidate(2, secondsAgo: 300, visitor: 2)
+        #expect(taught([click, other]).sums[pairs] == nil)
+        // Somebody who launched here before may have come back for himself.
+        let claimed = PosteriorScenario.candidate(3, secondsAgo: 500, address: .exact, claimedSecondsAgo: 400)
+        #expect(taught([click, claimed]).sums[pairs] == nil)
+    }
+
     @Test("gives a launch that agrees with no click to nobody but the guess")
     func launchElsewhere() {
         let strangers = (1...40).map { PosteriorScenario.candidate($0, secondsAgo: 7200, visitor: $0) }
@@ -65,6 +110,7 @@ struct LearningTests {
                 into: &increments
             )
         }
+        #expect(increments.sums[CounterKey(.delays, UInt64(DelayBins.bin(forSeconds: 60)))] == 600)
         let model = MatchingModel(sums: increments.sums, epoch: epoch, at: TestValues.noon)
         // 150 of 600 on top of 56 of 80, by hand 0.303 instead of 0.70: an exact address is worth less than before.
         let click = [PosteriorScenario.candidate(1, secondsAgo: 300)]
@@ -89,6 +135,28 @@ struct LearningTests {
         let areTheApps = increments.sums.keys.allSatisfy { $0.family.belongsToModel }
         #expect(areTheApps)
         #expect(increments.sums.count == 12)
+        #expect(increments.sums[CounterKey(AppTotal.clicksWithAddress)] == 1)
+        Teaching.click(
+            at: TestValues.noon,
+            platform: .ios,
+            forms: [.a],
+            hasAddress: false,
+            into: &increments
+        )
+        #expect(increments.sums[CounterKey(AppTotal.clicks)] == 2)
+        #expect(increments.sums[CounterKey(AppTotal.clicksWithAddress)] == 1)
+    }
+
+    @Test("is enough after two hours of which ten launches were seen, one is not", arguments: [9.0, 10])
+    func freshness(launches: Double) {
+        func model(after seconds: Int64) -> MatchingModel {
+            let now = TestValues.noon.advanced(byMilliseconds: seconds * 1000)
+            var increments = LearntIncrements(epoch: epoch)
+            increments.add(launches, to: CounterKey(AppTotal.launches), at: now)
+            return MatchingModel(sums: increments.sums, epoch: epoch, at: now)
+        }
+        #expect(model(after: 7200).isFresh == (launches < 10))
+        #expect(model(after: 3599).isFresh)
     }
 
     @Test("keeps sums right on average in a flood of launches, in bounded memory")
@@ -102,6 +170,9 @@ struct LearningTests {
             #expect(increments.sums.count <= 100)
             #expect(increments.keptOneOf > 16)
             total += increments.sums.values.reduce(0, +)
+            increments.removeAll()
+            increments.add(to: CounterKey(.organic, 1), at: TestValues.noon)
+            #expect(increments.keptOneOf == 1 && increments.sums == [CounterKey(.organic, 1): 1])
         }
         // 40,000 launches, told by some 600 keys: within five standard deviations.
         #expect(abs(total / 40_000 - 1) < 0.25)
@@ -124,5 +195,8 @@ struct LearningTests {
         #expect(flood.count == 100)
         let forgotten = isNew(2, after: 302)
         #expect(forgotten)
+        // A clock that was set back by more than the hour begins anew.
+        let back = [isNew(2, after: 230), isNew(2, after: 231)]
+        #expect(back == [true, false])
     }
 }

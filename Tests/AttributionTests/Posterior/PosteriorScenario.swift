@@ -5,13 +5,15 @@ enum PosteriorScenario {
     static let noon = TestValues.noon
     static let model = MatchingModel.fresh(at: noon)
 
-    /// A model that has seen a thousand clicks and launches in the two days before noon.
-    static func taught() -> MatchingModel {
+    /// A model that has seen a thousand clicks and launches in the two days before noon, and at noon whatever else is
+    /// told to it.
+    static func taught(_ more: (inout LearntIncrements) -> Void = { _ in }) -> MatchingModel {
         let began = noon.advanced(byMilliseconds: -2 * 86_400_000)
         let epoch = LearningEpoch(began: began)
         var increments = LearntIncrements(epoch: epoch)
         let totals: [AppTotal] = [.launches, .launchesWithAddress, .clicks, .clicksWithAddress]
         for total in totals { increments.add(1000, to: CounterKey(total), at: noon) }
+        more(&increments)
         return MatchingModel(sums: increments.sums, epoch: epoch, at: noon)
     }
 
@@ -63,12 +65,18 @@ enum PosteriorScenario {
 
     static func verdict(
         _ candidates: [Candidate],
+        background: [BackgroundCount] = [],
         organic: Double = 0,
         policy: MatchPolicy = MatchPolicy(),
         model: MatchingModel = taught()
     ) -> Verdict {
         let crowd = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
-        let evidence = CandidateEvidence(candidates: candidates, crowd: crowd, organic: organic)
+        let evidence = CandidateEvidence(
+            candidates: candidates,
+            background: background,
+            crowd: crowd,
+            organic: organic
+        )
         return Verdict(evidence, launch: launch, model: model, policy: policy)
     }
 }

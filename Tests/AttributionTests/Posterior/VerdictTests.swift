@@ -83,6 +83,36 @@ struct VerdictTests {
         #expect(verdict.confidence < 0.01)
     }
 
+    @Test("counts the clicks that compete with the likeliest, told one by one or as numbers")
+    func competing() {
+        let count = BackgroundCount(
+            destination: CreditedDestination(url: 1, campaign: 7),
+            lane: Lane(platform: .ios, form: .a),
+            ageBin: 20,
+            weight: 29
+        )
+        #expect(PosteriorScenario.verdict([near]).competingClicks == 0)
+        #expect(PosteriorScenario.verdict([near, other], background: [count]).competingClicks == 30)
+    }
+
+    @Test("tells what sixteen campaigns are worth, the likeliest ones")
+    func campaigns() {
+        let clicks = (1...20).map { (number: UInt64) in
+            PosteriorScenario.candidate(
+                number,
+                secondsAgo: 300 + Double(number) * 60,
+                url: number,
+                campaign: number,
+                visitor: number
+            )
+        }
+        let verdict = PosteriorScenario.verdict(clicks)
+        #expect(verdict.campaigns.count == 16 && verdict.campaigns.first?.campaign == 1)
+        let probabilities = verdict.campaigns.map(\.probability)
+        #expect(probabilities == probabilities.sorted(by: >))
+        #expect(probabilities.reduce(0, +) < verdict.expectedConversions)
+    }
+
     @Test("is never given by a fingerprint where fingerprints are switched off")
     func switchedOff() {
         let verdict = PosteriorScenario.verdict([near], policy: MatchPolicy(usesFingerprints: false))
