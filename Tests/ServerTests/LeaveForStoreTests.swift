@@ -75,11 +75,12 @@ struct LeaveForStoreTests {
     }
 
     @Test(
-        "makes no click for robots, programs, previews, browsers that look ahead, and pages that load it as a picture",
+        "makes no click for robots, programs, previews, browsers that look ahead, and pages that load it unseen",
         arguments: [
             ["User-Agent": Visitors.preview], ["User-Agent": "curl/8.5.0"], ["Sec-Purpose": "prefetch"],
             ["Sec-Purpose": "prefetch;prerender"], ["X-Moz": "prefetch"], ["Purpose": "prefetch"],
-            ["Sec-Fetch-Mode": "no-cors"],
+            ["Sec-Fetch-Mode": "no-cors"], ["Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"],
+            ["Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "embed"],
         ]
     )
     func robots(fields: [String: String]) async throws {
@@ -89,7 +90,7 @@ struct LeaveForStoreTests {
         #expect(answer.field("Location")?.contains("referrer") != true)
         #expect(service.watch.click == nil)
         #expect(try await service.counted(.robots) == 0)
-        let person = ["Sec-Fetch-Mode": "navigate"]
+        let person = ["Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"]
         await service.open("summer25", Visitors.android, query: "al_go=store", fields: person)
         #expect(service.watch.click != nil)
     }

@@ -50,12 +50,16 @@ enum LeaveForStore {
     }
 
     /// Whether a person follows the button: no robot, no program, nobody who looks ahead, and no other page that loads the
-    /// address as a picture.
+    /// address as a picture or in a frame, which the button's own page is never in.
+    ///
+    /// Source: W3C "Fetch Metadata Request Headers", `Sec-Fetch-Dest` and `Sec-Fetch-Mode`.
     private static func isTapped(_ request: Request, _ context: LoopContext) -> Bool {
         guard context.service.settings.robots.robot(request.field("user-agent") ?? "") == nil,
             !AutomaticVisit.isAnnounced(by: request)
         else { return false }
-        return request.field("sec-fetch-mode").map { $0 == "navigate" } ?? true
+        return [("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")].allSatisfy { name, tapped in
+            request.field(name).map { $0 == tapped } ?? true
+        }
     }
 }
 
