@@ -60,6 +60,8 @@ struct LinksTests {
             (#"{"destination":"javascript:alert(1)"}"#, "destination"),
             (#"{"destination":"https://evil.example/x"}"#, "destination"),
             (#"{"destination":"http://shop.example/x"}"#, "destination"),
+            (#"{"destination":"//evil.example/x"}"#, "destination"),
+            (#"{"destination":"/a/../x"}"#, "destination"), (#"{"destination":"/%2E%2e/x"}"#, "destination"),
             (#"{"destination":"other://x"}"#, "destination"), (#"{"destination":5}"#, "destination"),
             (#"{"destination":"myapp://x","desktop_url":"https://evil.example/"}"#, "desktop_url"),
             (#"{"destination":"myapp://x","slug":"admin"}"#, "slug"),

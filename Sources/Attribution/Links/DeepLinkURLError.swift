@@ -11,6 +11,8 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
     case forbiddenScheme
     case noHost
     case noPath
+    case twoSlashes
+    case climbs
     case credentials
     case nonASCIIHost
     case malformedHost
@@ -41,6 +43,16 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
             """
             The web link has no path, or / alone, and apps lose such links; name a page, as in \
             https://shop.example/start.
+            """
+        case .twoSlashes:
+            """
+            The path begins with two slashes, and browsers read a host behind them; write one for a path, or a whole \
+            link such as https://shop.example/item.
+            """
+        case .climbs:
+            """
+            The path has a part that is . or .., escaped or not, and apps and browsers disagree where it leads; write \
+            the path that is meant.
             """
         case .credentials:
             "The link contains a user name or password before @; remove it."

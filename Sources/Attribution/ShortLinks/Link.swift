@@ -136,13 +136,13 @@ public struct LinkPath: Hashable, Sendable {
     /// - Throws: ``DeepLinkURLError`` naming the first rule that it breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
         let text = text.trimmed
-        guard text.utf8.first == UInt8(ascii: "/"), !text.utf8.dropFirst().starts(with: "/".utf8) else {
-            throw .noPath
-        }
-        guard text.utf8.count > 1 else { throw .noPath }
+        guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count > 1 else { throw .noPath }
+        guard !text.utf8.dropFirst().starts(with: "/".utf8) else { throw .twoSlashes }
         // Below a scheme of its own it must be a link as any other.
         let whole = try DeepLinkURL(parsing: "https://path.invalid" + text)
         self.text = String(whole.text.dropFirst("https://path.invalid".utf8.count))
+        let path = self.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard !URLPath.climbs(Array(path)[...]) else { throw .climbs }
     }
 
     /// The link below an app's scheme: `myapp` and `/products/1` give `myapp://products/1`.
