@@ -45,7 +45,7 @@ public struct LandingPages: Sendable {
         do throws(PageTemplate.Problem) {
             try self.init(landing: text)
         } catch {
-            throw DataFileError(file, error.line, 0, "is no template. \(error.message)", "Correct it")
+            throw DataFileError(file, error.line, 0, "is no template", error.message)
         }
     }
 

@@ -30,22 +30,27 @@ struct PageTemplate: Sendable {
         parts = try Self.parts(&reader, until: nil)
     }
 
-    private static func parts(_ reader: inout TemplateReader, until end: String?) throws(Problem) -> [Part] {
+    /// Those of a section, which has a name and what is wrong where it does not end; else of the whole page.
+    private static func parts(_ reader: inout TemplateReader, until end: (name: String, orElse: Problem)?)
+        throws(Problem) -> [Part]
+    {
         var parts: [Part] = []
         while let token = try reader.next() {
             switch token {
             case .text(let bytes): parts.append(.text(bytes))
             case .value(let name): parts.append(.value(name))
             case .ownPart(let name): parts.append(.ownPart(name))
-            case .begin(let name): parts.append(.section(name, try Self.parts(&reader, until: name)))
+            case .begin(let name):
+                let open = reader.problem("{{#\(name)}} is not closed")
+                parts.append(.section(name, try Self.parts(&reader, until: (name, open))))
             case .end(let name):
-                guard name == end else {
-                    throw reader.problem("{{/\(name)}} closes nothing that is open here.")
+                guard name == end?.name else {
+                    throw reader.problem("{{/\(name)}} closes nothing that is open here")
                 }
                 return parts
             }
         }
-        guard end == nil else { throw reader.problem("{{#\(end ?? "")}} is not closed.") }
+        if let end { throw end.orElse }
         return parts
     }
 

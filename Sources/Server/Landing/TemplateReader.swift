@@ -41,7 +41,7 @@ struct TemplateReader {
 
     private mutating func place(from start: Int, closedBy end: String) throws(PageTemplate.Problem) -> Token {
         guard let close = find(end, from: start) else {
-            throw problem("A place for a value is not closed with \(end).")
+            throw problem("A place for a value is not closed with \(end)")
         }
         let text = String(decoding: bytes[start..<close], as: UTF8.self)
         if end.utf8.count == 3 {
@@ -60,7 +60,7 @@ struct TemplateReader {
 
     private func unknown(_ name: String, _ known: Set<String>) -> PageTemplate.Problem {
         problem(
-            "There is no value \"\(name.prefix(40))\"; there are \(known.sorted().joined(separator: ", "))."
+            "There is no value \"\(name.prefix(40))\"; there are \(known.sorted().joined(separator: ", "))"
         )
     }
 
