@@ -242,20 +242,20 @@ struct ExaminationTests {
 
     @Test("a certificate is read from its file, and one that does not fit its key is a problem")
     func certificateFile() throws {
-        let folder = try EndToEndTests.TemporaryFolder()
+        let folder = try TemporaryFolder()
         let certificate = try TestCertificate(validUntil: 40 * 86_400)
         for (name, content) in [
             ("tls.pem", certificate.certificate), ("key.pem", certificate.key),
             ("other.pem", try TestCertificate().key), ("text.pem", Array("no certificate".utf8)),
         ] {
-            try Data(content).write(to: URL(fileURLWithPath: folder.path(name)))
-            try setMode(0o600, of: folder.path(name))
+            try Data(content).write(to: URL(fileURLWithPath: folder.file(name)))
+            try setMode(0o600, of: folder.file(name))
         }
         let moment = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         func status(_ certificate: String, _ key: String, in days: Int64 = 0) throws -> Diagnosis.Status {
             var configuration = Configuration()
-            configuration.tlsCertificate = folder.path(certificate)
-            configuration.tlsKey = folder.path(key)
+            configuration.tlsCertificate = folder.file(certificate)
+            configuration.tlsKey = folder.file(key)
             let files = try #require(TLSFiles(configuration))
             let now = moment.advanced(byMilliseconds: days * day)
             return CertificateExamination.diagnosis(of: files, at: now).status

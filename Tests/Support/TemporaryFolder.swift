@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// A folder of a test's own, deleted with the value.
 public final class TemporaryFolder: Sendable {
@@ -13,6 +13,8 @@ public final class TemporaryFolder: Sendable {
     deinit {
         try? FileManager.default.removeItem(atPath: path)
     }
+
+    public var url: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
     /// The path of a file in the folder.
     public func file(_ name: String) -> String { path + "/" + name }

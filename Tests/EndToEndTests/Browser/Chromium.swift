@@ -17,7 +17,7 @@ final class Chromium: Sendable {
     static let variable = "AFTERLINK_TEST_BROWSER"
 
     private let state: Mutex<DevToolsPipe>
-    private let profile: Support.TemporaryFolder
+    private let profile: TemporaryFolder
     let identifier: Int32
 
     /// Starts it with an empty profile.
@@ -28,7 +28,7 @@ final class Chromium: Sendable {
     ///   - program: its path, or its name as the shell finds it; nil for the usual one.
     /// - Throws: ``Failure`` where there is none, or where it does not speak.
     init(hosts: [String], port: UInt16, program: String? = nil) throws {
-        profile = try Support.TemporaryFolder()
+        profile = try TemporaryFolder()
         let named = program ?? ProcessInfo.processInfo.environment[Self.variable]
         let program = try Self.path(of: named.map { [$0] } ?? Self.programs)
         let rules = hosts.map { "MAP \($0) 127.0.0.1:\(port)" } + ["MAP * ~NOTFOUND"]

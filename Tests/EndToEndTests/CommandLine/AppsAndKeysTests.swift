@@ -14,7 +14,7 @@ struct AppsAndKeysTests {
     @Test("init prints one JSON object with the app and a key of each kind, and fails the second time")
     func initialise() throws {
         let folder = try TemporaryFolder()
-        let database = folder.path("new.db")
+        let database = folder.file("new.db")
         let first = try json(Installation.run(["init", "--database", database, "--json"]))
         #expect(Set(first.keys) == ["app", "keys", "brought"])
         let app = try #require(first["app"] as? [String: String])
@@ -33,14 +33,14 @@ struct AppsAndKeysTests {
     @Test("database, log and server key can be read by their owner only")
     func modes() throws {
         let folder = try TemporaryFolder()
-        #expect(try Installation.run(["init", "--data-directory", folder.path("data")]).status == 0)
+        #expect(try Installation.run(["init", "--data-directory", folder.file("data")]).status == 0)
         for name in ["data/afterlink.db", "data/afterlink.db.key"] {
             let mode =
-                try FileManager.default.attributesOfItem(atPath: folder.path(name))[.posixPermissions] as? Int
+                try FileManager.default.attributesOfItem(atPath: folder.file(name))[.posixPermissions] as? Int
             #expect(mode == 0o600, "\(name)")
         }
         let mode =
-            try FileManager.default.attributesOfItem(atPath: folder.path("data"))[.posixPermissions] as? Int
+            try FileManager.default.attributesOfItem(atPath: folder.file("data"))[.posixPermissions] as? Int
         #expect(mode == 0o700)
     }
 
@@ -51,7 +51,7 @@ struct AppsAndKeysTests {
         let folder = try TemporaryFolder()
         for round in 0..<4 {
             let outputs = Mutex<[Installation.Output]>([])
-            let path = folder.path("\(round).db")
+            let path = folder.file("\(round).db")
             DispatchQueue.concurrentPerform(iterations: 3) { _ in
                 let output = try? Installation.run([
                     "init", "--database", path, "--json",
@@ -70,7 +70,7 @@ struct AppsAndKeysTests {
         let folder = try TemporaryFolder()
         let (app, admin) = (String(repeating: "a", count: 32), String(repeating: "b", count: 40))
         let output = try Installation.run(
-            ["init", "--database", folder.path("x.db"), "--json"],
+            ["init", "--database", folder.file("x.db"), "--json"],
             environment: ["AFTERLINK_INITIAL_APP_KEY": app, "AFTERLINK_INITIAL_ADMIN_KEY": admin]
         )
         #expect(output.status == 0)
@@ -78,7 +78,7 @@ struct AppsAndKeysTests {
         let printed = try json(output)
         #expect(Set((printed["keys"] as? [String: String] ?? [:]).keys) == ["server", "test"])
         #expect(printed["brought"] as? [String] == ["app", "admin"])
-        let list = try Installation.run(["keys", "list", "--database", folder.path("x.db")])
+        let list = try Installation.run(["keys", "list", "--database", folder.file("x.db")])
         #expect(list.text.split(separator: "\n").count == 5)
     }
 

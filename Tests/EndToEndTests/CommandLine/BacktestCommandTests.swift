@@ -15,8 +15,8 @@ struct BacktestCommandTests {
     @Test("plays the documentation's own trace, and prints both policies beside each other")
     func documented() throws {
         let folder = try TemporaryFolder()
-        try example().write(toFile: folder.path("t.jsonl"), atomically: true, encoding: .utf8)
-        let words = ["backtest", "--trace", folder.path("t.jsonl"), "--warm-up-days", "0"]
+        try example().write(toFile: folder.file("t.jsonl"), atomically: true, encoding: .utf8)
+        let words = ["backtest", "--trace", folder.file("t.jsonl"), "--warm-up-days", "0"]
         let plain = try Installation.run(words)
         #expect(plain.status == 0)
         #expect(plain.errors.isEmpty)
@@ -40,8 +40,8 @@ struct BacktestCommandTests {
     func warnings() throws {
         let folder = try TemporaryFolder()
         try example().replacing("{\"click\":\"c1\"}", with: "\"c2\"")
-            .write(toFile: folder.path("t.jsonl"), atomically: true, encoding: .utf8)
-        let words = ["backtest", "--trace", folder.path("t.jsonl")]
+            .write(toFile: folder.file("t.jsonl"), atomically: true, encoding: .utf8)
+        let words = ["backtest", "--trace", folder.file("t.jsonl")]
         #expect(try Installation.run(words).errors.contains("--warm-up-days 0 counts them."))
         let counted = try Installation.run(words + ["--warm-up-days", "0"])
         #expect(counted.errors.contains("the truth of 1 launches names a click that is not in the trace"))
@@ -51,18 +51,18 @@ struct BacktestCommandTests {
     func wrongLine() throws {
         let folder = try TemporaryFolder()
         try (example() + "{\"event\":\"tap\"}\n")
-            .write(toFile: folder.path("t.jsonl"), atomically: true, encoding: .utf8)
-        let output = try Installation.run(["backtest", "--trace", folder.path("t.jsonl")])
+            .write(toFile: folder.file("t.jsonl"), atomically: true, encoding: .utf8)
+        let output = try Installation.run(["backtest", "--trace", folder.file("t.jsonl")])
         #expect(output.status == 1)
         #expect(output.text.isEmpty)
         #expect(output.errors.contains("t.jsonl cannot be read: line 4: "))
-        try "\n".write(toFile: folder.path("none.jsonl"), atomically: true, encoding: .utf8)
+        try "\n".write(toFile: folder.file("none.jsonl"), atomically: true, encoding: .utf8)
         #expect(
-            try Installation.run(["backtest", "--trace", folder.path("none.jsonl")]).errors.contains(
+            try Installation.run(["backtest", "--trace", folder.file("none.jsonl")]).errors.contains(
                 "holds no event"
             )
         )
-        let absent = try Installation.run(["backtest", "--trace", folder.path("absent.jsonl")])
+        let absent = try Installation.run(["backtest", "--trace", folder.file("absent.jsonl")])
         #expect(absent.status == 1)
         #expect(absent.errors.contains("The trace could not be read: "))
     }

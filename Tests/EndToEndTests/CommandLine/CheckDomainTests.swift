@@ -8,7 +8,7 @@ struct CheckDomainTests {
         #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[{"/":"/products/*"}]}]}}"#
 
     private func write(_ text: String, _ name: String, in folder: TemporaryFolder) throws -> String {
-        let path = folder.path(name)
+        let path = folder.file(name)
         try Data(text.utf8).write(to: URL(filePath: path))
         return path
     }
@@ -49,6 +49,8 @@ struct CheckDomainTests {
         )
         let list = try write("[]", "assetlinks.json", in: folder)
         #expect(try Installation.run(["check-domain", list]).text.hasPrefix("assetlinks.json ("))
+        let here = try Installation.run(["check-domain", "assetlinks.json"], in: folder.path)
+        #expect(here.text.hasPrefix("assetlinks.json (assetlinks.json, 2 bytes)"), "\(here.errors)")
     }
 
     @Test("lets a file write no line of its own, and steer no terminal")

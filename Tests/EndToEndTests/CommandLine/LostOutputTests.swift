@@ -55,14 +55,14 @@ struct LostOutputTests {
     @Test("a new database whose keys were lost is named, and so is what to delete", arguments: kinds)
     func database(kind: String) throws {
         let folder = try TemporaryFolder()
-        let path = folder.path("new.db")
+        let path = folder.file("new.db")
         let output = try run(["init", "--database", path], output: kind)
         #expect(output.status == 1)
         #expect(output.errors.contains("its keys could not be printed, and nobody has seen them."))
         #expect(output.errors.contains("delete \(path) and \(path).key"))
         #expect(try Installation.run(["verify", "--database", path]).status == 0)
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) {
-            try FileManager.default.removeItem(atPath: folder.path(name))
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            try FileManager.default.removeItem(atPath: folder.file(name))
         }
         #expect(try Installation.run(["init", "--database", path]).status == 0)
     }
@@ -70,12 +70,12 @@ struct LostOutputTests {
     @Test("a service goes on, writes its keys into no file that it opens, and says that nobody has them")
     func service() throws {
         let folder = try TemporaryFolder()
-        let log = folder.path("afterlink.log")
+        let log = folder.file("afterlink.log")
         let server = try RunningProcess(
             URL(fileURLWithPath: "/bin/sh"),
             [
                 "-c", "exec \"$0\" \"$@\" >&-", Installation.binary.path, "serve", "--listen", "127.0.0.1:0",
-                "--data-directory", folder.url.path, "--log-file", log,
+                "--data-directory", folder.path, "--log-file", log,
             ],
             errorLog: folder.url.appending(path: "errors")
         )
@@ -86,7 +86,7 @@ struct LostOutputTests {
         server.send(SIGTERM)
         #expect(server.waitUntilExit() == 0)
         #expect(!logged().contains("They are shown only now") && !logged().contains("Bearer"))
-        let database = ["--database", folder.path("afterlink.db")]
+        let database = ["--database", folder.file("afterlink.db")]
         #expect(try Installation.run(["verify"] + database).status == 0)
     }
 }

@@ -44,15 +44,15 @@ struct ProgramTests {
     @Test("a wrong setting ends with 78 and leaves nothing behind")
     func wrongConfiguration() throws {
         let folder = try TemporaryFolder()
-        let words = ["serve", "--database", folder.path("x.db"), "--listen", "nowhere"]
+        let words = ["serve", "--database", folder.file("x.db"), "--listen", "nowhere"]
         let output = try Installation.run(words, environment: ["AFTERLINK_RETENTION": "x"])
         #expect(output.status == 78)
         #expect(
             output.errors.contains("--listen \"nowhere\"")
                 && output.errors.contains("AFTERLINK_RETENTION \"x\"")
         )
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
-        #expect(try Installation.run(["serve", "--config", folder.path("none.json")]).status == 78)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        #expect(try Installation.run(["serve", "--config", folder.file("none.json")]).status == 78)
         #expect(try Installation.run(["serve", "--database", "postgres://u:secret@h/d"]).status == 78)
     }
 
@@ -89,10 +89,10 @@ struct ProgramTests {
     func noDatabase(command: String) throws {
         let folder = try TemporaryFolder()
         let words = command.split(separator: " ").map(String.init)
-        let output = try Installation.run(words + ["--database", folder.path("x.db")])
+        let output = try Installation.run(words + ["--database", folder.file("x.db")])
         #expect(output.status == 1)
         #expect(output.errors.contains("There is no database at "))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
     @Test("help says of the database which commands make it, and claims it of no other")

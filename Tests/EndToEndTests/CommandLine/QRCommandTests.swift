@@ -26,13 +26,13 @@ struct QRCommandTests {
             ("a.svg", []), ("a.png", ["--size", "300", "--error-correction", "H", "--quiet-zone", "2"]),
             ("b.PNG", ["--foreground", "#400", "--background", "ffe", "--logo"]),
         ] {
-            let file = folder.path(name)
+            let file = folder.file(name)
             let output = try installation.run(["links", "qr", "summer25", "--output", file] + words)
             #expect(output.status == 0, "\(output.errors)")
             let bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
             #expect(try QRReader.text(of: bytes) == "https://go.shop.example/summer25?source=qr")
         }
-        let svg = try String(contentsOfFile: folder.path("a.svg"), encoding: .utf8)
+        let svg = try String(contentsOfFile: folder.file("a.svg"), encoding: .utf8)
         #expect(svg.contains(##"fill="#1a2b3c""##))
     }
 
@@ -40,10 +40,10 @@ struct QRCommandTests {
     func refuses() throws {
         let installation = try shop()
         let folder = try TemporaryFolder()
-        let file = folder.path("a.png")
+        let file = folder.file("a.png")
         let wrong: [(words: [String], status: Int32, text: String)] = [
             (["summer25"], 2, "--output"),
-            (["summer25", "--output", folder.path("a.gif")], 2, ".svg or .png"),
+            (["summer25", "--output", folder.file("a.gif")], 2, ".svg or .png"),
             (["summer25", "--output", file, "--size", "60"], 1, "pixels or more"),
             (["summer25", "--output", file, "--foreground", "red"], 1, "#1a2b3c"),
             (["summer25", "--output", file, "--logo", "--error-correction", "L"], 1, "level H"),
@@ -66,7 +66,7 @@ struct QRCommandTests {
         let made = try installation.run(["links", "create", "a", "--destination", "shopapp://promo/item"])
         #expect(made.status == 0, "\(made.errors)")
         let folder = try TemporaryFolder()
-        let file = folder.path("a.png")
+        let file = folder.file("a.png")
         let output = try installation.run(["links", "qr", "a", "--output", file])
         #expect(output.status == 1 && output.errors.contains("--link-host"))
     }

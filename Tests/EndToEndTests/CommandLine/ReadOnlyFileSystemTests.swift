@@ -11,7 +11,7 @@ private enum PrivateMount {
         else {
             return false
         }
-        let words = ["-rm", "mount", "-t", "tmpfs", "none", folder.url.path]
+        let words = ["-rm", "mount", "-t", "tmpfs", "none", folder.path]
         return (try? Installation.run(words, of: URL(fileURLWithPath: unshare)).status) == 0
     }()
 }
@@ -33,7 +33,7 @@ struct ReadOnlyFileSystemTests {
             shift 2; exec "$@"
             """
         return try Installation.run(
-            ["-rm", "/bin/sh", "-c", script, "sh", folder.url.path, installation.database.path]
+            ["-rm", "/bin/sh", "-c", script, "sh", folder.path, installation.database.path]
                 + [Installation.binary.path] + words,
             of: URL(fileURLWithPath: PrivateMount.unshare)
         )
@@ -45,7 +45,7 @@ struct ReadOnlyFileSystemTests {
     )
     func database(command: String) throws {
         let (folder, installation) = (try TemporaryFolder(), try Installation())
-        let path = folder.path("afterlink.db")
+        let path = folder.file("afterlink.db")
         let words = command.split(separator: " ").map(String.init) + ["--database", path]
         let output = try run(words, in: folder, installation)
         #expect(output.status == 1)
@@ -61,7 +61,7 @@ struct ReadOnlyFileSystemTests {
     func new(option: String) throws {
         let (folder, installation) = (try TemporaryFolder(), try Installation())
         let words = option.split(separator: " ").map(String.init)
-        let place = [words[0], folder.path(words[1])]
+        let place = [words[0], folder.file(words[1])]
         let output = try run(["serve", "--listen", "127.0.0.1:0"] + place, in: folder, installation)
         #expect(output.status == 1)
         #expect(output.errors.contains("Read-only file system"))
@@ -73,7 +73,7 @@ struct ReadOnlyFileSystemTests {
         let (folder, installation) = (try TemporaryFolder(), try Installation())
         for command in ["verify", "doctor"] {
             let output = try run(
-                [command, "--database", folder.path("afterlink.db")],
+                [command, "--database", folder.file("afterlink.db")],
                 in: folder,
                 installation
             )

@@ -57,22 +57,22 @@ struct RefusedStartTests {
     func directory(command: String) throws {
         let folder = try TemporaryFolder()
         let output = try Installation.run(
-            [command, "--database", folder.url.path]
+            [command, "--database", folder.path]
                 + (command == "serve" ? ["--listen", "127.0.0.1:0"] : [])
         )
         #expect(output.status == 1)
-        #expect(output.errors.contains("The database \(folder.url.path) is a directory."))
-        #expect(output.errors.contains("--database \(folder.url.path)/afterlink.db"))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+        #expect(output.errors.contains("The database \(folder.path) is a directory."))
+        #expect(output.errors.contains("--database \(folder.path)/afterlink.db"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
     @Test("makes a data directory, and says of one whose parent is missing what to make")
     func dataDirectory() throws {
         let folder = try TemporaryFolder()
-        let output = try serve(["--data-directory", folder.path("a/b")])
+        let output = try serve(["--data-directory", folder.file("a/b")])
         #expect(output.status == 1)
-        #expect(output.errors.contains("there is no \(folder.path("a"))."))
-        #expect(output.errors.contains("mkdir -p \(folder.path("a"))"))
+        #expect(output.errors.contains("there is no \(folder.file("a"))."))
+        #expect(output.errors.contains("mkdir -p \(folder.file("a"))"))
     }
 
     @Test(
@@ -92,7 +92,7 @@ struct RefusedStartTests {
         let folder = try TemporaryFolder()
         let server = try RunningProcess(
             Installation.binary,
-            ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.url.path],
+            ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.path],
             environment: ["AFTERLINK_INITIAL_APP_KEY": String(repeating: "a", count: 32)],
             errorLog: folder.url.appending(path: "log")
         )

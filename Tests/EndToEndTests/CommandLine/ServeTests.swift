@@ -12,7 +12,7 @@ struct ServeTests {
     ) throws -> RunningProcess {
         try RunningProcess(
             Installation.binary,
-            ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.url.path] + arguments,
+            ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.path] + arguments,
             environment: environment,
             errorLog: folder.url.appending(path: "log")
         )
@@ -87,7 +87,7 @@ struct ServeTests {
             _ = server.line(containing: "listening on")
             server.send(SIGTERM)
             #expect(server.waitUntilExit() == 0)
-            defer { try? FileManager.default.removeItem(atPath: folder.path("log")) }
+            defer { try? FileManager.default.removeItem(atPath: folder.file("log")) }
             return try log(folder)
         }
         let same = [
@@ -107,7 +107,7 @@ struct ServeTests {
         #expect(!changed.contains(app) && !changed.contains(other))
         let doctor = try Installation.run(
             [
-                "doctor", "--data-directory", folder.url.path, "--listen", "127.0.0.1:0", "--destination",
+                "doctor", "--data-directory", folder.path, "--listen", "127.0.0.1:0", "--destination",
                 "yours://",
             ]
         )
@@ -164,10 +164,10 @@ struct ServeTests {
         #expect(busy.status == 1 && busy.errors.contains("--listen"))
         // Keys are made once it is sure that they will be shown.
         let folder = try TemporaryFolder()
-        let inVain = ["serve", "--listen", "127.0.0.1:\(server.port)", "--data-directory", folder.url.path]
+        let inVain = ["serve", "--listen", "127.0.0.1:\(server.port)", "--data-directory", folder.path]
         #expect(try Installation.run(inVain).status == 1)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
-        #expect(try Installation.run(["init", "--data-directory", folder.url.path]).status == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        #expect(try Installation.run(["init", "--data-directory", folder.path]).status == 0)
         server.kill()
 
         let text = try String(contentsOfFile: key, encoding: .utf8)

@@ -25,11 +25,11 @@ struct ShellWordTests {
     @Test("the command that a backup prints restores it, whatever the names are")
     func restoreCommand() throws {
         let folder = try TemporaryFolder()
-        let place = folder.path("it's $HOME; \"here\"")
+        let place = folder.file("it's $HOME; \"here\"")
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
         let settings = ["--database", place + "/a b.db", "--server-key-file", place + "/the key"]
         #expect(try Installation.run(["init"] + settings).status == 0)
-        let backup = try Installation.run(["backup", folder.path("back up.db")] + settings)
+        let backup = try Installation.run(["backup", folder.file("back up.db")] + settings)
         #expect(backup.status == 0, "\(backup.errors)")
         for name in ["/a b.db", "/the key"] { try FileManager.default.removeItem(atPath: place + name) }
 

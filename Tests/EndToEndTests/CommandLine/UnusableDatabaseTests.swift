@@ -12,14 +12,14 @@ struct UnusableDatabaseTests {
 
     private func run(_ command: String, on content: String) throws -> Installation.Output {
         let folder = try TemporaryFolder()
-        let path = folder.path("some.db")
+        let path = folder.file("some.db")
         try Data(content.utf8).write(to: URL(fileURLWithPath: path))
         try setMode(0o600, of: path)
-        try setMode(0o700, of: folder.url.path)
+        try setMode(0o700, of: folder.path)
         let words = command.split(separator: " ").map(String.init)
         let output = try Installation.run(words + ["--database", path])
         #expect(try String(contentsOfFile: path, encoding: .utf8) == content, "it is left as it is")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["some.db"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["some.db"])
         return output
     }
 
@@ -52,11 +52,11 @@ struct UnusableDatabaseTests {
     @Test("is not restored", arguments: ["", "some words that are no database"])
     func restore(content: String) throws {
         let folder = try TemporaryFolder()
-        let output = try run("restore \(folder.path("backup.db"))", on: content)
+        let output = try run("restore \(folder.file("backup.db"))", on: content)
         #expect(output.errors.contains("There is no backup at"))
-        try Data(content.utf8).write(to: URL(fileURLWithPath: folder.path("backup.db")))
+        try Data(content.utf8).write(to: URL(fileURLWithPath: folder.file("backup.db")))
         let refused = try Installation.run([
-            "restore", folder.path("backup.db"), "--database", folder.path("new.db"),
+            "restore", folder.file("backup.db"), "--database", folder.file("new.db"),
         ])
         #expect(refused.status == 1)
         #expect(

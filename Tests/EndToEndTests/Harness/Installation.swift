@@ -71,9 +71,11 @@ final class Installation: Sendable {
     static func run(
         _ arguments: [String],
         of program: URL = binary,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        in folder: String? = nil
     ) throws -> Output {
         let process = Process()
+        if let folder { process.currentDirectoryURL = URL(filePath: folder) }
         process.executableURL = program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

@@ -26,13 +26,13 @@ final class Nobody {
         // The build's own folder may be closed to others.
         binary = folder.url.appending(path: "afterlink")
         try FileManager.default.copyItem(at: Installation.binary, to: binary)
-        dataDirectory = folder.path("data")
+        dataDirectory = folder.file("data")
         try FileManager.default.createDirectory(atPath: dataDirectory, withIntermediateDirectories: false)
         try FileManager.default.setAttributes(
             [.ownerAccountID: identifier, .groupOwnerAccountID: identifier],
             ofItemAtPath: dataDirectory
         )
-        for path in [folder.url.path, binary.path] {
+        for path in [folder.path, binary.path] {
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
         }
     }

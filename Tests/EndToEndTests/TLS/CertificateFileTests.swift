@@ -7,9 +7,9 @@ struct CertificateFileTests {
     private func serve(_ arguments: [String]) throws -> Installation.Output {
         let folder = try TemporaryFolder()
         let output = try Installation.run(
-            ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.url.path] + arguments
+            ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.path] + arguments
         )
-        let made = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        let made = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(made.isEmpty, "nothing is made, and no key printed, where TLS cannot be served")
         return output
     }

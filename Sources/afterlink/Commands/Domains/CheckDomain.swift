@@ -20,7 +20,7 @@ enum CheckDomain {
                 placeholder: "HOST|URL|FILE",
                 isRequired: true,
                 help:
-                    "A host name, an https address, or a file's path; ./NAME for a file without a slash in its path."
+                    "A host name, an https address, or a file's path; ./NAME for a file here that has another name."
             )
         ],
         options: [
@@ -104,7 +104,10 @@ enum CheckDomain {
                 advice: Self.advice
             )
         }
-        guard !subject.contains("/") else { return try checkFile(subject, url) }
+        // The files' own names are no hosts' names.
+        guard !subject.contains("/"), DomainFile(rawValue: subject) == nil else {
+            return try checkFile(subject, url)
+        }
         guard let check = DomainCheck.ofHost(subject, url: url, by: client) else {
             throw CommandFailure(.wrongUse, "\(subject) is no host name.", advice: Self.advice)
         }
