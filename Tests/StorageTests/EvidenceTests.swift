@@ -319,6 +319,45 @@ struct EvidenceTests {
         let byHash = try await test.run { try await $0.match(self.check(nil, caller: 3)) }
         #expect(byHash == .noMatch(.alreadyClaimed))
     }
+
+    @Test("a click that is named is none behind its window", arguments: Backend.available)
+    func namedTooLate(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let recorded = try await test.run { try await $0.record(click(nil)).click }
+        let end = TestStore.noon.advanced(byMilliseconds: AttributionWindow.standard.seconds * 1000)
+        for (rung, caller) in [
+            (MatchingLadder.Rung.clickID(recorded.id), 1), (.signedToken(recorded.id), 2),
+        ] {
+            var asked = check(
+                nil,
+                at: end.advanced(byMilliseconds: 1),
+                fingerprint: 77,
+                caller: UInt64(caller)
+            )
+            asked.ladder = MatchingLadder([rung], fingerprints: [])
+            let late = asked
+            #expect(try await test.run { try await $0.match(late) } == .noMatch(.expired))
+        }
+        var asked = check(nil, at: end, fingerprint: 77, caller: 3)
+        asked.ladder = MatchingLadder([.clickID(recorded.id)], fingerprints: [])
+        let inTime = asked
+        #expect(try await test.run { try await $0.match(inTime) }.claim != nil)
+    }
+
+    @Test("tells under which key a launch's fingerprint is stored, where it is not the present one")
+    func storedUnderOlderKey() async throws {
+        let test = try await TestStore()
+        func stored(present: UInt64, older: UInt64) async throws -> KeyedHash? {
+            var asked = check(nil, fingerprint: present)
+            asked.ladder = MatchingLadder(fingerprintUnderEachKey: [hash(present), hash(older)])
+            let check = asked
+            return try await test.run { try await $0.view(for: check) }.storedFingerprint
+        }
+        try await test.run { _ = try await $0.record(click(nil, fingerprint: 2)) }
+        #expect(try await stored(present: 1, older: 2) == hash(2))
+        #expect(try await stored(present: 2, older: 1) == nil)
+        #expect(try await stored(present: 1, older: 3) == nil)
+    }
 }
 
 @Suite("Very many clicks with one fingerprint")

@@ -87,6 +87,21 @@ struct LearningStorageTests {
         #expect(abs(model.launches - 1) < 0.01)
     }
 
+    @Test("teaches nothing where robots click", arguments: Backend.available)
+    func robots(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        for (number, isRobot) in [false, true, true, true].enumerated() {
+            var click = try NewClick.sample(fingerprint: UInt64(number)) { $0.isRobot = isRobot }
+            click.evidence.address = isRobot ? Self.address : nil
+            let recorded = click
+            try await test.run { _ = try await $0.record(recorded) }
+        }
+        try await test.run { _ = try await $0.match(.sample(fingerprint: 9, at: hourLater)) }
+        // Of one click none came with an address; those of robots would make it three of four.
+        let share = try await model(test, at: hourLater).clickAddressShare
+        #expect(share > 0.4 && share < 0.5, "\(share)")
+    }
+
     @Test("can be forgotten", arguments: Backend.available)
     func resets(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
