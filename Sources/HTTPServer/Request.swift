@@ -25,8 +25,13 @@ public struct Request: Sendable {
     private struct Target {
         var path: Range<UInt32>
         var query: Range<UInt32>?
-        /// What a path is that the target does not spell: `/`, or `*`.
-        var unwrittenPath: [UInt8]?
+        var unwritten: UnwrittenPath?
+    }
+
+    /// What a path is that the target does not spell.
+    private enum UnwrittenPath: String {
+        case root = "/"
+        case asterisk = "*"
     }
 
     /// Where the authority stands that the request was sent to.
@@ -46,7 +51,7 @@ public struct Request: Sendable {
         self.target = Target(
             path: target.path.narrowed,
             query: target.query?.narrowed,
-            unwrittenPath: target.isAsterisk ? Self.asterisk : target.path.isEmpty ? Self.root : nil
+            unwritten: target.isAsterisk ? .asterisk : target.path.isEmpty ? .root : nil
         )
         version = parsed.version
         self.body = body
@@ -82,15 +87,12 @@ public struct Request: Sendable {
         authority = head.firstLine(named: "host").map { [head] in head.lines[$0].value }
     }
 
-    private static let root = Array("/".utf8)
-    private static let asterisk = Array("*".utf8)
-
     /// The path as sent, percent-encoding and all, without the query.
     ///
     /// An absolute-form target is reduced to its path (RFC 9112 §3.2.2), an empty path to `/`; `*` is
     /// only seen with OPTIONS.
     public var path: String {
-        target.unwrittenPath.map { String(decoding: $0, as: UTF8.self) } ?? head.string(target.path)
+        target.unwritten?.rawValue ?? head.string(target.path)
     }
 
     /// What follows the first `?` as sent; `nil` without one.
@@ -100,13 +102,21 @@ public struct Request: Sendable {
 
     /// Reads the bytes of ``path`` in place, without making a `String`.
     public func withPathBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result {
-        guard let unwritten = target.unwrittenPath else { return head.withBytes(target.path, read) }
-        return read(unwritten.span)
+        guard let unwritten = target.unwritten else { return head.withBytes(target.path, read) }
+        return read(unwritten.rawValue.utf8.span)
     }
 
     /// Reads the bytes of ``query`` in place, without making a `String`; `nil` without a query.
     public func withQueryBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result? {
         target.query.map { head.withBytes($0, read) }
+    }
+
+    /// Whether path or query hold one of two bytes, as sent.
+    public func targetHolds(_ first: UInt8, or second: UInt8) -> Bool {
+        let end = target.query?.upperBound ?? target.path.upperBound
+        return head.withBytes(target.path.lowerBound..<end) { bytes in
+            ByteClass.run(without: first, or: second, in: bytes) < bytes.count
+        }
     }
 
     /// The host that the request was sent to, with its port if one was named.

@@ -68,6 +68,48 @@ struct FieldLineTests {
         #expect(made.withQueryBytes(text) == query)
     }
 
+    @Test("hold every byte that a value may hold, wherever it stands, and are refused for every other")
+    func everyByte() throws {
+        // Around one, two and three words of eight bytes.
+        for length in [1, 7, 8, 9, 16, 23, 25] {
+            for position in 0..<length {
+                for byte in UInt8.min...UInt8.max {
+                    var value = [UInt8](repeating: UInt8(ascii: "v"), count: length)
+                    value[position] = byte
+                    var machine = Machine()
+                    machine.feed(
+                        Array("GET / HTTP/1.1\r\nHost: a\r\nA:x".utf8) + value + Array("x\r\n\r\n".utf8)
+                    )
+                    let isAllowed = byte >= 0x80 || (0x20..<0x7f).contains(byte) || byte == 0x09
+                    let kept = machine.requests.first?.withFieldBytes("a") { bytes in
+                        bytes.indices.map { bytes[$0] }
+                    }
+                    let whole = [UInt8(ascii: "x")] + value + [UInt8(ascii: "x")]
+                    guard kept == (isAllowed ? whole : nil) else {
+                        Issue.record("byte \(byte) at \(position) of \(length)")
+                        return
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("are told apart from others of names as long, and from those that wrap around the lengths")
+    func namesByLength() throws {
+        let long = String(repeating: "n", count: 65)
+        var machine = Machine()
+        machine.feed("GET / HTTP/1.1\r\nHost: a\r\n\(long): 1\r\nB: 2\r\n\r\n")
+        let request = try #require(machine.requests.first)
+        #expect(request.field(long) == "1")
+        #expect(request.field("b") == "2")
+        // As long as one that is there, but for a round of 64.
+        #expect(request.field("n") == nil)
+        #expect(request.field(String(repeating: "n", count: 68)) == nil)
+        #expect(request.field("host") == "a")
+        #expect(request.field("hose") == nil)
+        #expect(request.field("") == nil)
+    }
+
     @Test("keep bytes that are no UTF-8 in place for those who read bytes")
     func keepsBytes() throws {
         var machine = Machine()

@@ -33,6 +33,39 @@ struct RequestLineTests {
         #expect(Machine.log(Array("\(line)\r\nHost: a\r\n\r\n".utf8)) == [outcome])
     }
 
+    @Test("holds every byte that a target may hold, wherever it stands, and is refused for every other")
+    func everyByte() throws {
+        for length in [1, 7, 8, 9, 16, 23, 25] {
+            for position in 0..<length {
+                for byte in UInt8.min...UInt8.max where byte != UInt8(ascii: " ") && byte != UInt8(ascii: "?")
+                {
+                    var path = [UInt8](repeating: UInt8(ascii: "p"), count: length)
+                    path[position] = byte
+                    var machine = Machine()
+                    machine.feed(
+                        Array("GET /".utf8) + path + Array("?a=p HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
+                    )
+                    let isAllowed = (0x21..<0x7f).contains(byte) && byte != UInt8(ascii: "#")
+                    let kept = machine.requests.first?.withPathBytes { bytes in
+                        bytes.indices.map { bytes[$0] }
+                    }
+                    guard kept == (isAllowed ? [UInt8(ascii: "/")] + path : nil) else {
+                        Issue.record("byte \(byte) at \(position) of \(length)")
+                        return
+                    }
+                    // Looked for wherever it may stand, and nowhere else.
+                    if let request = machine.requests.first {
+                        #expect(request.targetHolds(byte, or: 0) && request.targetHolds(0, or: byte))
+                        #expect(
+                            !request.targetHolds(UInt8(ascii: "_"), or: UInt8(ascii: "%"))
+                                || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "%")
+                        )
+                    }
+                }
+            }
+        }
+    }
+
     @Test(
         "is refused at the first byte that is wrong, before the line has ended",
         arguments: [

@@ -74,6 +74,101 @@ extension ByteClass {
         return index
     }
 
+    /// Where a run of what a field value may hold ends.
+    ///
+    /// Eight bytes at a time, as long as all of them are visible characters or blanks.
+    @inline(__always)
+    static func runOfFieldValue(in bytes: Span<UInt8>, from start: Int) -> Int {
+        words(of: bytes, from: start) { word in
+            // The highest bit of a byte: whether it is a control byte, and whether it is 0x7F.
+            ((word &- every(0x20)) & ~word | lowBytes(equal: 0x7f, in: word)) & every(0x80) == 0
+        } then: {
+            run(of: isFieldValue, in: bytes, from: $0)
+        }
+    }
+
+    /// Where a run of what a request target may hold ends.
+    @inline(__always)
+    static func runOfTarget(in bytes: Span<UInt8>, from start: Int) -> Int {
+        words(of: bytes, from: start) { word in
+            ((word &- every(0x21)) | word | lowBytes(equal: 0x7f, in: word) | lowBytes(equal: 0x23, in: word))
+                & every(0x80) == 0
+        } then: {
+            run(of: isTarget, in: bytes, from: $0)
+        }
+    }
+
+    /// Where a run of bytes ends that are neither of two, which are below 0x80.
+    @inline(__always)
+    static func run(without first: UInt8, or second: UInt8, in bytes: Span<UInt8>) -> Int {
+        words(of: bytes, from: 0) { word in
+            (lowBytes(equal: first, in: word) | lowBytes(equal: second, in: word)) & every(0x80) == 0
+        } then: {
+            run(of: { $0 != first && $0 != second }, in: bytes, from: $0)
+        }
+    }
+
+    /// Passes over whole words of eight bytes that are surely of a class, and leaves the rest to `finish`.
+    @inline(__always)
+    private static func words(
+        of bytes: Span<UInt8>,
+        from start: Int,
+        while areOfClass: (UInt64) -> Bool,
+        then finish: (Int) -> Int
+    ) -> Int {
+        precondition(start >= 0, "a run of bytes begins among them")
+        var index = start
+        while index <= bytes.count - 8 {
+            // Eight bytes from an index that is not negative and at least eight below the count.
+            guard areOfClass(unsafe word(of: bytes, at: index)) else { break }
+            index += 8
+        }
+        return finish(index)
+    }
+
+    /// Eight bytes, the first of them lowest, which the caller knows to be there.
+    @inline(__always)
+    @unsafe private static func word(of bytes: Span<UInt8>, at index: Int) -> UInt64 {
+        unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self).littleEndian
+    }
+
+    /// A word of eight times the same byte.
+    @inline(__always)
+    private static func every(_ byte: UInt8) -> UInt64 {
+        UInt64(byte) &* 0x0101_0101_0101_0101
+    }
+
+    /// The highest bit of each byte that equals another one; behind the first that does it may be set for nothing.
+    @inline(__always)
+    private static func lowBytes(equal byte: UInt8, in word: UInt64) -> UInt64 {
+        let difference = word ^ every(byte)
+        return (difference &- every(0x01)) & ~difference
+    }
+
+    /// Whether two names are the same but for the case of their letters.
+    ///
+    /// Eight bytes at a time, as long as all of them are ASCII.
+    static func equals(_ left: Span<UInt8>, inEitherCase right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        var index = 0
+        while index <= left.count - 8 {
+            // Eight bytes from an index that is not negative and at least eight below both counts.
+            let (one, other) = unsafe (word(of: left, at: index), word(of: right, at: index))
+            guard (one | other) & every(0x80) == 0 else { break }
+            // The highest bit of each byte: whether it is a letter. None carries into the next one.
+            let small = one | every(0x20)
+            let letters = (small &+ every(0x80 - 0x61)) & ~(small &+ every(0x80 - 0x7b)) & every(0x80)
+            // They may differ in the bit that makes capitals small.
+            guard (one ^ other) & ~(letters &>> 2) == 0 else { return false }
+            index += 8
+        }
+        while index < left.count {
+            guard lowercased(left[index]) == lowercased(right[index]) else { return false }
+            index += 1
+        }
+        return true
+    }
+
     /// Whether bytes are a lower-case text, in letters of either case.
     static func equals(_ bytes: Span<UInt8>, _ range: Range<Int>, lowercase text: StaticString) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }
@@ -90,7 +185,6 @@ extension ByteClass {
 extension ByteClass {
     /// Whether a text is a lower-case name, in letters of either case.
     static func equals(_ lowercase: String, _ text: String) -> Bool {
-        lowercase.utf8.count == text.utf8.count
-            && zip(lowercase.utf8, text.utf8).allSatisfy { $0 == lowercased($1) }
+        equals(lowercase.utf8.span, inEitherCase: text.utf8.span)
     }
 }

@@ -108,7 +108,7 @@ struct FieldSectionParser {
     }
 
     private mutating func readValue(_ bytes: Span<UInt8>) throws(Refusal) {
-        let index = ByteClass.run(of: ByteClass.isFieldValue, in: bytes, from: position)
+        let index = ByteClass.runOfFieldValue(in: bytes, from: position)
         position = index
         guard index < bytes.count else { return }
         switch bytes[index] {

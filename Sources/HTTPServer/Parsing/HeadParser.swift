@@ -103,7 +103,7 @@ struct HeadParser {
     }
 
     private mutating func readTarget(_ bytes: Span<UInt8>, longest: Int) throws(Refusal) {
-        let index = ByteClass.run(of: ByteClass.isTarget, in: bytes, from: position)
+        let index = ByteClass.runOfTarget(in: bytes, from: position)
         position = index
         guard index - target.lowerBound <= longest else { throw .targetLength }
         guard index < bytes.count else { return }

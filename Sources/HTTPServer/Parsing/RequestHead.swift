@@ -8,11 +8,17 @@ struct RequestHead: Sendable {
 
     private var bytes: [UInt8]
     let lines: [Line]
+    /// A bit for each length that a name of the lines has, in steps round 64: most names that are looked for and are not
+    /// there have another length than all that are.
+    private let nameLengths: UInt64
 
     init(bytes: [UInt8], lines: [Line]) {
         self.bytes = bytes
         self.lines = lines
+        nameLengths = lines.reduce(0) { $0 | Self.bit(ofLength: $1.name.count) }
     }
+
+    private static func bit(ofLength length: Int) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: length) }
 
     /// A head made of lines that were never on a wire.
     init(_ fields: [FieldLine]) {
@@ -47,6 +53,7 @@ struct RequestHead: Sendable {
 
     /// The first line of this name at or after an index; the name's letters may be of either case.
     func firstLine(named name: String, from start: Int = 0) -> Int? {
+        guard nameLengths & Self.bit(ofLength: name.utf8.count) != 0 else { return nil }
         let wanted = name.utf8.span
         var index = start
         while index < lines.count {
@@ -58,12 +65,6 @@ struct RequestHead: Sendable {
     }
 
     private func matches(_ name: Span<UInt8>, at start: Int) -> Bool {
-        let line = bytes.span.extracting(start..<start + name.count)
-        for offset in name.indices where line[offset] != name[offset] {
-            guard ByteClass.lowercased(line[offset]) == ByteClass.lowercased(name[offset]) else {
-                return false
-            }
-        }
-        return true
+        ByteClass.equals(name, inEitherCase: bytes.span.extracting(start..<start + name.count))
     }
 }
