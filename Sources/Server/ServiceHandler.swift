@@ -33,7 +33,15 @@ final class ServiceHandler: RequestHandler {
             response = self.response(to: error, request.firstByteAt)
         }
         response.fields.append(FieldLine(name: "X-Request-ID", value: requestID))
-        finish(request.firstByteAt, request.method.rawValue, match, requestID, response, ending)
+        finish(
+            request.firstByteAt,
+            request.method.rawValue,
+            match,
+            requestID,
+            response.status,
+            response.body.count,
+            ending
+        )
         return response
     }
 
@@ -42,7 +50,15 @@ final class ServiceHandler: RequestHandler {
         var response = self.response(to: APIError(rejection), rejection.firstByteAt)
         if isCrossOrigin { allowOrigin(rejection.origin, &response) }
         response.fields.append(FieldLine(name: "X-Request-ID", value: requestID))
-        finish(rejection.firstByteAt, "-", .unknownPath, requestID, response, Ending())
+        finish(
+            rejection.firstByteAt,
+            "-",
+            .unknownPath,
+            requestID,
+            response.status,
+            response.body.count,
+            Ending()
+        )
         return response
     }
 
@@ -215,22 +231,23 @@ final class ServiceHandler: RequestHandler {
         _ method: String,
         _ match: Router.Result,
         _ requestID: String,
-        _ response: Response,
+        _ status: Status,
+        _ byteCount: Int,
         _ ending: Ending
     ) {
         let microseconds = MonotonicTime.now().nanoseconds(since: firstByteAt) / 1000
         var route: Route?
         if case .found(let found, _) = match { route = found }
-        metrics.count(route: route, status: response.status, microseconds: microseconds)
+        metrics.count(route: route, status: status, microseconds: microseconds)
         requestLog.append(
             RequestLog.Line(
                 at: context.service.clock.now(),
                 requestID: requestID,
                 method: method,
                 route: route,
-                status: response.status.code,
+                status: status.code,
                 microseconds: microseconds,
-                byteCount: response.body.count,
+                byteCount: byteCount,
                 app: ending.app,
                 outcome: ending.outcome
             )

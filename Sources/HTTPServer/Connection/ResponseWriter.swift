@@ -26,14 +26,15 @@ package struct ResponseWriter {
         let hasContent = response.status.allowsContent
         if hasContent {
             output.append("Content-Length: ")
-            output.append(decimal: response.body.count)
+            output.append(decimal: UInt64(response.body.count))
             if let contentType = response.contentType {
                 output.append("\r\nContent-Type: ")
                 output.append(contentType.text)
             }
-            output.append("\r\n")
+            output.append("\r\nX-Content-Type-Options: nosniff\r\n")
+        } else {
+            output.append("X-Content-Type-Options: nosniff\r\n")
         }
-        output.append("X-Content-Type-Options: nosniff\r\n")
         if !context.keepsAlive {
             output.append("Connection: close\r\n")
         } else if context.version == .http10 {
@@ -52,7 +53,7 @@ package struct ResponseWriter {
             return
         }
         output.append("HTTP/1.1 ")
-        output.append(decimal: status.code)
+        output.append(decimal: UInt64(max(0, status.code)))
         output.append(" ")
         output.append(status.reasonPhrase)
         output.append("\r\n")
@@ -72,46 +73,31 @@ package struct ResponseWriter {
         let name = field.name.utf8.span
         for index in name.indices where !ByteClass.isToken(name[index]) { return false }
         let value = field.value.utf8.span
-        for index in value.indices where !ByteClass.isFieldValue(value[index]) { return false }
-        return !name.isEmpty
+        return !name.isEmpty && ByteClass.runOfFieldValue(in: value, from: 0) == value.count
     }
 
     /// Whether a field line of this name is written here and nowhere else; most are told by their length.
     private static func isOwn(_ name: String) -> Bool {
-        let own =
-            switch name.utf8.count {
-            case 4: "date"
-            case 10: "connection"
-            case 12: "content-type"
-            case 14: "content-length"
-            case 17: "transfer-encoding"
-            case 22: "x-content-type-options"
-            default: ""
-            }
-        return ByteClass.equals(own, name)
+        switch name.utf8.count {
+        case 4: ByteClass.equals("date", name)
+        case 10: ByteClass.equals("connection", name)
+        case 12: ByteClass.equals("content-type", name)
+        case 14: ByteClass.equals("content-length", name)
+        case 17: ByteClass.equals("transfer-encoding", name)
+        case 22: ByteClass.equals("x-content-type-options", name)
+        default: false
+        }
     }
 }
 
 extension [UInt8] {
-    mutating func append(_ text: String) {
-        // The text's own bytes are copied while they are lent.
-        unsafe text.utf8.span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
-    }
-
     /// The line with its line end.
     mutating func append(_ field: FieldLine) {
         append(field.name)
-        append(": ")
+        append(UInt8(ascii: ":"))
+        append(UInt8(ascii: " "))
         append(field.value)
-        append("\r\n")
-    }
-
-    mutating func append(decimal number: Int) {
-        var divisor = 1
-        while number / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
-            divisor /= 10
-        }
+        append(UInt8(ascii: "\r"))
+        append(UInt8(ascii: "\n"))
     }
 }

@@ -1,3 +1,5 @@
+internal import HTTPServer
+
 /// Writing strings (RFC 8259 §7).
 enum JSONText {
     private static let digits = Array("0123456789abcdef".utf8)
@@ -22,12 +24,7 @@ enum JSONText {
     /// Appends a number in decimal digits.
     static func append(_ number: Int64, to bytes: inout [UInt8]) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        var unit: UInt64 = 1
-        while number.magnitude / unit >= 10 { unit *= 10 }
-        while unit > 0 {
-            bytes.append(UInt8(ascii: "0") + UInt8(number.magnitude / unit % 10))
-            unit /= 10
-        }
+        bytes.append(decimal: number.magnitude)
     }
 
     /// U+2028 and U+2029 begin with E2 in UTF-8.

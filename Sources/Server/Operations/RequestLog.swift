@@ -1,4 +1,5 @@
 internal import Attribution
+internal import HTTPServer
 
 /// The lines of one event loop's requests, gathered over a turn and handed to the log in one piece.
 struct RequestLog {
@@ -24,7 +25,7 @@ struct RequestLog {
     /// What the last line said and how it was written: many lines share their millisecond, app and route.
     private var lastTime: (moment: Timestamp, text: [UInt8])?
     private var lastApp: (app: AppID, text: [UInt8])?
-    private var lastCall: (method: String, route: Route?, text: [UInt8])?
+    private var lastCall: (method: String, route: Route?, status: Int, text: [UInt8])?
 
     init(log: Log) {
         self.log = log
@@ -62,47 +63,47 @@ struct RequestLog {
     /// Written piece by piece, for every request there is: what a line holds are our own words, numbers, and a
     /// request id of harmless characters, none of which JSON would have escaped.
     private mutating func appendJSON(_ line: Line) {
-        bytes += Piece.time.utf8
         append(line.at)
-        bytes += Piece.requestID.utf8
-        bytes += line.requestID.utf8
-        appendCall(line.method, line.route)
-        JSONText.append(Int64(line.status), to: &bytes)
-        bytes += Piece.duration.utf8
-        JSONText.append(Int64(line.microseconds), to: &bytes)
-        bytes += Piece.byteCount.utf8
-        JSONText.append(Int64(line.byteCount), to: &bytes)
-        if let app = line.app {
-            bytes += Piece.app.utf8
-            append(app)
-            bytes.append(UInt8(ascii: "\""))
-        }
+        bytes.append(line.requestID)
+        appendCall(line)
+        bytes.append(decimal: line.microseconds)
+        bytes.append(Piece.byteCount)
+        bytes.append(decimal: UInt64(line.byteCount))
+        if let app = line.app { append(app) }
         if let outcome = line.outcome {
-            bytes += Piece.outcome.utf8
-            bytes += outcome.utf8
+            bytes.append(Piece.outcome)
+            bytes.append(outcome)
             bytes.append(UInt8(ascii: "\""))
         }
         bytes.append(UInt8(ascii: "}"))
     }
 
+    /// Everything before the request id.
     private mutating func append(_ moment: Timestamp) {
-        if lastTime?.moment != moment { lastTime = (moment, Array(moment.iso8601.utf8)) }
+        if lastTime?.moment != moment {
+            lastTime = (moment, Array((Piece.time + moment.iso8601 + Piece.requestID).utf8))
+        }
         if let lastTime { bytes += lastTime.text }
     }
 
+    /// The app with its name.
     private mutating func append(_ app: AppID) {
-        if lastApp?.app != app { lastApp = (app, Array(app.text.utf8)) }
+        if lastApp?.app != app { lastApp = (app, Array((Piece.app + app.text + "\"").utf8)) }
         if let lastApp { bytes += lastApp.text }
     }
 
-    /// Everything from the request id's end to the status.
-    private mutating func appendCall(_ method: String, _ route: Route?) {
-        if let lastCall, lastCall.route === route, lastCall.method == method {
+    /// Everything from the request id's end to the duration.
+    private mutating func appendCall(_ line: Line) {
+        if let lastCall, lastCall.route === line.route, lastCall.status == line.status,
+            lastCall.method == line.method
+        {
             bytes += lastCall.text
             return
         }
-        let text = #"","method":"\#(method)","route":"\#(route?.path ?? "")","status":"#
-        lastCall = (method, route, Array(text.utf8))
+        let text =
+            #"","method":"\#(line.method)","route":"\#(line.route?.path ?? "")","status":\#(line.status)"#
+            + Piece.duration
+        lastCall = (line.method, line.route, line.status, Array(text.utf8))
         bytes += text.utf8
     }
 

@@ -4,14 +4,17 @@ internal import HTTPServer
 /// Gives each request the id under which it is found in the log: the caller's own where it is fit to be
 /// written there, else a new one.
 struct RequestIDs {
-    /// Random for each loop and process, so that ids of different runs do not meet.
-    private let prefix: [UInt8]
-    private var count: Int64 = 0
+    /// The last id, in memory that is used again for the next.
+    private var text: [UInt8]
+    /// What all begin with: random for each loop and process, so that ids of different runs do not meet.
+    private let prefixLength: Int
+    private var count: UInt64 = 0
 
     private static let maximumLength = 128
 
     init(random: RandomSource) {
-        prefix = Array("req_\(Base64URL.text(of: random.bytes(9)))-".utf8)
+        text = Array("req_\(Base64URL.text(of: random.bytes(9)))-".utf8)
+        prefixLength = text.count
     }
 
     mutating func identify(_ request: Request) -> String {
@@ -21,8 +24,8 @@ struct RequestIDs {
 
     mutating func make() -> String {
         count &+= 1
-        var text = prefix
-        JSONText.append(count, to: &text)
+        text.removeSubrange(prefixLength...)
+        text.append(decimal: count)
         return String(decoding: text, as: UTF8.self)
     }
 
