@@ -15,6 +15,8 @@ public struct LearntIncrements: Equatable, Sendable {
     private let keyLimit: Int
     /// Other keys are kept at another time.
     private var turn: UInt64
+    /// For how many events each that is added stands.
+    private var timesEach = 1.0
 
     /// - Parameters:
     ///   - epoch: what the sums are relative to.
@@ -29,7 +31,7 @@ public struct LearntIncrements: Equatable, Sendable {
     /// Counts `amount` events at `moment`; an amount that is no number counts nothing.
     public mutating func add(_ amount: Double = 1, to key: CounterKey, at moment: Timestamp) {
         guard amount.isFinite, amount != 0 else { return }
-        let sum = amount * epoch.weight(of: key.family, at: moment)
+        let sum = amount * timesEach * epoch.weight(of: key.family, at: moment)
         guard !key.family.belongsToModel else {
             sums[key, default: 0] += sum
             return
@@ -39,6 +41,13 @@ public struct LearntIncrements: Equatable, Sendable {
         sums[key] = (before ?? 0) + sum * Double(keptOneOf)
         if before == nil { keyedCount += 1 }
         while keyedCount > keyLimit, keptOneOf < 1 << 40 { thin() }
+    }
+
+    /// Counts everything that `teach` adds so many times.
+    public mutating func counting(times: Int, _ teach: (inout LearntIncrements) -> Void) {
+        timesEach = Double(times)
+        teach(&self)
+        timesEach = 1
     }
 
     /// - Parameter other: increments of the same epoch.

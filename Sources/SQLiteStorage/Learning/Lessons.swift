@@ -85,7 +85,7 @@ struct Lessons {
         let address = check.details.value.address
         let model = report.model ?? shared.learnt.model(of: scope) ?? .fresh(at: check.at)
         notes.update(scope, shared.learnt.epoch(of: scope, at: check.at)) { increments in
-            for _ in 0..<times {
+            increments.counting(times: times) { increments in
                 Teaching.launch(
                     check.traits,
                     report.evidence ?? CandidateEvidence(candidates: []),

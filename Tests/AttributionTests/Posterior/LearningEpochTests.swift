@@ -37,6 +37,27 @@ struct LearningEpochTests {
         #expect(one == other)
     }
 
+    @Test("come to the same whether an event is added many times or counted as many", arguments: [1, 2, 64])
+    func countsTimes(_ times: Int) {
+        let total = CounterKey(AppTotal.launches)
+        let keys = [CounterKey(.organic, 1), total, CounterKey(.launchesAtAddress, 9)]
+        let teach = { (increments: inout LearntIncrements) in
+            for (index, key) in keys.enumerated() {
+                increments.add(1 / Double(index + 3), to: key, at: later(days: 0.5))
+            }
+        }
+        var counted = LearntIncrements(epoch: epoch)
+        counted.counting(times: times, teach)
+        // What comes behind it stands for itself alone.
+        teach(&counted)
+        var added = LearntIncrements(epoch: epoch)
+        for _ in 0...times { teach(&added) }
+        #expect(Set(counted.sums.keys) == Set(keys))
+        for key in keys {
+            #expect(abs((counted.sums[key] ?? 0) - (added.sums[key] ?? 0)) < 1e-9)
+        }
+    }
+
     @Test("stay finite whatever the clock says")
     func extremeTimes() {
         var increments = LearntIncrements(epoch: epoch)
