@@ -12,13 +12,16 @@ extension NetworkAddress {
     /// IPv4 has four decimal numbers without leading zeros, which some readers take for octal. IPv6 is
     /// RFC 4291 §2.2 with `::` and an embedded IPv4 address, without zone, brackets or prefix length.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        guard bytes.contains(UInt8(ascii: ":")) else {
-            guard let bits = Self.ipv4(bytes[...]) else { return nil }
+        self.init(utf8: text.utf8.span)
+    }
+
+    /// As ``init(_:)``, from the bytes of a request: behind a proxy every one brings an address.
+    public init?(utf8 bytes: Span<UInt8>) {
+        if let bits = Self.ipv4(bytes) {
             self.init(ipv4: bits)
             return
         }
-        guard let groups = Self.groups(of: bytes) else { return nil }
+        guard let groups = Self.groups(of: bytes.indices.map { bytes[$0] }) else { return nil }
         let words = groups.reduce((high: UInt64(0), low: UInt64(0))) { words, group in
             (words.high << 16 | words.low >> 48, words.low << 16 | UInt64(group))
         }
@@ -46,20 +49,26 @@ extension NetworkAddress {
         return written(groups[..<longest.lowerBound]) + "::" + written(groups[longest.upperBound...])
     }
 
-    /// Read in place: behind a proxy every request brings one.
-    private static func ipv4(_ bytes: ArraySlice<UInt8>) -> UInt32? {
-        var bits: UInt32 = 0
-        var start = bytes.startIndex
-        for part in 1...4 {
-            var end = start
-            while end < bytes.endIndex, bytes[end] != UInt8(ascii: ".") { end += 1 }
-            guard (end == bytes.endIndex) == (part == 4),
-                let value = decimal(bytes[start..<end], upTo: 255)
-            else { return nil }
-            bits = bits << 8 | value
-            start = end + 1
+    /// The 32 bits of a dotted quad.
+    private static func ipv4(_ bytes: Span<UInt8>) -> UInt32? {
+        var (bits, part, digitCount, dotCount): (UInt32, UInt32, Int, Int) = (0, 0, 0, 0)
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: ".") {
+                guard digitCount > 0, dotCount < 3 else { return nil }
+                bits = bits << 8 | part
+                (part, digitCount, dotCount) = (0, 0, dotCount + 1)
+            } else {
+                let isLeadingZero = digitCount == 1 && part == 0
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), !isLeadingZero else {
+                    return nil
+                }
+                part = part * 10 + UInt32(byte - UInt8(ascii: "0"))
+                digitCount += 1
+                guard part <= 255 else { return nil }
+            }
         }
-        return bits
+        return digitCount > 0 && dotCount == 3 ? bits << 8 | part : nil
     }
 
     /// A number without sign or leading zero.
@@ -97,7 +106,7 @@ extension NetworkAddress {
         let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         var groups: [UInt16] = []
         for (position, part) in parts.enumerated() {
-            if endsAddress, position == parts.count - 1, let bits = ipv4(part) {
+            if endsAddress, position == parts.count - 1, let bits = ipv4(part.span) {
                 groups.append(UInt16(bits >> 16))
                 groups.append(UInt16(truncatingIfNeeded: bits))
                 continue

@@ -25,10 +25,6 @@ public struct TrustedProxies: Sendable {
         forwarded: [String] = []
     ) -> NetworkAddress {
         guard trusts(peer) else { return peer }
-        // Nearly always there is one proxy, and it names one address.
-        if forwarded.isEmpty, forwardedFor.count == 1, let only = NetworkAddress(forwardedFor[0]) {
-            return only
-        }
         let byForwardedFor = walk(from: peer, through: XForwardedFor.hops(in: forwardedFor))
         let byForwarded = walk(from: peer, through: ForwardedField.hops(in: forwarded))
         if forwarded.isEmpty { return byForwardedFor }

@@ -37,11 +37,9 @@ extension Fingerprint {
     }
 
     private static func word(_ digits: Span<UInt8>, at start: Int) -> UInt64? {
-        var word: UInt64 = 0
-        for index in start..<start + 16 {
-            guard let value = Hexadecimal.value(of: digits[index]) else { return nil }
-            word = word << 4 | value
-        }
-        return word
+        guard let high = Hexadecimal.value(ofEight: digits, at: start),
+            let low = Hexadecimal.value(ofEight: digits, at: start + 8)
+        else { return nil }
+        return UInt64(high) << 32 | UInt64(low)
     }
 }

@@ -12,6 +12,30 @@ enum Hexadecimal {
         }
     }
 
+    /// The number that eight digits of either case write, the first of them highest; nil if one is none.
+    ///
+    /// All eight at once: every check brings sixty-four.
+    static func value(ofEight digits: Span<UInt8>, at start: Int) -> UInt32? {
+        precondition(start >= 0 && start + 8 <= digits.count, "eight digits stand among the bytes")
+        // Found to be within the bytes.
+        let word = unsafe digits.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
+        // In the highest bit of each byte: whether the byte has passed a bound. None carries into the next, because
+        // all are below 0x80, or else the word is refused.
+        let small = word | every(0x20)
+        let isDigit = (word &+ every(0x80 - 0x30)) & ~(word &+ every(0x80 - 0x3a))
+        let isLetter = (small &+ every(0x80 - 0x61)) & ~(small &+ every(0x80 - 0x67))
+        guard word & every(0x80) == 0, (isDigit | isLetter) & every(0x80) == every(0x80) else { return nil }
+        var values = (word & every(0x0f)) &+ ((isLetter & every(0x80)) &>> 7) &* 9
+        values = (values | values &>> 4) & 0x00ff_00ff_00ff_00ff
+        values = (values | values &>> 8) & 0x0000_ffff_0000_ffff
+        return UInt32(truncatingIfNeeded: values | values &>> 16)
+    }
+
+    /// A word of eight times the same byte.
+    private static func every(_ byte: UInt8) -> UInt64 {
+        UInt64(byte) &* 0x0101_0101_0101_0101
+    }
+
     /// Appends the sixteen digits of `word`.
     static func append(_ word: UInt64, to text: inout [UInt8]) {
         for shift in stride(from: 60, through: 0, by: -4) {

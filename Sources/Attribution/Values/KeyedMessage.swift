@@ -31,13 +31,8 @@ struct KeyedMessage {
     }
 
     mutating func append(_ word: UInt64) {
-        bytes.append(addingCapacity: 8) { free in
-            var rest = word.byteSwapped
-            for _ in 0..<8 {
-                free.append(UInt8(truncatingIfNeeded: rest))
-                rest &>>= 8
-            }
-        }
+        // The word's own bytes are copied while they are lent.
+        unsafe withUnsafeBytes(of: word.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     mutating func append(_ text: String) {

@@ -5,18 +5,17 @@ internal import HTTPServer
 enum FindDeferredDeepLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let fingerprint = try fingerprint(exchange)
         let launch: FirstLaunch
         let ladder: MatchingLadder
         // Hardly any launch brings more than a fingerprint, and then nothing else is looked at.
-        if let fingerprint, !bringsMore(exchange.request) {
+        if let fingerprint = onlyFingerprint(exchange.request), !bringsMore(exchange.request) {
             launch = try FirstLaunch(exchange, context, fingerprint: fingerprint)
             ladder =
                 launch.policy.usesFingerprints
                 ? MatchingLadder(fingerprintUnderEachKey: launch.keys.keyed(fingerprint))
                 : launch.ladder(LaunchEvidence(), [], exchange.directory)
         } else {
-            (launch, ladder) = try readEverything(fingerprint, exchange, context)
+            (launch, ladder) = try readEverything(try fingerprint(exchange), exchange, context)
         }
         return try await launch.answer(
             ladder,
@@ -37,14 +36,20 @@ enum FindDeferredDeepLink {
         return nil
     }
 
-    /// `fingerprint=` and 64 digits.
-    private static let fingerprintItemLength = 76
+    /// The fingerprint of a query that is nothing but one; nil for every other query.
+    private static func onlyFingerprint(_ request: Request) -> Fingerprint? {
+        let found = request.withQueryBytes { query -> Fingerprint? in
+            let name = "fingerprint=".utf8.span
+            guard query.count > name.count else { return nil }
+            for index in name.indices where query[index] != name[index] { return nil }
+            return Fingerprint(hexDigits: query.extracting(droppingFirst: name.count))
+        }
+        return found ?? nil
+    }
 
-    /// Whether there may be anything to recognise the launch by besides a fingerprint.
+    /// Whether a field names more to recognise the launch by.
     private static func bringsMore(_ request: Request) -> Bool {
-        request.withQueryBytes { $0.count != fingerprintItemLength } ?? true
-            || request.hasField("x-install-referrer") || request.hasField("x-idfa")
-            || request.hasField("x-gaid")
+        request.hasField("x-install-referrer") || request.hasField("x-idfa") || request.hasField("x-gaid")
     }
 
     private static func readEverything(

@@ -53,12 +53,8 @@ final class LaunchKinds {
     }
 
     private static func combine(_ bytes: Span<UInt8>, into hasher: inout Hasher) {
-        var word: UInt64 = 0
-        for index in bytes.indices {
-            word = word << 8 | UInt64(bytes[index])
-            if index & 7 == 7 { hasher.combine(word) }
-        }
-        hasher.combine(word)
+        // The hasher reads the bytes while they are lent.
+        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
         hasher.combine(bytes.count)
     }
 }

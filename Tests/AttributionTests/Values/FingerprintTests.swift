@@ -38,4 +38,24 @@ struct FingerprintTests {
         #expect(Fingerprint(hex: String(hex.dropLast()) + "é") == nil)
         #expect(Fingerprint(hex: "0x" + hex.dropLast(2)) == nil)
     }
+
+    @Test("takes every byte for the digit that it is or for none, wherever it stands")
+    func everyByte() {
+        let digits = Array("0123456789abcdef".utf8)
+        for position in 0..<64 {
+            for byte in UInt8.min...UInt8.max {
+                var bytes = Array(hex.utf8)
+                bytes[position] = byte
+                let small = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "F") ? byte | 0x20 : byte
+                var written = bytes
+                written[position] = small
+                let read = Fingerprint(hexDigits: bytes.span)
+                guard read?.hex == (digits.contains(small) ? String(decoding: written, as: UTF8.self) : nil)
+                else {
+                    Issue.record("byte \(byte) at \(position) is read as \(read?.hex ?? "none")")
+                    return
+                }
+            }
+        }
+    }
 }
