@@ -244,7 +244,8 @@ extension RecordOutcome {
 extension ClickStore {
     /// The rule of the domain, on this store.
     func match(_ check: Check) async throws(StoreError) -> MatchOutcome {
-        try await FirstLaunchMatching(store: self).match(check)
+        var check = check
+        return try await FirstLaunchMatching(store: self).match(&check)
     }
 }
 

@@ -47,7 +47,8 @@ struct CheckDeadlineTests {
         let test = try await TestStore()
         let click = try await test.run { try await $0.record(.sample()).click }
         let store = LimitingStore(click)
-        _ = try await FirstLaunchMatching(store: store).match(.sample())
+        var check = Check.sample()
+        _ = try await FirstLaunchMatching(store: store).match(&check)
         #expect(store.deadlines.withLock { $0 } == [42, 42, 42, 42, 42, 42])
     }
 

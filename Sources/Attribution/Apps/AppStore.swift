@@ -6,12 +6,15 @@ public final class Directory: Equatable, Sendable {
     public let apps: [App]
     /// Oldest first, revoked ones included.
     public let keys: [APIKey]
+    /// Of the apps, in their order: each is asked for on every check.
+    private let policies: [MatchPolicy]
     private let appIndexes: [AppID: Int]
     private let keyIndexes: [KeyDigest: Int]
 
     public init(apps: [App], keys: [APIKey]) {
         self.apps = apps
         self.keys = keys
+        policies = apps.map(\.settings.followedPolicy)
         appIndexes = Dictionary(zip(apps.map(\.id), apps.indices)) { first, _ in first }
         keyIndexes = Dictionary(zip(keys.map(\.digest), keys.indices)) { first, _ in first }
     }
@@ -25,11 +28,8 @@ public final class Directory: Equatable, Sendable {
     }
 
     /// What an app wants done with a probability, as far as that can be followed; nil for an app that is not there.
-    ///
-    /// Without a copy of all that is known of the app: this is asked on every check.
     public func policy(of app: AppID) -> MatchPolicy? {
-        guard let index = appIndexes[app] else { return nil }
-        return apps[index].settings.followedPolicy
+        appIndexes[app].map { policies[$0] }
     }
 
     /// The apps whose links are answered on a host: those that list it, or where none does, those that list none.

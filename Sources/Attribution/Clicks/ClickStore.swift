@@ -39,6 +39,9 @@ public struct CheckView: Sendable {
         self.model = model
         self.reason = reason
     }
+
+    /// Whether there is no click at all, to be answered again, claimed or weighed.
+    var isBare: Bool { replay == nil && sure == nil && evidence == nil }
 }
 
 /// What became of an attempt to consume a click.

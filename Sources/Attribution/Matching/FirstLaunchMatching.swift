@@ -11,12 +11,21 @@ public struct FirstLaunchMatching {
         self.store = store
     }
 
+    /// The check is not copied: what is asked of it several times is made up on the way.
+    ///
     /// - Throws: ``StoreError`` when nothing was decided. The caller says "try again", never "no match".
-    public func match(_ check: Check) async throws(StoreError) -> MatchOutcome {
-        var check = check
+    public func match(_ check: inout Check) async throws(StoreError) -> MatchOutcome {
         store.begin(&check)
         for round in 0..<Self.roundLimit {
             let view = try await store.view(for: check)
+            guard !view.isBare else {
+                // What nearly every check ends with; nothing of the rest is handed about for it.
+                let reason = MatchDecision.reason(view.reason, check)
+                var report = CheckReport(.noMatch(reason), hasLostRace: round > 0)
+                report.storedFingerprint = view.storedFingerprint
+                store.note(report, of: check)
+                return .noMatch(reason)
+            }
             if let replay = view.replay {
                 store.note(CheckReport(.replay(replay)), of: check)
                 return .replay(replay)

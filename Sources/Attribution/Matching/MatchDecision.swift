@@ -26,7 +26,7 @@ public struct MatchDecision: Sendable {
     }
 
     /// A launch that named a click, and was not recognised by anything else, is told what was wrong with that.
-    private static func reason(_ reason: NoMatchReason, _ check: Check) -> NoMatchReason {
+    static func reason(_ reason: NoMatchReason, _ check: Check) -> NoMatchReason {
         if let refusal = check.ladder.refusal { return NoMatchReason(refusal) }
         if reason == .noClick, check.ladder.fingerprints.isEmpty, !check.policy.usesFingerprints {
             return .fingerprintDisabled

@@ -118,40 +118,37 @@ final class FirstLaunch: Sendable {
     ) async throws(APIError) -> Response {
         let devices = service.settings.devices
         let counted = context.launches.counted(request, on: platform, told: told, devices)
+        var check = Check(
+            app: app,
+            isTest: isTest,
+            ladder: ladder,
+            caller: caller,
+            install: installID.map { keys.server.present.install(app: app, isTest: isTest, installID: $0) },
+            earlier: EarlierHashes(callers: earlierCallers, installs: earlierInstalls(installID)),
+            at: now,
+            firstByteAt: request.firstByteAt.nanoseconds,
+            replayGrace: service.settings.replayGrace,
+            platform: counted.platform,
+            policy: policy,
+            details: details,
+            launch: counted
+        )
         let outcome: MatchOutcome
         do throws(StoreError) {
-            outcome = try await FirstLaunchMatching(store: context.stores.clicks).match(
-                Check(
-                    app: app,
-                    isTest: isTest,
-                    ladder: ladder,
-                    caller: caller,
-                    install: installID.map {
-                        keys.server.present.install(app: app, isTest: isTest, installID: $0)
-                    },
-                    earlier: EarlierHashes(callers: earlierCallers, installs: earlierInstalls(installID)),
-                    at: now,
-                    firstByteAt: request.firstByteAt.nanoseconds,
-                    replayGrace: service.settings.replayGrace,
-                    platform: counted.platform,
-                    policy: policy,
-                    details: details,
-                    launch: counted
-                )
-            )
+            outcome = try await FirstLaunchMatching(store: context.stores.clicks).match(&check)
         } catch {
             throw APIError(error, requestID: requestID)
         }
         switch outcome {
         case .match(let claim):
             exchange.outcome = "match"
-            return answer(claim, exchange.directory, context.stores.clicks)
+            return answer(claim, exchange.directory, context)
         case .replay(let claim):
             exchange.outcome = "replay"
-            return answer(claim, exchange.directory, context.stores.clicks)
+            return answer(claim, exchange.directory, context)
         case .noMatch(let reason):
             exchange.outcome = "no_match"
-            return noMatch(reason)
+            return noMatch(reason, context)
         }
     }
 
@@ -162,15 +159,15 @@ final class FirstLaunch: Sendable {
     }
 
     /// An answer that is seen to fail on its way goes to the next check.
-    private func answer(_ claim: Claim, _ directory: Directory, _ clicks: any ClickStore) -> Response {
+    private func answer(_ claim: Claim, _ directory: Directory, _ context: LoopContext) -> Response {
         let defaultLink = directory.app(app)?.settings.defaultLink
         guard let body = MatchAnswer.match(claim, defaultLink: defaultLink) else {
             // The link that was answered first is set no more, and the personal one is not for this caller.
-            return noMatch(.ambiguous)
+            return noMatch(.ambiguous, context)
         }
         var response = Response(.ok, json: body)
         // No more than this: who does not read has many answers under way.
-        let click = claim.click.id
+        let (click, clicks) = (claim.click.id, context.stores.clicks)
         response.onDelivery = { delivery in
             switch delivery {
             case .delivered: clicks.delivered(click)
@@ -180,9 +177,13 @@ final class FirstLaunch: Sendable {
         return response
     }
 
-    private func noMatch(_ reason: NoMatchReason) -> Response {
-        let body = isTest ? MatchAnswer.noMatch(reason).bytes : MatchAnswer.plainNoMatch
-        return Response(.ok, fields: [.noStore], contentType: .json, body: body)
+    private func noMatch(_ reason: NoMatchReason, _ context: LoopContext) -> Response {
+        // The handler adds the request id.
+        var fields: [FieldLine] = []
+        fields.reserveCapacity(2)
+        fields.append(.noStore)
+        let body = isTest ? MatchAnswer.noMatch(reason).bytes : context.plainNoMatch
+        return Response(.ok, fields: fields, contentType: .json, body: body)
     }
 }
 

@@ -51,7 +51,7 @@ enum MatchAnswer {
     }
 
     /// What a live key is told: always the same, so that nobody can probe fingerprints with it.
-    static let plainNoMatch = noMatch(nil).bytes
+    static var plainNoMatch: [UInt8] { noMatch(nil).bytes }
 
     /// The reason is for test keys only.
     static func noMatch(_ reason: NoMatchReason?) -> JSONWriter {

@@ -71,10 +71,14 @@ final class Route: Sendable {
 }
 
 /// What an endpoint works with besides the request: the loop's stores and what all loops share.
-struct LoopContext {
+///
+/// A class, so that an endpoint is handed one reference and not all the parts. Touched on the loop's thread alone.
+final class LoopContext {
     let service: Service
     let stores: Stores
     let launches = LaunchKinds()
+    /// ``MatchAnswer/plainNoMatch`` in memory of the loop's own: of one array loops would take turns at counting users.
+    let plainNoMatch = MatchAnswer.plainNoMatch
     private let loopKeys: LoopKeys
 
     init(service: Service, stores: Stores) {

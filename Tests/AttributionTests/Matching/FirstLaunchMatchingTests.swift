@@ -39,7 +39,8 @@ struct FirstLaunchMatchingTests {
     }
 
     private func outcome(_ store: ScriptedClickStore) async throws -> MatchOutcome {
-        try await FirstLaunchMatching(store: store).match(check)
+        var check = check
+        return try await FirstLaunchMatching(store: store).match(&check)
     }
 
     @Test("claims the newest candidate and says so before it answers")
