@@ -22,8 +22,6 @@ final class Notes: Sendable {
         private(set) var keyUses: [KeyID: Timestamp] = [:]
         /// The last one counted, and where: most checks end as the one before.
         private var lastNoMatch: (note: NoMatch, index: Dictionary<NoMatch, Int64>.Index)?
-        /// As above: most requests bring the key of the one before.
-        private var lastKeyUse: (key: KeyID, index: Dictionary<KeyID, Timestamp>.Index)?
         /// Clicks whose answer was seen to fail on its way, each time that it was.
         var failedDeliveries: [ClickID] = []
         var checks = CheckNotes()
@@ -49,12 +47,7 @@ final class Notes: Sendable {
         }
 
         mutating func noteUse(of key: KeyID, at now: Timestamp) {
-            if let lastKeyUse, lastKeyUse.key == key {
-                keyUses.values[lastKeyUse.index] = max(now, keyUses.values[lastKeyUse.index])
-                return
-            }
             keyUses[key] = max(now, keyUses[key] ?? now)
-            lastKeyUse = keyUses.index(forKey: key).map { (key, $0) }
         }
 
         mutating func merge(_ other: Content) {
@@ -62,7 +55,6 @@ final class Notes: Sendable {
             lastNoMatch = nil
             noMatches.merge(other.noMatches, uniquingKeysWith: +)
             replays.merge(other.replays, uniquingKeysWith: +)
-            lastKeyUse = nil
             keyUses.merge(other.keyUses, uniquingKeysWith: max)
             failedDeliveries += other.failedDeliveries
             checks.merge(other.checks)

@@ -23,6 +23,11 @@ extension SQLiteSession: AppStore {
     }
 
     public func noteUse(of key: KeyID, at now: Timestamp) {
+        // Most requests bring the key of the one before, and a second more or less is not told.
+        if let last = lastKeyUse, last.key == key, (0..<1000).contains(now.milliseconds(since: last.at)) {
+            return
+        }
+        lastKeyUse = (key, now)
         notes.update { $0.noteUse(of: key, at: now) }
     }
 }

@@ -15,6 +15,8 @@ public final class SQLiteSession {
     let notes: Notes
     var lessons: Lessons
     var records = LoopRecords()
+    /// The use of a key that was noted last.
+    var lastKeyUse: (key: KeyID, at: Timestamp)?
 
     private var connection: Connection?
     /// The commit that the open read transaction came after; nil when none is open.
