@@ -65,7 +65,8 @@ struct FloodTests {
             client.reset()
         }
         #expect(try honest.check(fingerprint(1), key: installation.keys.app).isMatch)
-        #expect(Patience.until { figures.descriptorCount <= descriptors })
+        // What looks at the database every minute, beside requests, opens some of its own meanwhile.
+        #expect(Patience.until { figures.descriptorCount <= descriptors + 16 })
         #expect(figures.residentByteCount < 256 * Self.mebibyte)
     }
 }
