@@ -70,12 +70,30 @@ final class Installation {
         let path = database + ".key"
         let text = try String(contentsOfFile: path, encoding: .utf8)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        let digits = text.compactMap(\.hexDigitValue)
-        let bytes = stride(from: 0, to: digits.count - 1, by: 2).map {
-            UInt8(digits[$0] << 4 | digits[$0 + 1])
+        guard let key = ServerKey(bytes: Self.bytes(text)) else {
+            throw Trouble("\(path) holds no server key.")
         }
-        guard let key = ServerKey(bytes: bytes) else { throw Trouble("\(path) holds no server key.") }
         return key
+    }
+
+    /// The keys that addresses are hashed with, which from now on begin so many days before today.
+    func addressKeys(fromDaysBefore days: Int64, now: Int64) throws -> AddressKeys {
+        let path = database + ".address-key"
+        let words = try String(contentsOfFile: path, encoding: .utf8).split(whereSeparator: \.isWhitespace)
+        let moment = Timestamp(milliseconds: now)
+        let day = AddressKeys.day(of: moment) - days
+        guard words.count == 2, let link = AddressKeys.Link(day: day, bytes: Self.bytes(words[1])),
+            let keys = AddressKeys([link], readyUntil: moment)
+        else { throw Trouble("\(path) holds no address keys of a new database.") }
+        let date = Timestamp(milliseconds: day * AddressKeys.period).iso8601.prefix { $0 != "T" }
+        // Not atomically: the file stays its owner's alone.
+        try "\(date) \(words[1])\n".write(toFile: path, atomically: false, encoding: .utf8)
+        return keys
+    }
+
+    private static func bytes(_ text: some StringProtocol) -> [UInt8] {
+        let digits = text.compactMap(\.hexDigitValue)
+        return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
     private static func keys(in folder: String) throws -> Keys {

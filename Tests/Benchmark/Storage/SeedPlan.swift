@@ -11,11 +11,13 @@ struct SeedPlan {
     var name: String { "\(stored)-\(live)" }
 
     /// Moves with how rows are made, so that older ones are not taken for them.
-    static let version = 2
+    static let version = 3
     /// How old stored clicks may be when they are used: well before live ones expire.
     static let shelfLife = 14.0 * 86_400
 
     static let liveWindowSeconds: Int64 = 2_592_000
+    /// Clicks that can be matched are no more than so many days of UTC before the day when they are stored.
+    static let liveDays: Int64 = 1
     static let closedWindowSeconds: Int64 = 86_400
     private static let day: Int64 = 86_400_000
 

@@ -7,6 +7,8 @@ struct Seeder {
     let plan: SeedPlan
     let template: ClickTemplate
     let serverKey: ServerKey
+    /// From the day of the oldest click that can be matched on, as if the server had run since then.
+    let addressKeys: AddressKeys
     private let database: PlainDatabase
     private let now = Int64(Date().timeIntervalSince1970 * 1000)
 
@@ -14,6 +16,7 @@ struct Seeder {
         self.plan = plan
         self.template = template
         serverKey = try installation.serverKey()
+        addressKeys = try installation.addressKeys(fromDaysBefore: SeedPlan.liveDays, now: now)
         database = try PlainDatabase(installation.database)
     }
 
@@ -30,9 +33,20 @@ struct Seeder {
             """
             INSERT INTO progress (name, value) VALUES ('closed_before', \(now - 86_400_000))
                 ON CONFLICT DO UPDATE SET value = excluded.value;
+            \(neededDays)
             COMMIT; PRAGMA journal_mode = WAL;
             """
         )
+    }
+
+    /// Until when the key of each day is needed, or the server would destroy it.
+    private var neededDays: String {
+        let days = addressKeys.firstDay...AddressKeys.day(of: Timestamp(milliseconds: now))
+        return days.map { day in
+            let end = (day + 1) * AddressKeys.period + SeedPlan.liveWindowSeconds * 1000
+            return "INSERT INTO address_days (day, needed_until) VALUES (\(day), \(end));"
+        }
+        .joined(separator: "\n")
     }
 
     private func writeClicks() throws {
@@ -44,7 +58,8 @@ struct Seeder {
             let clickedAt = plan.clickedAt(number, now: now)
             lastID = max(lastID + 1, clickedAt << 16)
             let key = serverKey.keyed(SeededFingerprint.number(number))
-            guard let address = serverKey.addressHashes(of: SampleAddress.number(number)) else {
+            let addressKey = addressKeys.key(at: Timestamp(milliseconds: clickedAt))
+            guard let address = addressKey.addressHashes(of: SampleAddress.number(number)) else {
                 throw Trouble("A click's address tells nothing.")
             }
             let trait = traits.next(at: clickedAt)
