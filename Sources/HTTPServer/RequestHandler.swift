@@ -14,6 +14,12 @@ public protocol RequestHandler: AnyObject {
     /// the connection ends after it, whatever is set here.
     func respond(to rejection: Rejection) -> Response
 
+    /// Called when the loop has seen what has come and has answered none of it yet.
+    ///
+    /// - Parameter connectionCount: how many connections there is something to do for in this turn, which says how busy the
+    ///   loop is.
+    func turnBegins(with connectionCount: Int)
+
     /// Called at the end of each turn of the loop, before it looks for what has come: the place to write out
     /// what the turn gathered, and to end what was held for the turn.
     func turnEnded()
@@ -24,6 +30,8 @@ extension RequestHandler {
     public func respond(to rejection: Rejection) -> Response {
         Response(rejection.status, text: rejection.reason + "\n")
     }
+
+    public func turnBegins(with connectionCount: Int) {}
 
     public func turnEnded() {}
 }

@@ -29,6 +29,8 @@ public final class SQLiteSession {
 
     /// What is known of the loop's present turn.
     private struct Turn {
+        /// Whether many connections have something to say in it.
+        var isBusy = false
         var lookCount = 0
         var hasAskedForFilter = false
         var filter: FingerprintFilter?
@@ -39,6 +41,9 @@ public final class SQLiteSession {
     /// A turn has more only under load, where what a look costs counts, and where the answers of a turn leave together,
     /// after all its work. A check on its own takes the same time whether its fingerprint was ever seen or not.
     private static let looksOfQuietTurn = 1
+
+    /// With so many connections a turn is known to be no quiet one before its first look.
+    private static let connectionsOfBusyTurn = 4
 
     /// How long a change by another process may go unseen, in nanoseconds.
     private static let directoryNanoseconds: UInt64 = 200_000_000
@@ -51,6 +56,11 @@ public final class SQLiteSession {
         lessons = Lessons(shared: shared)
         seenDirectoryChanges = shared.directoryChangeCount
         directorySnapshot = directory.snapshot.copy()
+    }
+
+    /// Says for how many connections there is something to do in the turn that begins.
+    public func beginTurn(with connectionCount: Int) {
+        turn.isBusy = connectionCount >= Self.connectionsOfBusyTurn
     }
 
     /// Ends the read transaction that is kept open over a turn of the loop.
@@ -101,7 +111,7 @@ public final class SQLiteSession {
         turn.lookCount += 1
         let ids = check.ladder.advertisingIDs
         // The filter knows nothing of clicks that are named, nor of installations, whose answers may be given again.
-        guard turn.lookCount > Self.looksOfQuietTurn, check.install == nil,
+        guard turn.isBusy || turn.lookCount > Self.looksOfQuietTurn, check.install == nil,
             check.ladder.rungs.count == ids.count
         else { return false }
         if !turn.hasAskedForFilter {

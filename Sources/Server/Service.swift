@@ -46,6 +46,8 @@ public struct Stores {
     public let links: any LinkStore
     /// Called before the loop sleeps: what was held open for its turn may end.
     public let endTurn: () -> Void
+    /// Called when the loop has seen for how many connections there is something to do.
+    public let beginTurn: (Int) -> Void
 
     public init(
         clicks: any ClickStore,
@@ -54,7 +56,8 @@ public struct Stores {
         learning: any LearningStore,
         checks: any CheckStore,
         links: any LinkStore,
-        endTurn: @escaping () -> Void = {}
+        endTurn: @escaping () -> Void = {},
+        beginTurn: @escaping (Int) -> Void = { _ in }
     ) {
         self.clicks = clicks
         self.apps = apps
@@ -63,6 +66,7 @@ public struct Stores {
         self.checks = checks
         self.links = links
         self.endTurn = endTurn
+        self.beginTurn = beginTurn
     }
 }
 

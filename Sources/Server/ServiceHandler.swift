@@ -62,6 +62,10 @@ final class ServiceHandler: RequestHandler {
         return response
     }
 
+    func turnBegins(with connectionCount: Int) {
+        context.stores.beginTurn(connectionCount)
+    }
+
     func turnEnded() {
         context.stores.endTurn()
         requestLog.flush()

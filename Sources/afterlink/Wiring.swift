@@ -29,7 +29,8 @@ enum Wiring {
                     learning: session,
                     checks: session,
                     links: session,
-                    endTurn: { session.endTurn() }
+                    endTurn: { session.endTurn() },
+                    beginTurn: { session.beginTurn(with: $0) }
                 )
             },
             health: { health(of: store.health) },

@@ -7,14 +7,24 @@ import Synchronization
 final class ClosureHandler: RequestHandler {
     private let answer: @Sendable (Request) async -> Response
     private let turn: @Sendable () -> Void
+    private let begin: @Sendable (Int) -> Void
 
-    init(answer: @escaping @Sendable (Request) async -> Response, turn: @escaping @Sendable () -> Void = {}) {
+    init(
+        answer: @escaping @Sendable (Request) async -> Response,
+        turn: @escaping @Sendable () -> Void = {},
+        begin: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
         self.answer = answer
         self.turn = turn
+        self.begin = begin
     }
 
     func respond(to request: Request) async -> Response {
         await answer(request)
+    }
+
+    func turnBegins(with connectionCount: Int) {
+        begin(connectionCount)
     }
 
     func turnEnded() {

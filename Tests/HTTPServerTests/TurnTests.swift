@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPServer
 import Support
 import Synchronization
@@ -28,6 +29,44 @@ struct TurnTests {
         let client = try RawClient(port: server.port)
         client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(try client.answer().body == "done")
+    }
+
+    @Test("begins with the number of connections that have something to say")
+    func tellsConnections() async throws {
+        let begun = Mutex<[Int]>([])
+        let (held, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let configuration = Configuration(
+            listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
+            loopCount: 1
+        )
+        let server = try WebServer(configuration) { _ in
+            ClosureHandler(
+                answer: { request in
+                    if request.path == "/hold" {
+                        held.signal()
+                        goesOn.wait()
+                    }
+                    return Response(.ok, text: request.path)
+                },
+                begin: { count in begun.withLock { $0.append(count) } }
+            )
+        }
+        try server.start()
+        defer { server.stop(within: .milliseconds(200)) }
+        let clients = try (0..<4).map { _ in try RawClient(port: server.port) }
+        for client in clients {
+            client.send("GET /known HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.answer().body == "/known")
+        }
+        clients[0].send("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
+        held.wait()
+        // While the loop does something else, three of them ask.
+        for client in clients.dropFirst() { client.send("GET /asks HTTP/1.1\r\nHost: a\r\n\r\n") }
+        begun.withLock { $0 = [] }
+        goesOn.signal()
+        #expect(try clients[0].answer().body == "/hold")
+        for client in clients.dropFirst() { #expect(try client.answer().body == "/asks") }
+        #expect(begun.withLock { $0.first } == 3)
     }
 }
 

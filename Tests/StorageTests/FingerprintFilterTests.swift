@@ -45,6 +45,25 @@ struct FingerprintFilterTests {
         }
     }
 
+    @Test("a turn of many connections spares its first look too, and the next one of few does not")
+    func sparesLooksOfBusyTurns() async throws {
+        let test = try await TestStore()
+        try test.store.buildFilter()
+        let spared = try await onLoop { [store = test.store] in
+            let session = store.makeSession()
+            var spared: [Int] = []
+            for (number, connections) in [1, 3, 4, 64, 1].enumerated() {
+                session.beginTurn(with: connections)
+                let before = session.sparedLookCount
+                _ = try await session.match(.sample(fingerprint: 700_000 + UInt64(number)))
+                spared.append(session.sparedLookCount - before)
+                session.endTurn()
+            }
+            return spared
+        }
+        #expect(spared == [0, 0, 1, 1, 0])
+    }
+
     @Test("a stranger's advertising id spares the look too, and one that a click has does not")
     func sparesAdvertisingIDs() async throws {
         let test = try await TestStore()

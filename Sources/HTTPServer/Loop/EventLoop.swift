@@ -125,6 +125,7 @@ extension EventLoop {
         let now = MonotonicTime.now()
         if orders.isStopping { stop(at: now) }
         if now >= nextSweep { sweep(at: now) }
+        if hasDuties { handler?.turnBegins(with: duties.count - nextDuty) }
         return !(isStopping && (table.count == 0 || now >= orders.cutOff))
     }
 
