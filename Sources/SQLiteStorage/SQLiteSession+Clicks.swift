@@ -103,7 +103,7 @@ extension SQLiteSession: ClickStore {
 
     public func note(_ report: CheckReport, of check: Check) {
         guard let scope = knownScope(of: check.app, isTest: check.isTest) else { return }
-        let now = shared.configuration.monotonicNow()
+        let now = turnMoment
         let weight = recordWeight(report, at: now)
         guard weight > 0 else { return note(report, of: check, weight: 0, scope, at: now) }
         var settled = check

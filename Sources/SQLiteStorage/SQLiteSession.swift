@@ -31,6 +31,8 @@ public final class SQLiteSession {
     private struct Turn {
         /// Whether many connections have something to say in it.
         var isBusy = false
+        /// By the store's monotonic clock; nil outside of a loop, which says when its turns begin.
+        var begunAt: UInt64?
         var lookCount = 0
         var hasAskedForFilter = false
         var filter: FingerprintFilter?
@@ -61,7 +63,11 @@ public final class SQLiteSession {
     /// Says for how many connections there is something to do in the turn that begins.
     public func beginTurn(with connectionCount: Int) {
         turn.isBusy = connectionCount >= Self.connectionsOfBusyTurn
+        turn.begunAt = shared.configuration.monotonicNow()
     }
+
+    /// Nanoseconds of the store's monotonic clock, as of when the turn began: for what is done by the second.
+    var turnMoment: UInt64 { turn.begunAt ?? shared.configuration.monotonicNow() }
 
     /// Ends the read transaction that is kept open over a turn of the loop.
     ///
@@ -191,7 +197,7 @@ public final class SQLiteSession {
 
     func currentDirectory() throws(StoreError) -> Directory {
         let changes = shared.directoryChangeCount
-        let now = shared.configuration.monotonicNow()
+        let now = turnMoment
         guard changes != seenDirectoryChanges || now >= directoryIsDueAt else {
             return directorySnapshot.directory
         }

@@ -21,10 +21,13 @@ struct Scope: Hashable, Sendable {
 /// Apps are never deleted and never change their number.
 struct AppNumbers: Sendable {
     private var numbers: [AppID: Int64] = [:]
+    /// The one that was looked up last: where there is one app, it is asked for on every request.
+    private var last: (app: AppID, number: Int64)?
 
     /// Without a look into the database.
     func known(_ app: AppID, isTest: Bool) -> Scope? {
-        numbers[app].map { Scope(app: $0, isTest: isTest) }
+        if let last, last.app == app { return Scope(app: last.number, isTest: isTest) }
+        return numbers[app].map { Scope(app: $0, isTest: isTest) }
     }
 
     /// Nil for an app that does not exist.
@@ -34,6 +37,7 @@ struct AppNumbers: Sendable {
         let number = try connection.statement(Self.find).first(app.high, app.low) { $0.integer(0) }
         guard let number else { return nil }
         numbers[app] = number
+        last = (app, number)
         return Scope(app: number, isTest: isTest)
     }
 

@@ -70,7 +70,7 @@ struct Machine {
     }
 
     mutating func answer(closing: Bool = false) {
-        if !state.answering(closing: closing) { log.append("says close") }
+        if !state.answering(closing: closing).keepsAlive { log.append("says close") }
         perform(state.answered(at: now))
     }
 

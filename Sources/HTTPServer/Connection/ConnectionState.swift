@@ -138,10 +138,10 @@ extension ConnectionState {
     /// The handler has answered.
     ///
     /// - Parameter closing: whether the answer itself wants the connection closed.
-    /// - Returns: whether the connection stays open, which the answer has to say.
-    package mutating func answering(closing: Bool) -> Bool {
+    /// - Returns: what the answer has to follow; it says whether the connection stays open.
+    package mutating func answering(closing: Bool) -> ResponseWriter.Context {
         isLast = isLast || closing || isStopping
-        return !isLast
+        return ResponseWriter.Context(method: method, version: version, keepsAlive: !isLast)
     }
 
     /// The answer was written, if not sent yet.

@@ -84,13 +84,8 @@ extension EventLoop {
     }
 
     private func write(_ response: Response, on connection: Connection) -> ConnectionState.Action {
-        let keepsAlive = connection.state.answering(closing: response.closesConnection)
+        let context = connection.state.answering(closing: response.closesConnection)
         if connection.output.capacity == 0, let spare = spareOutputs.popLast() { connection.output = spare }
-        let context = ResponseWriter.Context(
-            method: connection.state.method,
-            version: connection.state.version,
-            keepsAlive: keepsAlive
-        )
         if let session = connection.tls {
             guard tls?.write(response, context, on: session, output: &connection.output) == true else {
                 response.onDelivery?(.failed)

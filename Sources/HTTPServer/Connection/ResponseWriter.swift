@@ -5,7 +5,7 @@ package struct ResponseWriter {
         /// `nil` for the answer to a rejection.
         var method: Method?
         var version: Version
-        var keepsAlive: Bool
+        package var keepsAlive: Bool
 
         package init(method: Method?, version: Version, keepsAlive: Bool) {
             self.method = method
