@@ -44,6 +44,13 @@ extension Explanation {
         text += ": \(facts.method?.meaning ?? "recognised")"
         if let confidence = facts.confidence { text += ", which is right with \(Self.percent(confidence))" }
         text += "."
+        if let confidence = facts.confidence,
+            confidence < min(facts.minimumConfidence, Verdict.highestConfidence)
+        {
+            text +=
+                " That is less than the \(Self.percent(facts.minimumConfidence)) that the app demands: the newest click is"
+                + " answered where the app says so, and as long as there is hardly any traffic to learn from."
+        }
         if facts.candidates > 1 {
             text += " \(facts.candidates - 1) other live clicks had the same fingerprint."
         }
@@ -71,8 +78,8 @@ extension Explanation {
             "The only clicks with the launch's fingerprint are of robots, previews or browsers that fetch ahead:"
                 + " nobody has seen those."
         case .belowThreshold:
-            "There were live clicks with the launch's fingerprint, but most likely none of them led to it: "
-                + likelihoods
+            "There were live clicks with the launch's fingerprint, but that one of them led to it is not as likely"
+                + " as the app demands: \(likelihoods)"
         case .ambiguous:
             "A click led to this launch, but it is not clear which one: \(likelihoods)"
         case .otherApp: "The launch brought a click token of another app."
@@ -140,10 +147,12 @@ extension Explanation {
         ElapsedTime.text(milliseconds: end.milliseconds(since: start))
     }
 
-    /// As `83 %`.
+    /// As `83 %`; nothing that is less than certain shows as `100 %`.
     public static func percent(_ probability: Double) -> String {
         guard probability.isFinite else { return "– %" }
-        return "\(Int(min(max(probability, 0), 1) * 100 + 0.5)) %"
+        let percent = Int(min(max(probability, 0), 1) * 100 + 0.5)
+        guard percent == 100, probability < 1 else { return "\(percent) %" }
+        return "99.\(min(Int(probability * 1000) - 990, 9)) %"
     }
 }
 

@@ -6,7 +6,7 @@ public enum NoMatchReason: String, CaseIterable, Sendable {
     case expired
     case alreadyClaimed = "already_claimed"
     case robotClick = "robot_click"
-    /// There were clicks, and most likely none of them led to the launch.
+    /// There were clicks, and that one of them led to the launch is less likely than the app demands.
     case belowThreshold = "below_threshold"
     /// A click led to the launch, but several destinations compete.
     case ambiguous

@@ -210,6 +210,33 @@ struct ExplainerTests {
         #expect(explanation.advice.isEmpty)
     }
 
+    @Test(
+        "says where a match is less likely than the app demands, and nowhere else",
+        arguments: [(0.5, 0.999, true), (0.5, 0.7, true), (0.83, 0.7, false), (0.95, 0.999, false)]
+    )
+    func lessThanDemanded(confidence: Double, minimum: Double, isTold: Bool) throws {
+        let record = try record(nil, launch: "iPhone|Asia/Dubai|tr") { facts in
+            facts.click = ClickID(high: 4, low: 4)
+            facts.method = .fingerprint
+            facts.confidence = confidence
+            facts.minimumConfidence = minimum
+        }
+        let told = Explanation(record: record).summary.contains("that the app demands")
+        #expect(told == isTold, "0.95 is the most that is stated of anything likelier")
+    }
+
+    @Test(
+        "shows nothing that is less than certain as certain",
+        arguments: [
+            (0, "0 %"), (0.004, "0 %"), (0.834, "83 %"), (0.994, "99 %"), (0.995, "99.5 %"),
+            (0.999, "99.9 %"), (0.999_99, "99.9 %"), (1, "100 %"), (2, "100 %"), (-1, "0 %"),
+            (.nan, "– %"), (.infinity, "– %"),
+        ] as [(Double, String)]
+    )
+    func percent(probability: Double, text: String) {
+        #expect(Explanation.percent(probability) == text)
+    }
+
     @Test("reads what people have at hand: ids of checks, clicks and requests, and fingerprints")
     func references() throws {
         let key = try #require(key)
