@@ -29,6 +29,16 @@ public struct ProcessFigures: Sendable {
         (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").count) ?? 0
     }
 
+    /// Open descriptors of sockets, which connections have.
+    public var socketCount: Int {
+        let folder = "\(folder)/fd"
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return numbers.count { number in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)")
+            return target?.hasPrefix("socket:") == true
+        }
+    }
+
     /// Processor time used so far, in hundredths of a second.
     public var processorTicks: Int {
         let fields = text("stat").split(separator: ")").last?.split(separator: " ") ?? []
