@@ -75,7 +75,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "afterlink",
-            dependencies: ["Attribution", "Crypto", "HTTPServer", "SQLiteStorage", "Server"],
+            dependencies: ["Attribution", "CLinux", "Crypto", "HTTPServer", "SQLiteStorage", "Server"],
             swiftSettings: house
         ),
 

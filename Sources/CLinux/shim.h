@@ -56,6 +56,15 @@ static inline void linux_return_memory(void) {
 #endif
 }
 
+// Lets the C library's allocator take blocks of at least so many bytes from the system, and give them back as soon
+// as they are free; of what it keeps for small ones, it gives back what is free beyond `spare` bytes at a heap's end.
+static inline void linux_return_large_blocks(int least, int spare) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, least);
+    mallopt(M_TRIM_THRESHOLD, spare);
+#endif
+}
+
 // Waits until a descriptor is ready for something, or for so many nanoseconds: epoll_wait counts milliseconds.
 static inline int linux_wait_for(int descriptor, short events, uint64_t nanoseconds) {
     struct pollfd entry = {.fd = descriptor, .events = events};

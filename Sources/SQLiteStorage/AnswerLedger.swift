@@ -82,7 +82,8 @@ final class AnswerLedger: Sendable {
         state.withLock { state in
             if now &- state.startOfCurrent > Self.generationNanoseconds {
                 state.previous = state.current
-                state.current = [:]
+                // As many may come again: it does not grow anew each time.
+                state.current = Dictionary(minimumCapacity: state.previous.count)
                 state.startOfCurrent = now
             }
             state.current[click.high] = entry

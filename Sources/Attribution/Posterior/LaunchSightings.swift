@@ -26,7 +26,8 @@ public struct LaunchSightings: Sendable {
             since = moment
         } else if age >= Self.hour || recent.count >= limit {
             older = recent
-            recent = []
+            // As many may come again: it does not grow anew each time.
+            recent = Set(minimumCapacity: older.count)
             since = moment
         }
         let isKnown = older.contains(launch)

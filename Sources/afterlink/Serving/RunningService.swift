@@ -37,6 +37,7 @@ final class RunningService: Sendable {
         let tls = try ServedTLS(chosen)
         let settings = try TableFiles.settings(of: chosen)
         var configuration = chosen
+        MemoryAllocator.returnLargeBlocks()
         let descriptors = DescriptorLimit.raise()
         configuration.maximumConnections = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
         let (lateStore, lateService) = (Late<OpenStore>(), Late<Service>())
