@@ -9,6 +9,9 @@ public enum AddressAgreement: UInt8, CaseIterable, Sendable {
     case differs = 2
     /// One of the two is not known, or says nothing: loopback, private and shared addresses, a relay's egress.
     case missing = 3
+
+    /// Whether both come from one network.
+    var agrees: Bool { self == .exact || self == .near }
 }
 
 /// How old a click is, as far as it matters for the question whether its device still has the same address.

@@ -15,7 +15,8 @@ struct AddressLikelihood {
         rush = Rush(evidence.candidates)
         self.model = model
         launches = model.launchesWithAddress * min(max(crowd.coverage, 0), 1)
-        total = crowd.liveClicks + launches + 1
+        // Of the clicks near the address some may have been claimed.
+        total = max(crowd.liveClicks, crowd.clicksNear) + launches + 1
     }
 
     /// The probability that a stranger has exactly the launch's address, not counting so many clicks of our own.
@@ -37,15 +38,17 @@ struct AddressLikelihood {
     }
 
     /// P(agreement | same device, age) / P(agreement | stranger).
+    ///
+    /// A device is where it was, near there, or has moved, and then it is met like a stranger. So strangers' ratios are 1
+    /// on average, agreement at a crowded address tells nothing, and where it is missing, it never tells for a click.
     func ratio(_ agreement: AddressAgreement, age: HandoverAge, own: Double = 1) -> Double {
         let same = model.agreement(age)
+        let moved = 1 - same.exact - same.near
         return switch agreement {
         case .missing: 1
-        case .exact: same.exact / strangerExact(own: own)
-        case .near: same.near / strangerNear(own: own)
-        case .differs:
-            max(Self.smallest, 1 - same.exact - same.near)
-                / max(Self.smallest, 1 - strangerExact(own: 0) - strangerNear(own: 0))
+        case .exact: same.exact / strangerExact(own: own) + moved
+        case .near: same.near / strangerNear(own: own) + moved
+        case .differs: moved
         }
     }
 

@@ -1,6 +1,6 @@
 /// Live clicks with the launch's fingerprint that are not told one by one.
 ///
-/// None of them agrees with the launch's address: those that do are always told.
+/// None of them agrees with the launch's address, unless as many as are listed do: the newest of those are told.
 public struct BackgroundCount: Equatable, Sendable {
     /// Nil for clicks of many destinations, none of which has enough of them to matter.
     public var destination: CreditedDestination?

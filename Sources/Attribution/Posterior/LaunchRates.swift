@@ -38,8 +38,9 @@ struct LaunchRates {
         for visitor in Visitor.groups(of: evidence) {
             visitors.append(Self.rate(of: visitor, launch, likelihood, release, signals, model))
         }
+        let isCut = evidence.candidates.count { $0.address.agrees } >= CandidateEvidence.listed
         for count in evidence.background {
-            background.append(Self.rate(of: count, launch, likelihood, release, model))
+            background.append(Self.rate(of: count, launch, isCut ? nil : likelihood, release, model))
         }
         clicks = visitors.reduce(0) { $0 + $1.rate } + background.reduce(0) { $0 + $1.rate }
         for claimed in evidence.candidates {
@@ -93,7 +94,7 @@ struct LaunchRates {
         }
         let last = visitor.last
         let age = Double(launch.at.milliseconds(since: last.clickedAt)) / 1000
-        let isKnown = last.address == .exact || last.address == .near || signals.compares(last.signals)
+        let isKnown = last.address.agrees || signals.compares(last.signals)
         return VisitorRate(
             last: last,
             rate: best,
@@ -103,16 +104,18 @@ struct LaunchRates {
         )
     }
 
+    /// Without a likelihood of addresses, nobody knows how many of them agree with the launch's: then they are worth
+    /// what strangers are on average.
     private static func rate(
         of count: BackgroundCount,
         _ launch: LaunchTraits,
-        _ likelihood: AddressLikelihood,
+        _ likelihood: AddressLikelihood?,
         _ release: ReleaseLikelihood,
         _ model: MatchingModel
     ) -> BackgroundRate {
         let age = HandoverAge(seconds: DelayBins.middle(ofBin: count.ageBin))
         let known = launch.hasAddress ? min(max(count.shareWithAddress, 0), 1) : 0
-        let address = known * likelihood.ratio(.differs, age: age) + (1 - known)
+        let address = known * (likelihood?.ratio(.differs, age: age) ?? 1) + (1 - known)
         let bin = min(max(count.ageBin, 0), DelayBins.count - 1)
         // Of signals strangers' agreements and differences are worth 1 on average: what is counted is weighed by neither.
         let rate =
