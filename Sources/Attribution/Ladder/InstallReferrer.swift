@@ -21,7 +21,7 @@ public struct InstallReferrer: Equatable, Sendable {
     private static func reference(in text: [UInt8]) -> ClickReference? {
         var text = text
         for _ in 0...mostLayers {
-            let items = QueryItem.items(ofQuery: Self.query(of: text)[...].utf8)
+            let items = Self.readings(of: text).flatMap { QueryItem.items(ofQuery: $0[...].utf8) }
             if let reference = ClickReference(items: items) { return reference }
             if let inner = items.first(where: { $0.name == "referrer" })?.value {
                 text = Array(inner.utf8)
@@ -34,9 +34,10 @@ public struct InstallReferrer: Equatable, Sendable {
         return nil
     }
 
-    /// What follows the question mark, if it is a whole link.
-    private static func query(of text: [UInt8]) -> String {
+    /// The text itself, and what follows its question mark, if it is a whole link: a value may have one too.
+    private static func readings(of text: [UInt8]) -> [String] {
         let mark = text.firstIndex(of: UInt8(ascii: "?")).map { $0 + 1 }
-        return String(decoding: text[(mark ?? 0)...], as: UTF8.self).trimmed
+        let starts = [0] + (mark.map { [$0] } ?? [])
+        return starts.map { String(decoding: text[$0...], as: UTF8.self).trimmed }
     }
 }
