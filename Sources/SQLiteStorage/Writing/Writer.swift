@@ -74,10 +74,17 @@ final class Writer {
             if changesDirectory { shared.noteDirectoryChange() }
             shared.troubles.noteSuccess(of: .writing, at: MonotonicClock.now())
             answer(batch)
-            try boundLog(context.connection)
         } catch {
             context.rollback()
             fail(batch, error)
+            return
+        }
+        do throws(SQLiteError) {
+            try boundLog(context.connection)
+        } catch {
+            // Everything of the batch is on disk: nobody is refused for it.
+            if error.endsConnection { giveUpConnection() }
+            shared.troubles.note(StoreError(error), of: .writing, at: MonotonicClock.now())
         }
     }
 
