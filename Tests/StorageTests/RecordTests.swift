@@ -101,6 +101,31 @@ struct RecordTests {
         #expect(outcomes[1].click == outcomes[0].click)
     }
 
+    @Test(
+        "a visit after a prefetch is a click of its own, under one idempotency key too",
+        arguments: Backend.available,
+        [nil, 7] as [UInt64?]
+    )
+    func afterPrefetch(backend: Backend, idempotency: UInt64?) async throws {
+        let test = try await TestStore(backend)
+        func record(after milliseconds: Int64, isRobot: Bool) async throws -> RecordOutcome {
+            let moment = TestStore.noon.advanced(byMilliseconds: milliseconds)
+            let click = try NewClick.sample(at: moment, visit: 1, idempotency: idempotency) {
+                $0.isRobot = isRobot
+            }
+            return try await test.run { try await $0.record(click) }
+        }
+        let prefetch = try await record(after: 0, isRobot: true).click
+        let visit = try await record(after: 3000, isRobot: false)
+        #expect(visit == .recorded(visit.click) && visit.click.id != prefetch.id)
+        let repeated = try await record(after: 4000, isRobot: false)
+        #expect(repeated == .duplicate(visit.click, sharesFingerprint: true))
+        let outcome = try await test.run { session in
+            try await session.match(.sample(at: TestStore.noon.advanced(byMilliseconds: 5000)))
+        }
+        #expect(outcome.claim?.click == visit.click)
+    }
+
     @Test("a click of an app that does not exist is refused", arguments: Backend.available)
     func refusesUnknownApp(backend: Backend) async throws {
         let test = try await TestStore(backend)
