@@ -67,6 +67,13 @@ package enum HotQueries {
             "SCAN (subquery-1)"
         ),
         query(
+            "claimed click of an advertising id",
+            CheckLook.claimedSince,
+            "CO-ROUTINE (subquery-1)",
+            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
+            "SCAN (subquery-1)"
+        ),
+        query(
             "learnt counter",
             LearntSQL.find,
             "SEARCH learnt_counters USING PRIMARY KEY (scope=? AND family=? AND key=?)"
@@ -127,13 +134,6 @@ package enum HotQueries {
         query(
             "earlier clicks of a visit",
             ClaimSQL.sameVisitBefore,
-            "CO-ROUTINE (subquery-1)",
-            Self.visitPlan,
-            "SCAN (subquery-1)"
-        ),
-        query(
-            "later clicks of a visit",
-            ClaimSQL.sameVisitAfter,
             "CO-ROUTINE (subquery-1)",
             Self.visitPlan,
             "SCAN (subquery-1)"

@@ -93,7 +93,7 @@ struct ClaimTests {
     }
 
     @Test(
-        "the same visitor's other clicks within ten minutes are retired, a stranger's and older ones are not",
+        "the same visitor's clicks of the ten minutes before are retired; a stranger's, older and later ones are not",
         arguments: Backend.available
     )
     func retiresDuplicates(backend: Backend) async throws {
@@ -110,11 +110,16 @@ struct ClaimTests {
                     .sample(at: TestStore.noon.advanced(byMilliseconds: -10_000), visit: 2)
                 ).click
             )
+            let later = TestStore.noon.advanced(byMilliseconds: 20_000)
+            clicks.append(try await session.record(.sample(at: later, visit: 1)).click)
             return clicks
         }
-        _ = try await test.run { try await $0.match(.sample()) }
+        var named = Check.sample(at: TestStore.noon.advanced(byMilliseconds: 30_000))
+        named.ladder = MatchingLadder([.clickID(clicks[4].id)], fingerprints: [hash(1)])
+        let check = named
+        _ = try await test.run { try await $0.match(check) }
         let view = try await test.run { try await $0.view(for: .sample(caller: 2)) }
-        #expect(view.live == [clicks[5], clicks[0]].map(\.id.high))
+        #expect(view.live == [clicks[6], clicks[5], clicks[0]].map(\.id.high))
     }
 
     @Test("an app never sees another's click, nor a live check a test click", arguments: Backend.available)

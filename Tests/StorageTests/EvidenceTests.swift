@@ -227,7 +227,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "without an address, a claim retires the same visitor's other clicks in the midst of a crowd",
+        "without an address, a claim retires the same visitor's older clicks in the midst of a crowd",
         arguments: Backend.available
     )
     func retiresInCrowd(backend: Backend) async throws {
@@ -262,7 +262,8 @@ struct EvidenceTests {
         let check = asked
         let outcome = try await test.run { try await $0.match(check) }
         #expect(outcome.claim?.click.id == named)
-        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == crowd)
+        // What came after it may be somebody else's.
+        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == crowd + 1)
     }
 
     @Test("is forgotten with the click", arguments: Backend.available)
@@ -300,6 +301,17 @@ struct EvidenceTests {
         #expect(claim.click == recorded)
         #expect(claim.method == .idfa)
         #expect(claim.confidence == 0.95)
+        // The device has launched since its other click: set up anew, it came from neither.
+        let later = TestStore.noon.advanced(byMilliseconds: 3_600_000)
+        asked.at = later
+        asked.caller = Caller(hash(2))
+        let again = asked
+        #expect(try await test.run { try await $0.match(again) } != .noMatch(.noClick))
+        asked.ladder = MatchingLadder([.advertisingID(.idfa, hash(900))], fingerprints: [])
+        let alone = asked
+        #expect(try await test.run { try await $0.match(alone) } == .noMatch(.alreadyClaimed))
+        let newer = try await test.run { try await $0.record(marked(7, at: later)).click }
+        #expect(try await test.run { try await $0.match(alone) }.claim?.click == newer)
     }
 
     @Test("a token leads to its click once", arguments: Backend.available)
@@ -387,5 +399,39 @@ struct HotFingerprintTests {
         }
         #expect(matched == clicks)
         #expect(try await test.run { try await $0.match(.sample(caller: 1)) } == .noMatch(.alreadyClaimed))
+    }
+    @Test(
+        "that were counted and are gone by now decide nothing",
+        arguments: Backend.available,
+        [110, 800] as [Int64]
+    )
+    func gone(backend: Backend, secondsLater: Int64) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        @Sendable func noon(_ seconds: Int64) -> Timestamp {
+            TestStore.noon.advanced(byMilliseconds: seconds * 1000)
+        }
+        let minute = try #require(AttributionWindow(seconds: 60))
+        let live = try await test.run { session in
+            for number in 0..<20 as Range<UInt64> {
+                let moment = noon(-7200 + 60 * Int64(number))
+                _ = try await session.match(
+                    .sample(fingerprint: 5000 + number, at: moment, caller: 5000 + number)
+                )
+            }
+            let live = try await session.record(
+                .sample(at: noon(-60)) { $0.destination = DeepLinkURL(stored: "myapp://promo/day") }
+            )
+            for number in 0..<200 as Range<Int64> {
+                let moment = TestStore.noon.advanced(byMilliseconds: number)
+                _ = try await session.record(.sample(at: moment) { $0.window = minute })
+            }
+            return live.click
+        }
+        let before = try await test.run { try await $0.view(for: .sample(at: noon(1))) }
+        #expect(before.evidence?.background.isEmpty == false && before.model?.isFresh == false)
+        let outcome = try await test.run { session in
+            try await session.match(.sample(at: noon(secondsLater), caller: 2))
+        }
+        #expect(outcome.claim?.click == live)
     }
 }

@@ -115,6 +115,65 @@ struct LearningStorageTests {
         #expect(try test.integer("SELECT count(*) FROM learnt_counters") == 0)
     }
 
+    @Test("can be forgotten by another process, which nobody brings back", arguments: Backend.available)
+    func resetsElsewhere(backend: Backend) async throws {
+        let here = try await TestStore(backend) { $0.learnsAtOnce = true }
+        try await play(here, from: TestStore.noon)
+        let later = TestStore.noon.advanced(byMilliseconds: 7_200_000)
+        // Known by now, as by a server that has learnt for long.
+        try await play(here, from: later, count: 2)
+        let elsewhere = try await TestStore(backend, in: here.folder)
+        defer { elsewhere.stop() }
+        let app = here.app
+        try await elsewhere.run { session in
+            let learning = try #require(session as? any LearningStore)
+            try await learning.resetLearning(of: app, isTest: false)
+        }
+        let reset = later.advanced(byMilliseconds: 600_000)
+        try await play(here, from: reset, count: 5)
+        let model = try await model(elsewhere, at: reset.advanced(byMilliseconds: 600_000))
+        #expect(model.epoch.began > later, "and not before the reset")
+        #expect(model.launches < 11)
+    }
+
+    @Test(
+        "fades in the background where no launch was ever weighed, and keeps the largest of invented systems",
+        arguments: Backend.available
+    )
+    func fades(backend: Backend) async throws {
+        let empty = try await TestStore(backend)
+        empty.stop()
+        let noon = TestStore.noon.milliseconds
+        try empty.execute(
+            """
+            INSERT INTO learning (scope, began_at, landmark) VALUES (99, \(noon - 8640000), \(noon));
+            WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 3000)
+            INSERT INTO learnt_counters (scope, family, key, value)
+            SELECT 99, 7, n, n FROM number UNION ALL SELECT 99, 9, n, 0.01 FROM number;
+            """
+        )
+        let test = try await TestStore(backend, in: empty.folder) { $0.hasBackgroundWork = true }
+        defer { test.stop() }
+        let isDone = try await Patience.eventually {
+            try test.integer("SELECT count(*) FROM learnt_counters") == 1000
+        }
+        #expect(isDone)
+        #expect(try test.integer("SELECT min(value) FROM learnt_counters WHERE family = 7") == 2001)
+    }
+
+    @Test("begins when a click is told, not when it happened", arguments: Backend.available)
+    func toldLater(backend: Backend) async throws {
+        let test = try await TestStore(backend) { $0.learnsAtOnce = true }
+        try await test.run { session in
+            let before = TestStore.noon.advanced(byMilliseconds: -20 * 86_400_000)
+            _ = try await session.record(.sample(at: before) { $0.recordedAt = TestStore.noon })
+            _ = try await session.match(.sample(fingerprint: 9, at: TestStore.noon))
+        }
+        test.stop()
+        let again = try await TestStore(backend, in: test.folder)
+        #expect(try await model(again, at: hourLater).epoch.began == TestStore.noon)
+    }
+
     @Test("a server in the background learns as well", arguments: Backend.available)
     func learnsInBackground(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.hasBackgroundWork = true }

@@ -62,7 +62,7 @@ extension ReplayStore {
         guard let rows = rows(key) else { return Look(key: key) }
         let look = look(key, rows, summaries[key], at: now)
         guard look.needsSummary else { return look }
-        if let summary = summary(rows, at: now) { summaries[key] = summary }
+        summaries[key] = summary(rows, at: now)
         return self.look(key, rows, summaries[key], at: now)
     }
 

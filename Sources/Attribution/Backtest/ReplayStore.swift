@@ -69,7 +69,7 @@ struct ReplayStore: Sendable {
         byNear[address.near, default: TimeOrdered()].append(number)
     }
 
-    /// Consumes a click, and retires the same visitor's duplicates of the ten minutes around it.
+    /// Consumes a click, and retires the same visitor's duplicates of the ten minutes before it.
     ///
     /// - Returns: false for one that was consumed before.
     mutating func claim(_ number: Int, at moment: Timestamp) -> Bool {
@@ -78,7 +78,7 @@ struct ReplayStore: Sendable {
         closedCount += 1
         for other in suspects(of: stored.click) where other != number {
             guard let twin = clicks[other], twin.isOpen, twin.end >= moment,
-                Self.isOneVisit(twin.click, stored.click)
+                twin.click.at <= stored.click.at, Self.isOneVisit(twin.click, stored.click)
             else { continue }
             clicks[other]?.isRetired = true
             closedCount += 1

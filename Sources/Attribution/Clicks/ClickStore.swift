@@ -42,6 +42,14 @@ public struct CheckView: Sendable {
 
     /// Whether there is no click at all, to be answered again, claimed or weighed.
     var isBare: Bool { replay == nil && sure == nil && evidence == nil }
+
+    /// Leaves out the clicks of destinations that are counted: counts may be some time old, and none of them be left.
+    mutating func leaveOut(_ destinations: Set<CreditedDestination>) {
+        guard !destinations.isEmpty else { return }
+        evidence?.background.removeAll { count in
+            count.destination.map(destinations.contains) ?? false
+        }
+    }
 }
 
 /// What became of an attempt to consume a click.
@@ -69,7 +77,7 @@ public protocol ClickStore {
     func view(for check: Check) async throws(StoreError) -> CheckView
 
     /// Consumes the chosen click for `check`, atomically with the look whether the caller has had its answer already,
-    /// and retires the same visitor's duplicates of the last ten minutes with it.
+    /// and retires the same visitor's older duplicates with it, those of the ten minutes before the click.
     ///
     /// Where the click is gone, what `choose` makes of another look within the same transaction is consumed instead.
     func claim(

@@ -4,6 +4,22 @@ public struct ClickChoice: Equatable, Sendable {
         case click(ClickID)
         /// The newest live click with one of the check's fingerprints and this destination.
         case newest(of: CreditedDestination)
+
+        /// Where it is to be found by its destination.
+        var destinations: Set<CreditedDestination> {
+            switch self {
+            case .click: []
+            case .newest(let destination): [destination]
+            }
+        }
+
+        /// Whether this is the click, of which the first half of the identifier may be all that is known.
+        func holds(_ click: Click) -> Bool {
+            switch self {
+            case .click(let id): id.high == click.id.high
+            case .newest(let destination): destination == CreditedDestination(click.facts)
+            }
+        }
     }
 
     public var target: Target

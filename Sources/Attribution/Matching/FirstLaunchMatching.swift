@@ -16,8 +16,11 @@ public struct FirstLaunchMatching {
     /// - Throws: ``StoreError`` when nothing was decided. The caller says "try again", never "no match".
     public func match(_ check: inout Check) async throws(StoreError) -> MatchOutcome {
         store.begin(&check)
+        // Of these, clicks were counted that could not be found.
+        var missing: Set<CreditedDestination> = []
         for round in 0..<Self.roundLimit {
-            let view = try await store.view(for: check)
+            var view = try await store.view(for: check)
+            view.leaveOut(missing)
             guard !view.isBare else {
                 // What nearly every check ends with; nothing of the rest is handed about for it.
                 let reason = MatchDecision.reason(view.reason, check)
@@ -42,8 +45,18 @@ public struct FirstLaunchMatching {
                 return .noMatch(decision.reason)
             }
             let asked = check
-            let outcome = try await store.claim(choice, for: asked) { MatchDecision($0, asked).choice }
+            let known = missing
+            let outcome = try await store.claim(choice, for: asked) { other in
+                var other = other
+                other.leaveOut(known.union(choice.target.destinations))
+                return MatchDecision(other, asked).choice
+            }
             switch outcome {
+            case .claimed(let claim) where !choice.target.holds(claim.click):
+                // What was weighed is not what it was found by.
+                store.answering(claim.click.id)
+                store.note(CheckReport(.match(claim), hasLostRace: true), of: check)
+                return .match(claim)
             case .claimed(let claim):
                 store.answering(claim.click.id)
                 store.note(CheckReport(.match(claim), view, decision, hasLostRace: round > 0), of: check)
@@ -54,7 +67,7 @@ public struct FirstLaunchMatching {
                 store.note(CheckReport(.replay(claim)), of: check)
                 return .replay(claim)
             case .lost:
-                continue
+                missing.formUnion(choice.target.destinations)
             }
         }
         throw StoreError(.overloaded, "too many checks at once for one fingerprint")

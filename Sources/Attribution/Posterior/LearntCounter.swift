@@ -53,6 +53,17 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
         default: true
         }
     }
+
+    /// Whether there are as many counters as what comes from outside differs: then they are bounded in number.
+    public var isOpenEnded: Bool {
+        switch self {
+        case .releases, .signals: true
+        default: !belongsToModel
+        }
+    }
+
+    /// Open-ended families of the model: few in honest traffic, and read with all of it.
+    public static let marks: [CounterFamily] = allCases.filter { $0.belongsToModel && $0.isOpenEnded }
 }
 
 /// The keys of ``CounterFamily/totals``.

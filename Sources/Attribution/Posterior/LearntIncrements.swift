@@ -12,7 +12,10 @@ public struct LearntIncrements: Equatable, Sendable {
     public private(set) var keptOneOf: UInt64 = 1
 
     private var keyedCount = 0
+    private var markCount = 0
     private let keyLimit: Int
+    /// Systems and signals that are counted at once: what is left out of a flood of invented ones is rare.
+    private static let mostMarks = 512
     /// Other keys are kept at another time.
     private var turn: UInt64
     /// For how many events each that is added stands.
@@ -33,6 +36,10 @@ public struct LearntIncrements: Equatable, Sendable {
         guard amount.isFinite, amount != 0 else { return }
         let sum = amount * timesEach * epoch.weight(of: key.family, at: moment)
         guard !key.family.belongsToModel else {
+            if key.family.isOpenEnded, sums[key] == nil {
+                guard markCount < Self.mostMarks || key.isOfAll else { return }
+                markCount += 1
+            }
             sums[key, default: 0] += sum
             return
         }
@@ -64,6 +71,7 @@ public struct LearntIncrements: Equatable, Sendable {
         sums.removeAll(keepingCapacity: true)
         keptOneOf = 1
         keyedCount = 0
+        markCount = 0
         turn &+= 1
     }
 

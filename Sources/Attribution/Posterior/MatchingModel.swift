@@ -70,8 +70,11 @@ public final class MatchingModel: Sendable {
     }
 
     /// Whether too little has been seen to say more than the plain rule does: the newest click with the fingerprint.
+    ///
+    /// Launches count as they were, and not as they have faded: an app of few launches a day does not stay fresh.
     public var isFresh: Bool {
-        launches < 10 || at.milliseconds(since: epoch.began) < 3_600_000
+        let seconds = Double(at.milliseconds(since: epoch.began)) / 1000
+        return seconds < 3600 || launches * seconds < 10 * epoch.observedSeconds(.totals, at: at)
     }
 
     /// Conversions a second that a click of this lane and age leads to through the lane's fingerprint: k · s · f(age).

@@ -88,4 +88,9 @@ extension CounterKey {
     init(allOf component: SignalComponent) {
         self.init(component, mark: 0)
     }
+
+    /// Whether it counts the clicks that tell of a component at all.
+    var isOfAll: Bool {
+        SignalComponent.allCases.contains { self == CounterKey(allOf: $0) }
+    }
 }

@@ -149,7 +149,7 @@ struct CollisionCensus {
             last = row.integer(0)
             let check = try CheckRow(row)
             guard scopes.contains(check.scope) else { return }
-            let clickedAt = row.optionalInteger(28).map { Timestamp(milliseconds: $0) }
+            let clickedAt = row.optionalInteger(34).map { Timestamp(milliseconds: $0) }
             estimates[check.scope, default: FalseMatchEstimate()].add(check.facts, clickedAt: clickedAt)
         }
         record = last
@@ -166,7 +166,8 @@ struct CollisionCensus {
         SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
             is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
             fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
-            checks.platform, release, sdk_version, request_id, clicks.id_low, clicks.campaign_key, clicks.clicked_at
+            checks.platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
+            first_installed_at, checks.signals, clicks.id_low, clicks.campaign_key, clicks.clicked_at
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id > ?1 ORDER BY checks.id LIMIT ?2
         """

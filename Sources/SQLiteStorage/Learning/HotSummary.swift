@@ -19,13 +19,19 @@ struct HotSummary: Sendable {
     let places: ClickPlaces
 
     private static let oldMilliseconds: Int64 = 120_000
+    /// After a quiet time the counted clicks are of other ages, and may be gone.
+    private static let uselessMilliseconds: Int64 = 240_000
     /// Destinations that are kept apart.
     private static let mostDestinations = 64
 
     /// Whether ages and claims have moved on.
     func isOld(at moment: Timestamp) -> Bool {
-        let age = moment.milliseconds(since: at)
-        return age > Self.oldMilliseconds || age < -Self.oldMilliseconds
+        abs(moment.milliseconds(since: at)) > Self.oldMilliseconds
+    }
+
+    /// Whether they have moved on so far that nothing is said by it any more.
+    func isUseless(at moment: Timestamp) -> Bool {
+        abs(moment.milliseconds(since: at)) > Self.uselessMilliseconds
     }
 
     /// Reads the key's live clicks, all but the newest.

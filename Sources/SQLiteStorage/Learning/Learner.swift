@@ -7,7 +7,9 @@ final class Learner {
     private let opening: DatabaseOpening
     private var connection: Connection?
     private var fadedAt: UInt64 = 0
-    /// Counters of each scope, as of the last count.
+    /// When it stores again what was learnt.
+    private var due: UInt64 = 0
+    /// Counters of each scope, at most: as of the last count, and all that were written since.
     private var counts: [Scope: Int] = [:]
 
     /// How often it stores what was learnt, in nanoseconds.
@@ -15,6 +17,9 @@ final class Learner {
     private static let fadingInterval: UInt64 = 3_600_000_000_000
     /// Counters of one scope: those of more fingerprints and addresses than that are changed but not added.
     private static let mostCounters = 2_000_000
+    /// Systems, and signals, that one scope has counters for; of more, the largest are kept.
+    private static let mostMarks = 4000
+    private static let keptMarks = 1000
 
     init(shared: SharedState, opening: DatabaseOpening) {
         self.shared = shared
@@ -27,14 +32,16 @@ final class Learner {
             connection = nil
             shared.endBackgroundThread()
         }
-        var due = MonotonicClock.now() + Self.interval
+        due = MonotonicClock.now() + Self.interval
         while true {
             switch wake(until: due) {
             case .stop: return
             case .summary: noting { () throws(StoreError) in try summarise() }
             case nil:
-                noting { () throws(StoreError) in try learn() }
-                due = MonotonicClock.now() + Self.interval
+                noting { () throws(StoreError) in
+                    try learn()
+                    try fade(at: shared.configuration.clock.now())
+                }
             }
         }
     }
@@ -64,8 +71,7 @@ final class Learner {
         for (key, moment) in shared.learnt.takeHot() {
             let start = MonotonicClock.now()
             try read { connection throws(SQLiteError) in
-                guard let summary = try HotSummary.make(key, at: moment, on: connection) else { return }
-                shared.learnt.publish(summary, of: key)
+                shared.learnt.publish(try HotSummary.make(key, at: moment, on: connection), of: key)
             }
             // Leaves most of a core to requests, however hot the keys are.
             guard pause(4 * (MonotonicClock.now() - start)) else { return }
@@ -73,31 +79,55 @@ final class Learner {
     }
 
     private func learn() throws(StoreError) {
-        let now = shared.configuration.clock.now()
+        defer { due = MonotonicClock.now() + Self.interval }
         for (scope, increments) in shared.learnt.drain() {
-            let mayGrow = counts[scope, default: 0] < Self.mostCounters
-            for slice in LearntSlice.slices(scope, increments, mayGrow: mayGrow) {
+            for slice in LearntSlice.slices(scope, increments, try room(in: scope)) {
                 let start = MonotonicClock.now()
                 try shared.performAndWait { context throws(SQLiteError) in
                     try context.learn(slice)
                     return .success(())
                 }
+                counts[scope, default: 0] += slice.sums.count
                 guard pause(4 * (MonotonicClock.now() - start)) else { return }
             }
         }
+        let now = shared.configuration.clock.now()
         for scope in shared.learnt.scopes {
             try read { connection throws(SQLiteError) in
                 try shared.learnt.reload(scope, at: now, on: connection)
             }
+            guard let model = shared.learnt.model(of: scope), model.epoch.began > now else { continue }
+            try shared.performAndWait { context throws(SQLiteError) in
+                try context.beginEarlier(scope, at: now)
+                return .success(())
+            }
         }
-        try fade(at: now)
+    }
+
+    private func room(in scope: Scope) throws(StoreError) -> LearntSlice.Room {
+        var room = LearntSlice.Room()
+        try read { connection throws(SQLiteError) in
+            if counts[scope, default: Self.mostCounters] >= Self.mostCounters {
+                let count = try connection.statement(LearntSQL.count).first(scope.number) { $0.integer(0) }
+                counts[scope] = Int(clamping: count ?? 0)
+            }
+            room.forKeys = counts[scope, default: 0] < Self.mostCounters
+            for family in CounterFamily.marks {
+                let count = try connection.statement(LearntSQL.countOfFamily)
+                    .first(scope.number, Int64(family.rawValue)) { $0.integer(0) }
+                if count ?? 0 >= Self.mostMarks { room.forMarks = false }
+            }
+        }
+        return room
     }
 
     /// Deletes counters that are worth nothing any more, once an hour.
     private func fade(at now: Timestamp) throws(StoreError) {
         guard MonotonicClock.now() >= fadedAt + Self.fadingInterval || fadedAt == 0 else { return }
         fadedAt = MonotonicClock.now()
-        for scope in shared.learnt.scopes {
+        var scopes: [Scope] = []
+        try read { connection throws(SQLiteError) in scopes = try LearntRows.scopes(on: connection) }
+        for scope in scopes {
             try moveLandmark(of: scope, at: now)
             for family in CounterFamily.allCases {
                 var key: Int64? = .min
@@ -108,23 +138,47 @@ final class Learner {
                             try context.fadeCounters(of: scope, family, after: first, at: now, limit: 1000)
                         )
                     }
-                    guard pause(8 * (MonotonicClock.now() - start)) else { return }
+                    guard pause(8 * (MonotonicClock.now() - start)), try attend() else { return }
                 }
             }
-            try read { (connection) throws(SQLiteError) -> Void in
-                let count = try connection.statement(LearntSQL.count).first(scope.number) { $0.integer(0) }
-                counts[scope] = Int(clamping: count ?? 0)
+            for family in CounterFamily.marks {
+                try shared.performAndWait { context throws(SQLiteError) in
+                    try context.keepLargest(Self.keptMarks, of: scope, family)
+                    return .success(())
+                }
             }
+            counts[scope] = nil
         }
     }
 
+    /// Does what has come up meanwhile: it does not wait for the hourly work.
+    ///
+    /// - Returns: false when the store stops.
+    private func attend() throws(StoreError) -> Bool {
+        switch wake(until: 0) {
+        case .stop: return false
+        case .summary: try summarise()
+        case nil: break
+        }
+        if MonotonicClock.now() >= due { try learn() }
+        return true
+    }
+
     private func moveLandmark(of scope: Scope, at now: Timestamp) throws(StoreError) {
-        guard let model = shared.learnt.model(of: scope) else { return }
-        let age = Double(now.milliseconds(since: model.epoch.landmark)) / 1000
-        guard age > LearningEpoch.longest / 2 else { return }
-        try shared.performAndWait { context throws(SQLiteError) in
-            try context.moveLandmark(of: scope, to: now)
-            return .success(())
+        var epoch: LearningEpoch?
+        try read { connection throws(SQLiteError) in
+            epoch = try LearntRows.epoch(of: scope, on: connection)
+        }
+        guard let epoch else { return }
+        let age = Double(now.milliseconds(since: epoch.landmark)) / 1000
+        if age > LearningEpoch.longest / 2 {
+            try shared.performAndWait { context throws(SQLiteError) in
+                try context.moveLandmark(of: scope, to: now)
+                return .success(())
+            }
+        } else if age < -LearningEpoch.longest / 2 {
+            // Learnt by a clock that was years ahead: it would outweigh for ever what is learnt now.
+            try shared.forgetLearning(of: scope)
         }
     }
 
@@ -150,10 +204,19 @@ final class Learner {
 }
 
 extension SharedState {
+    /// Begins anew with a scope, in slices: nobody else's write waits for all of it.
+    fileprivate func forgetLearning(of scope: Scope) throws(StoreError) {
+        learnt.forget(scope)
+        while try performAndWait({ context throws(SQLiteError) in
+            .success(try context.forgetCounters(of: scope, limit: 1000))
+        }) {}
+        learnt.forget(scope)
+    }
+
     /// Queues the writing of what was learnt and is not stored yet, all at once: for the end, and for servers that
     /// learn at once.
     func makeLearningWrites() -> [LearntSlice] {
-        learnt.drain().flatMap { LearntSlice.slices($0.scope, $0.increments, mayGrow: true) }
+        learnt.drain().flatMap { LearntSlice.slices($0.scope, $0.increments) }
     }
 
     func queueLearning() {

@@ -18,6 +18,11 @@ enum LearntRows {
         return MatchingModel(sums: sums, epoch: epoch, at: moment)
     }
 
+    /// Scopes from which something has been learnt.
+    static func scopes(on connection: Connection) throws(SQLiteError) -> [Scope] {
+        try connection.statement(LearntSQL.scopes).all { Scope(number: $0.integer(0)) }
+    }
+
     /// Nil for a scope from which nothing has been learnt.
     static func epoch(of scope: Scope, on connection: Connection) throws(SQLiteError) -> LearningEpoch? {
         try connection.statement(LearntSQL.epoch).first(scope.number) {
@@ -34,12 +39,26 @@ struct LearntSlice: Sendable {
     let scope: Scope
     let epoch: LearningEpoch
     let sums: [(key: CounterKey, sum: Double)]
-    /// Whether keys that are not stored yet may be added.
-    let mayGrow: Bool
+    /// What may be added that is not stored yet.
+    let room: Room
+
+    /// Whether there is room for more counters.
+    struct Room: Sendable {
+        /// For counters of fingerprints and addresses.
+        var forKeys = true
+        /// For counters of systems and signals.
+        var forMarks = true
+
+        func holds(_ family: CounterFamily) -> Bool {
+            guard family.isOpenEnded else { return true }
+            return family.belongsToModel ? forMarks : forKeys
+        }
+    }
 
     static let length = 400
 
-    static func slices(_ scope: Scope, _ increments: LearntIncrements, mayGrow: Bool) -> [LearntSlice] {
+    static func slices(_ scope: Scope, _ increments: LearntIncrements, _ room: Room = Room()) -> [LearntSlice]
+    {
         // In the order in which they are stored, so that neighbours share pages.
         let sums = increments.sums.map { ($0.key, $0.value) }.sorted {
             ($0.0.family.rawValue, Int64(bitPattern: $0.0.key))
@@ -50,7 +69,7 @@ struct LearntSlice: Sendable {
                 scope: scope,
                 epoch: increments.epoch,
                 sums: Array(sums[start..<min(start + length, sums.count)]),
-                mayGrow: mayGrow
+                room: room
             )
         }
     }
@@ -59,25 +78,48 @@ struct LearntSlice: Sendable {
 extension WriteContext {
     func learn(_ slice: LearntSlice) throws(SQLiteError) {
         let scope = slice.scope.number
-        try connection.statement(LearntSQL.begin).run(
-            scope,
-            slice.epoch.began.milliseconds,
-            slice.epoch.landmark.milliseconds
-        )
-        // Another process may have begun before.
-        let stored = try LearntRows.epoch(of: slice.scope, on: connection) ?? slice.epoch
+        guard let stored = try epoch(for: slice) else { return }
         let add = try connection.statement(LearntSQL.add)
         let change = try connection.statement(LearntSQL.change)
         for (key, sum) in slice.sums {
             let sum = sum * slice.epoch.factor(movingTo: stored.landmark, for: key.family)
             guard sum.isFinite else { continue }
-            let isOpenEnded = !key.family.belongsToModel || key.family == .signals || key.family == .releases
-            if slice.mayGrow || !isOpenEnded {
+            if slice.room.holds(key.family) {
                 try add.run(scope, Int64(key.family.rawValue), key.key, sum)
             } else {
                 try change.run(scope, Int64(key.family.rawValue), key.key, sum)
             }
         }
+    }
+
+    /// What the stored sums are relative to; nil where they have been forgotten since the slice's were gathered.
+    private func epoch(for slice: LearntSlice) throws(SQLiteError) -> LearningEpoch? {
+        // Another process may have begun before.
+        if let stored = try LearntRows.epoch(of: slice.scope, on: connection) {
+            learnt.noteStored(slice.scope)
+            return stored
+        }
+        guard !learnt.wasStored(slice.scope) else {
+            // By another process: what this one knows of the time before goes as well.
+            learnt.forget(slice.scope)
+            return nil
+        }
+        try connection.statement(LearntSQL.begin).run(
+            slice.scope.number,
+            slice.epoch.began.milliseconds,
+            slice.epoch.landmark.milliseconds
+        )
+        return slice.epoch
+    }
+
+    /// Nothing was observed later than now: it began under a clock that was ahead.
+    func beginEarlier(_ scope: Scope, at moment: Timestamp) throws(SQLiteError) {
+        try connection.statement(LearntSQL.beginEarlier).run(scope.number, moment.milliseconds)
+    }
+
+    /// Deletes all but the largest counters of a family.
+    func keepLargest(_ count: Int, of scope: Scope, _ family: CounterFamily) throws(SQLiteError) {
+        try connection.statement(LearntSQL.keepLargest).run(scope.number, Int64(family.rawValue), count)
     }
 
     /// Deletes some of the counters of a family that are worth nothing any more, or too old to be read.
@@ -158,5 +200,15 @@ enum LearntSQL {
         )
         """
     static let removeEpoch: StaticString = "DELETE FROM learning WHERE scope = ?1"
+    static let scopes: StaticString = "SELECT scope FROM learning"
+    static let beginEarlier: StaticString =
+        "UPDATE learning SET began_at = ?2 WHERE scope = ?1 AND began_at > ?2"
+    static let keepLargest: StaticString = """
+        DELETE FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key IN (
+            SELECT key FROM learnt_counters WHERE scope = ?1 AND family = ?2 ORDER BY value DESC LIMIT -1 OFFSET ?3
+        )
+        """
     static let count: StaticString = "SELECT count(*) FROM learnt_counters WHERE scope = ?1"
+    static let countOfFamily: StaticString =
+        "SELECT count(*) FROM learnt_counters WHERE scope = ?1 AND family = ?2"
 }

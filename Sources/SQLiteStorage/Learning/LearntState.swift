@@ -15,6 +15,8 @@ final class LearntState: Sendable {
     private let presents = Monitor<[Scope: Present]>([:])
     private let liveClicks = Monitor<[Scope: (count: Double, at: Timestamp)]>([:])
     private let gatherings = Monitor<[LessonNotes]>([])
+    /// Scopes of which the database holds, or held, something learnt.
+    private let stored = Monitor<Set<Scope>>([])
 
     /// What a scope's increments are relative to, and how busy it is.
     struct Present: Sendable {
@@ -51,6 +53,7 @@ final class LearntState: Sendable {
     func reload(_ scope: Scope, at moment: Timestamp, on connection: Connection) throws(SQLiteError)
         -> MatchingModel
     {
+        if try LearntRows.epoch(of: scope, on: connection) != nil { noteStored(scope) }
         let model = try LearntRows.model(of: scope, at: moment, on: connection)
         models.withLock { $0[scope] = model }
         presents.withLock { $0[scope] = Present(epoch: model.epoch, busyness: model.busyness) }
@@ -79,13 +82,25 @@ final class LearntState: Sendable {
         for notes in gatherings.withLock({ $0 }) { notes.forget(scope) }
         models.withLock { $0[scope] = nil }
         presents.withLock { $0[scope] = nil }
+        stored.withLock { _ = $0.remove(scope) }
     }
 
-    func summary(of key: HotSummary.Key) -> HotSummary? {
-        summaries.withLock { $0[key] }
+    func noteStored(_ scope: Scope) {
+        stored.withLock { _ = $0.insert(scope) }
     }
 
-    func publish(_ summary: HotSummary, of key: HotSummary.Key) {
+    /// Whether what was learnt of a scope was seen in the database: where it is there no more, somebody has reset it.
+    func wasStored(_ scope: Scope) -> Bool {
+        stored.withLock { $0.contains(scope) }
+    }
+
+    func summary(of key: HotSummary.Key, at moment: Timestamp) -> HotSummary? {
+        guard let summary = summaries.withLock({ $0[key] }), !summary.isUseless(at: moment) else { return nil }
+        return summary
+    }
+
+    /// Nil where the key has so few clicks by now that all of them are told.
+    func publish(_ summary: HotSummary?, of key: HotSummary.Key) {
         summaries.withLock { summaries in
             if summaries.count >= Self.mostSummaries, summaries[key] == nil { summaries = [:] }
             summaries[key] = summary

@@ -18,7 +18,8 @@ struct Lessons {
         guard !facts.isRobot else { return }
         var forms: [FingerprintForm?] = []
         for entry in click.fingerprints where !forms.contains(entry.form) { forms.append(entry.form) }
-        let present = shared.learnt.present(of: scope, at: facts.clickedAt)
+        // By when it was told: a click of days ago that is told now was not observed then.
+        let present = shared.learnt.present(of: scope, at: facts.recordedAt)
         notes.update(scope, present.epoch) { increments in
             Teaching.click(
                 at: facts.clickedAt,

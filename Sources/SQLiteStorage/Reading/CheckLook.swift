@@ -80,8 +80,27 @@ struct CheckLook {
             return .offered(view)
         }
         guard let newest = look.open.first else { return .nothing(nil) }
-        return .live(newest.candidate(.missing).click)
+        // The device has launched since: that was another click's, or is a launch of a device set up anew.
+        let isSpent = try connection.statement(Self.claimedSince).first(
+            scope.number,
+            key.index,
+            key.rest,
+            newest.position.clickedAt
+        ) { $0.integer(0) } != nil
+        return isSpent ? .nothing(.alreadyClaimed) : .live(newest.candidate(.missing).click)
     }
+
+    /// A claimed click of a key that is not older than a moment, among the 512 that were closed last.
+    static let claimedSince: StaticString = """
+        SELECT 1
+        FROM (
+            SELECT other_moment, closed_as FROM fingerprints
+            WHERE scope = ?1 AND fingerprint = ?2 AND state = 1 AND fingerprint_rest = ?3
+            ORDER BY moment DESC LIMIT 512
+        )
+        WHERE closed_as = 'already_claimed' AND other_moment >= ?4
+        LIMIT 1
+        """
 
     /// A surer way has led to a click: what the fingerprint would have said is asked for as well, because such launches
     /// tell how right it is.
@@ -156,7 +175,7 @@ struct CheckLook {
                 key,
                 scope,
                 at: check.at,
-                summary: learnt.summary(of: hot),
+                summary: learnt.summary(of: hot, at: check.at),
                 on: connection
             )
             guard look.needsSummary else {
@@ -170,10 +189,8 @@ struct CheckLook {
     }
 
     private func summarised(_ hot: HotSummary.Key) throws(SQLiteError) -> KeyLook {
-        if let summary = try HotSummary.make(hot, at: check.at, on: connection) {
-            learnt.publish(summary, of: hot)
-        }
-        let summary = learnt.summary(of: hot)
+        let summary = try HotSummary.make(hot, at: check.at, on: connection)
+        learnt.publish(summary, of: hot)
         return try KeyLook.look(hot.fingerprint, scope, at: check.at, summary: summary, on: connection)
     }
 

@@ -147,7 +147,9 @@ extension WriteContext {
         )
     }
 
-    /// Closes the same visitor's other clicks of the same minutes, so that a reinstall does not match them.
+    /// Closes the same visitor's clicks of the minutes before, so that a reinstall does not match them.
+    ///
+    /// Not those that came later: of two equal phones behind one address, the other's click is not to be taken from it.
     ///
     /// - Returns: when they would have expired.
     private func retireDuplicates(of claimed: ClickFingerprints, _ check: Check) throws(SQLiteError)
@@ -168,9 +170,8 @@ extension WriteContext {
         throws(SQLiteError) -> [Timestamp]
     {
         let begin = claimed.clickedAt.advanced(byMilliseconds: -AddressKeys.visitMilliseconds)
-        let end = claimed.clickedAt.advanced(byMilliseconds: AddressKeys.visitMilliseconds)
-        let (first, last) = (begin.milliseconds, end.milliseconds)
-        let spansMidnight = AddressKeys.day(of: begin) != AddressKeys.day(of: end)
+        let (first, last) = (begin.milliseconds, claimed.clickedAt.milliseconds)
+        let spansMidnight = AddressKeys.day(of: begin) != AddressKeys.day(of: claimed.clickedAt)
         let (scope, visit) = (claimed.scope.number, claimed.visit.index)
         var suspects: [Int64] = []
         if let near = claimed.nearAddress {
@@ -180,12 +181,9 @@ extension WriteContext {
         }
         // On the other side of midnight the address has another hash.
         if claimed.nearAddress == nil || spansMidnight {
-            let moment = claimed.clickedAt.milliseconds
             suspects +=
                 try connection.statement(ClaimSQL.sameVisitBefore)
-                .all(scope, fingerprint.index, first, moment, visit) { $0.integer(0) }
-                + connection.statement(ClaimSQL.sameVisitAfter)
-                .all(scope, fingerprint.index, moment + 1, last, visit) { $0.integer(0) }
+                .all(scope, fingerprint.index, first, last, visit) { $0.integer(0) }
         }
         var retired: [Timestamp] = []
         for suspect in suspects {
@@ -258,16 +256,6 @@ enum ClaimSQL {
             SELECT click, party FROM fingerprints
             WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment BETWEEN ?3 AND ?4
             ORDER BY moment DESC LIMIT 512
-        )
-        WHERE party = ?5
-        """
-    /// As above, of the clicks that came later.
-    static let sameVisitAfter: StaticString = """
-        SELECT click
-        FROM (
-            SELECT click, party FROM fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment BETWEEN ?3 AND ?4
-            ORDER BY moment LIMIT 512
         )
         WHERE party = ?5
         """

@@ -93,6 +93,40 @@ struct FirstLaunchMatchingTests {
         )
     }
 
+    @Test("does not look again and again for counted clicks of which none is left")
+    func countedAndGone() async throws {
+        let gone = CreditedDestination(url: 7, campaign: 7)
+        var counted = view(older)
+        counted.model = PosteriorScenario.taught()
+        counted.evidence?.background = [
+            BackgroundCount(destination: gone, lane: Lane(platform: .ios, form: nil), ageBin: 0, weight: 1000)
+        ]
+        let store = ScriptedClickStore(
+            views: [.success(counted)],
+            claims: [.success(.lost), .success(.claimed(claim(of: older)))]
+        )
+        #expect(try await outcome(store) == .match(claim(of: older)))
+        #expect(store.calls.prefix(4) == [.view, .claim(.newest(of: gone)), .view, .claim(.click(older.id))])
+        #expect(store.reports.last?.evidence?.background.isEmpty == true)
+    }
+
+    @Test("learns nothing from a click that it was not to have, and says nothing of what was weighed before")
+    func secondChoice() async throws {
+        let store = ScriptedClickStore(
+            views: [.success(view(newer, older))],
+            claims: [.success(.claimed(claim(of: older)))]
+        )
+        #expect(try await outcome(store) == .match(claim(of: older)))
+        let report = try #require(store.reports.last)
+        #expect(report.hasLostRace && report.verdict == nil && report.evidence == nil)
+        let first = ScriptedClickStore(
+            views: [.success(view(newer, older))],
+            claims: [.success(.claimed(claim(of: newer)))]
+        )
+        #expect(try await outcome(first) == .match(claim(of: newer)))
+        #expect(first.reports.last?.hasLostRace == false && first.reports.last?.verdict != nil)
+    }
+
     @Test("finds nothing when somebody else was faster and nothing is left")
     func lostThenNothing() async throws {
         let store = ScriptedClickStore(

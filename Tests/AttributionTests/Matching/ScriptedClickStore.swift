@@ -14,6 +14,7 @@ final class ScriptedClickStore: ClickStore, Sendable {
         var views: [Result<CheckView, StoreError>]
         var claims: [Result<ClaimOutcome, StoreError>]
         var calls: [Call] = []
+        var reports: [CheckReport] = []
     }
 
     private let state: Mutex<State>
@@ -24,6 +25,7 @@ final class ScriptedClickStore: ClickStore, Sendable {
     }
 
     var calls: [Call] { state.withLock { $0.calls } }
+    var reports: [CheckReport] { state.withLock { $0.reports } }
 
     func view(for check: Check) async throws(StoreError) -> CheckView {
         try next(.view, \.views).get()
@@ -44,7 +46,10 @@ final class ScriptedClickStore: ClickStore, Sendable {
     }
 
     func note(_ report: CheckReport, of check: Check) {
-        state.withLock { $0.calls.append(.note(report.ending)) }
+        state.withLock {
+            $0.calls.append(.note(report.ending))
+            $0.reports.append(report)
+        }
     }
 
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {

@@ -159,6 +159,38 @@ struct LearningTests {
         #expect(model(after: 3599).isFresh)
     }
 
+    @Test("is enough for an app of few launches a day, and after a quiet time")
+    func fewLaunches() {
+        var increments = LearntIncrements(epoch: epoch)
+        func now(_ hours: Int64) -> Timestamp { TestValues.noon.advanced(byMilliseconds: hours * 3_600_000) }
+        for number in 0..<90 as Range<Int64> {
+            increments.add(to: CounterKey(AppTotal.launches), at: now(number * 8))
+        }
+        func isFresh(at moment: Timestamp) -> Bool {
+            MatchingModel(sums: increments.sums, epoch: epoch, at: moment).isFresh
+        }
+        #expect(!isFresh(at: now(90 * 8)))
+        #expect(!isFresh(at: now(90 * 8 + 4 * 24)))
+        #expect(isFresh(at: now(90 * 8 + 30 * 24)), "weeks without a launch are another matter")
+    }
+
+    @Test("of invented systems counts a bounded number, and all clicks")
+    func inventedSystems() throws {
+        var increments = LearntIncrements(epoch: epoch)
+        for number in 0..<2000 as Range<Int> {
+            Teaching.click(
+                at: TestValues.noon,
+                platform: .ios,
+                forms: [.a],
+                hasAddress: true,
+                release: OSRelease(platform: .ios, major: number / 50, minor: number % 50),
+                into: &increments
+            )
+        }
+        #expect(increments.sums.keys.count { $0.family == .releases } == 512)
+        #expect(increments.sums[CounterKey(AppTotal.clicks)] == 2000)
+    }
+
     @Test("keeps sums right on average in a flood of launches, in bounded memory")
     func flood() {
         var total = 0.0
