@@ -50,7 +50,7 @@ let package = Package(
             path: "Sources/EmbedPlugin"
         ),
 
-        .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: house),
+        .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: computing),
         .target(
             name: "Attribution",
             dependencies: ["CMath", "Crypto"],
@@ -59,11 +59,11 @@ let package = Package(
             plugins: ["EmbedPlugin"]
         ),
         .target(name: "HTTPServer", dependencies: ["CLinux", "COpenSSL"], swiftSettings: house),
-        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: house),
+        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: computing),
         .target(
             name: "SQLiteStorage",
             dependencies: ["Attribution", "Crypto", "SQLite"],
-            swiftSettings: house,
+            swiftSettings: computing,
             plugins: ["EmbedPlugin"]
         ),
         .target(

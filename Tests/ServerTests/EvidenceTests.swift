@@ -35,6 +35,19 @@ struct EvidenceTests {
         #expect(first.evidence.visitor != second.evidence.visitor)
     }
 
+    @Test("a server key that does not say where the visitor was says nothing of it")
+    func serversOwnAddress() async throws {
+        let service = try await TestService()
+        func address(_ body: String, _ key: KeyKind) async throws -> AddressHashes? {
+            await service.click(body, fields: service.bearer(key), peer: peer)
+            return try #require(service.watch.click).evidence.address
+        }
+        let click = #"{"fingerprint":"\#(hex)",\#(link)"#
+        #expect(try await address(click + #","ip_address":"203.0.113.9"}"#, .server) != nil)
+        #expect(try await address(click + "}", .server) == nil)
+        #expect(try await address(click + "}", .app) != nil)
+    }
+
     @Test("a click with a ready-made fingerprint has no values of its own, but the system of its agent")
     func readyMade() async throws {
         let service = try await TestService()

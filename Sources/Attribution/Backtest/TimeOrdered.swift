@@ -18,12 +18,6 @@ struct TimeOrdered<Element: Sendable>: Sendable {
     /// All that is left.
     var rest: ArraySlice<Element> { elements[start...] }
 
-    /// What is left of a range of indices.
-    func rest(_ range: Range<Int>) -> ArraySlice<Element> {
-        let lower = min(max(range.lowerBound - goneCount, start), elements.count)
-        return elements[lower..<min(max(range.upperBound - goneCount, lower), elements.count)]
-    }
-
     subscript(index: Int) -> Element? {
         get {
             let place = index - goneCount

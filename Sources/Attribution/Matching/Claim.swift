@@ -8,7 +8,7 @@ public final class Claim: Equatable, Sendable {
     public let method: AttributionMethod
     /// How likely the match is right, 0…1; nil for a claim from before that was worked out.
     public let confidence: Double?
-    /// Other people's live clicks that the launch might have come from; nil as above.
+    /// Other live clicks that the launch might have come from, his own earlier ones among them; nil as above.
     public let competingClicks: Int?
     /// Whether the campaign alone was credited, and the app's default link answered instead of the click's own.
     public let isCampaignOnly: Bool

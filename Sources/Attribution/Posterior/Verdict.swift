@@ -25,7 +25,7 @@ public struct Verdict: Equatable, Sendable {
     public var confidence: Double
     /// The same without that limit.
     public var probability: Double
-    /// Other people's live clicks with the fingerprint.
+    /// Other live clicks with the fingerprint, his own earlier ones among them.
     public var competingClicks: Int
     /// The probability that no click led to the launch.
     public var organicShare: Double

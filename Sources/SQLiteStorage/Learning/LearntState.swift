@@ -95,8 +95,8 @@ final class LearntState: Sendable {
     }
 
     func summary(of key: HotSummary.Key, at moment: Timestamp) -> HotSummary? {
-        guard let summary = summaries.withLock({ $0[key] }), !summary.isUseless(at: moment) else { return nil }
-        return summary
+        let summary = summaries.withLock { $0[key] }
+        return summary?.isUseless(at: moment) == false ? summary : nil
     }
 
     /// Nil where the key has so few clicks by now that all of them are told.

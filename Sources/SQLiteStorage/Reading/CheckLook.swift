@@ -81,12 +81,13 @@ struct CheckLook {
         }
         guard let newest = look.open.first else { return .nothing(nil) }
         // The device has launched since: that was another click's, or is a launch of a device set up anew.
-        let isSpent = try connection.statement(Self.claimedSince).first(
-            scope.number,
-            key.index,
-            key.rest,
-            newest.position.clickedAt
-        ) { $0.integer(0) } != nil
+        let isSpent =
+            try connection.statement(Self.claimedSince).first(
+                scope.number,
+                key.index,
+                key.rest,
+                newest.position.clickedAt
+            ) { $0.integer(0) } != nil
         return isSpent ? .nothing(.alreadyClaimed) : .live(newest.candidate(.missing).click)
     }
 

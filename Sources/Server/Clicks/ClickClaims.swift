@@ -5,6 +5,8 @@ internal import HTTPServer
 /// the connection shows where it is not.
 struct ClickClaims {
     let address: NetworkAddress
+    /// Whether that is where the visitor was: a customer's server that does not say where tells its own place alone.
+    let isVisitorsAddress: Bool
     /// What the visitor's browser says of itself, where the visitor's own request brought it.
     let headers: VisitHeaders
     let clickedAt: Timestamp
@@ -20,11 +22,13 @@ struct ClickClaims {
         basis = Self.basis(body, exchange)
         guard exchange.key?.kind == .server else {
             address = exchange.address
+            isVisitorsAddress = true
             headers = Self.visitHeaders(of: exchange.request)
             clickedAt = exchange.now
             return
         }
         address = body.address ?? exchange.address
+        isVisitorsAddress = body.address != nil
         // The other fields are those of the customer's server, not of the visitor.
         headers = VisitHeaders(userAgent: body.userAgent ?? exchange.request.field("user-agent") ?? "")
         clickedAt = body.clickedAt ?? exchange.now
@@ -43,6 +47,11 @@ struct ClickClaims {
     }
 
     var userAgent: String { headers.userAgent }
+
+    /// Nil where nobody knows where the visitor was.
+    func addressHashes(_ service: Service, _ key: AddressKey) -> AddressHashes? {
+        isVisitorsAddress ? service.addressHashes(of: address, key) : nil
+    }
 
     private static func basis(_ body: ClickBody, _ exchange: Exchange) -> ClickBasis? {
         // A customer's own server sends no field of the visitor's browser, but may say what that sent.

@@ -99,7 +99,7 @@ enum RecordClick {
         )
         if let earlier = keys.addresses.keyOfVisitor(before: exchange.now) {
             click.earlier.visit = visit(earlier)
-            let address = context.service.addressHashes(of: claims.address, earlier)
+            let address = claims.addressHashes(context.service, earlier)
             click.earlier.visitor = earlier.visitor(address, userAgent: claims.userAgent)
         }
         if let text = body.idempotencyKey, !keys.server.others.isEmpty {
@@ -128,7 +128,7 @@ enum RecordClick {
         guard claims.basis != .counted else {
             return ClickEvidence(visitor: 0, canonicalText: device.canonicalText)
         }
-        let address = service.addressHashes(of: claims.address, addressKey)
+        let address = claims.addressHashes(service, addressKey)
         var ids = body.advertisingIDs
         for id in AdvertisingID.ids(in: facts.destination.queryItems + destination.query)
         where !ids.contains(where: { $0.kind == id.kind }) {

@@ -23,8 +23,10 @@ struct LaunchEvidenceTests {
             ("al=\(id)", id), ("click_id=\(id)&utm_source=x", id), ("al%3D\(id)", id),
             ("click_id=\(token)", token),
             ("al=broken&click_id=\(id)", id), ("al=%20\(token)%20", token),
-            ("al=broken", "broken"), ("al=\(token)&utm_content=sale?", token),
-            ("al%3D\(token)%26utm_term%3Dwhy%3F", token), ("https://play.example/?id=x&al=\(token)&q=?", token),
+            ("al=broken", "broken"),
+            ("al=\(token)&utm_content=sale?", token),
+            ("al%3D\(token)%26utm_term%3Dwhy%3F", token),
+            ("https://play.example/?id=x&al=\(token)&q=?", token),
             ("click_id=\(token)&al=\(id)", id),
         ]
     )

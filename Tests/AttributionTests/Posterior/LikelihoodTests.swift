@@ -87,7 +87,7 @@ struct LikelihoodTests {
         #expect(isClose(ratio(.exact, crowd), 0.24 + 0.70 / (share + unseen)))
     }
 
-    @Test("of a network where everybody is says nothing, and never that a click from elsewhere is the likely one")
+    @Test("of a network where everybody is says nothing, nor that a click from elsewhere is the likely one")
     func everybody() {
         let crowd = AddressCrowd(
             clicksExact: 300,
