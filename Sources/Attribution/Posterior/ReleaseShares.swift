@@ -1,22 +1,34 @@
 /// How frequent the systems are that clicks come from.
 struct ReleaseShares: Sendable {
-    private let clicks: [(release: OSRelease, count: Double)]
+    private struct Major: Hashable {
+        let platform: Platform
+        let number: Int
+
+        init(_ release: OSRelease) {
+            platform = release.platform
+            number = release.major
+        }
+    }
+
+    private var clicks: [Platform: Double] = [:]
+    /// None agrees with one of another major number, however many are told.
+    private var byMajor: [Major: [(release: OSRelease, count: Double)]] = [:]
 
     init(_ counters: ModelCounters) {
-        clicks = counters.all(.releases).sorted { $0.key < $1.key }.compactMap { code, count in
-            OSRelease(code: code).map { ($0, count) }
+        for (code, count) in counters.all(.releases).sorted(by: { $0.key < $1.key }) {
+            guard let release = OSRelease(code: code) else { continue }
+            clicks[release.platform, default: 0] += count
+            byMajor[Major(release), default: []].append((release, count))
         }
     }
 
     /// The share of the platform's clicks whose system agrees; never quite 0 nor 1.
     func share(agreeingWith release: OSRelease) -> Double {
         var agreeing = 0.0
-        var all = 0.0
-        for entry in clicks where entry.release.platform == release.platform {
-            all += entry.count
-            if entry.release.agrees(with: release) { agreeing += entry.count }
+        for entry in byMajor[Major(release)] ?? [] where entry.release.agrees(with: release) {
+            agreeing += entry.count
         }
-        return min(max((agreeing + 2) / (all + 5), 0.005), 0.97)
+        return min(max((agreeing + 2) / (clicks[release.platform, default: 0] + 5), 0.005), 0.97)
     }
 }
 

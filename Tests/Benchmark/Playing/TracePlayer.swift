@@ -38,9 +38,17 @@ struct TracePlayer {
         }
     }
 
+    /// How often a request is sent again that the server could not serve at the moment, as clients do.
+    private static let mostRepetitions = 30
+
     private func ask<Answer: Decodable>(_ request: String) throws -> Answer {
         client.send(request)
-        let answer = try client.answer()
+        var answer = try client.answer()
+        for _ in 0..<Self.mostRepetitions where answer.status == 503 {
+            sleep(1)
+            client.send(request)
+            answer = try client.answer()
+        }
         guard 200..<300 ~= answer.status else {
             throw Trouble("The server answers an event of the trace with \(answer.status): \(answer.body)")
         }
