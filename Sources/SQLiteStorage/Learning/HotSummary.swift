@@ -18,20 +18,20 @@ struct HotSummary: Sendable {
     /// near its own, however many clicks of other fingerprints came from there.
     let places: ClickPlaces
 
-    private static let oldMilliseconds: Int64 = 120_000
+    private static let oldMilliseconds: UInt64 = 120_000
     /// After a quiet time the counted clicks are of other ages, and may be gone.
-    private static let uselessMilliseconds: Int64 = 240_000
+    private static let uselessMilliseconds: UInt64 = 240_000
     /// Destinations that are kept apart.
     private static let mostDestinations = 64
 
     /// Whether ages and claims have moved on.
     func isOld(at moment: Timestamp) -> Bool {
-        abs(moment.milliseconds(since: at)) > Self.oldMilliseconds
+        moment.milliseconds(since: at).magnitude > Self.oldMilliseconds
     }
 
     /// Whether they have moved on so far that nothing is said by it any more.
     func isUseless(at moment: Timestamp) -> Bool {
-        abs(moment.milliseconds(since: at)) > Self.uselessMilliseconds
+        moment.milliseconds(since: at).magnitude > Self.uselessMilliseconds
     }
 
     /// Reads the key's live clicks, all but the newest.

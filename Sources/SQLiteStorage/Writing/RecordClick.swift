@@ -8,7 +8,7 @@ extension WriteContext {
         guard let scope = try scope(of: facts.app, isTest: facts.isTest) else {
             return .failure(StoreError(.notFound, "the click's app does not exist"))
         }
-        if let first = try repeated(by: click, scope), try !hasBeenVisited(first, by: click) {
+        if let first = try repeated(by: click, scope) {
             try adopt(click.idempotency, by: first)
             try count(.duplicates, of: CountedTraits(first.facts), scope, at: facts.recordedAt)
             return .success(.duplicate(first, sharesFingerprint: try isFound(first, by: click)))
@@ -63,17 +63,11 @@ extension WriteContext {
         }
         guard let id else { return nil }
         // Nil when retention has deleted it meanwhile: then this is the first one.
-        return try ClickRow.find(id, app: facts.app, isTest: facts.isTest, on: connection)
-    }
-
-    /// Whether a prefetch or a robot's look at a link is followed by somebody's visit, which is the first click then; the
-    /// idempotency key, where both brought the same, is the visit's.
-    private func hasBeenVisited(_ first: Click, by click: NewClick) throws(SQLiteError) -> Bool {
-        guard first.facts.isRobot, !click.facts.isRobot else { return false }
-        if click.idempotency != nil {
-            try connection.statement(RecordSQL.releaseIdempotency).run(first.id.high)
-        }
-        return true
+        let first = try ClickRow.find(id, app: facts.app, isTest: facts.isTest, on: connection)
+        guard let first, first.facts.isRobot, !facts.isRobot else { return first }
+        // A visit repeats no prefetch and no robot's look at the link.
+        try release(click.idempotency, of: first)
+        return nil
     }
 
     /// A visitor's click in the first minutes of a day is recorded under the hashes that his last one has from the day
@@ -118,6 +112,16 @@ extension WriteContext {
         guard let idempotency else { return }
         try connection.statement(RecordSQL.adoptIdempotency).run(
             first.id.high,
+            idempotency.index,
+            idempotency.rest
+        )
+    }
+
+    /// The idempotency key of a prefetch is the visit's that follows.
+    private func release(_ idempotency: KeyedHash?, of prefetch: Click) throws(SQLiteError) {
+        guard let idempotency else { return }
+        try connection.statement(RecordSQL.releaseIdempotency).run(
+            prefetch.id.high,
             idempotency.index,
             idempotency.rest
         )
@@ -193,7 +197,8 @@ enum RecordSQL {
         """
     static let findClaim: StaticString = "SELECT 1 FROM claims WHERE click = ?1"
     static let releaseIdempotency: StaticString = """
-        UPDATE clicks SET idempotency = NULL, idempotency_rest = NULL WHERE id = ?1
+        UPDATE clicks SET idempotency = NULL, idempotency_rest = NULL
+        WHERE id = ?1 AND idempotency = ?2 AND idempotency_rest = ?3
         """
     static let adoptIdempotency: StaticString = """
         UPDATE clicks SET idempotency = ?2, idempotency_rest = ?3 WHERE id = ?1 AND idempotency IS NULL
