@@ -164,6 +164,22 @@ struct LearningStorageTests {
         #expect(try test.integer("SELECT count(*) FROM learning WHERE scope = 98") == 0)
     }
 
+    @Test("does not begin in the future of a clock that was ahead", arguments: Backend.available)
+    func beganAhead(backend: Backend) async throws {
+        let before = try await TestStore(backend) { $0.learnsAtOnce = true }
+        try await play(before, from: TestStore.noon, count: 5)
+        before.stop()
+        try before.execute("UPDATE learning SET began_at = began_at + 86400000")
+        let test = try await TestStore(backend, in: before.folder) { $0.hasBackgroundWork = true }
+        defer { test.stop() }
+        test.clock.now = hourLater
+        try await play(test, from: hourLater, count: 1)
+        let isMended = try await Patience.eventually {
+            try test.integer("SELECT began_at FROM learning") == hourLater.milliseconds
+        }
+        #expect(isMended)
+    }
+
     @Test("begins when a click is told, not when it happened", arguments: Backend.available)
     func toldLater(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }

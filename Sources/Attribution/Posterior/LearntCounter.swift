@@ -70,9 +70,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
 public enum AppTotal: UInt64, CaseIterable, Sendable {
     /// Launches that only a fingerprint could recognise.
     case launches = 0
-    /// Of these, those that came while a click with their fingerprint was live.
-    case launchesWithCandidates = 1
-    /// Of the latter, what no click explains.
+    /// Of those that came while a click with their fingerprint was live, what no click explains.
     case organicWithCandidates = 2
     case clicks = 3
     case clicksWithAddress = 4

@@ -62,7 +62,8 @@ public struct LearntIncrements: Equatable, Sendable {
         for (key, sum) in other.sums {
             let before = sums[key]
             sums[key] = (before ?? 0) + sum
-            if before == nil, !key.family.belongsToModel { keyedCount += 1 }
+            guard before == nil, key.family.isOpenEnded else { continue }
+            if key.family.belongsToModel { markCount += 1 } else { keyedCount += 1 }
         }
     }
 

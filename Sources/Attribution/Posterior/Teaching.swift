@@ -56,7 +56,6 @@ public enum Teaching {
             let lesson = Lesson(evidence, launch: launch, model: model)
             explained = lesson.explained
             lesson.teach(at: at, into: &increments)
-            increments.add(to: CounterKey(AppTotal.launchesWithCandidates), at: at)
             increments.add(1 - explained, to: CounterKey(AppTotal.organicWithCandidates), at: at)
             countMeeting(evidence, launch, into: &increments)
         }
@@ -84,6 +83,7 @@ public enum Teaching {
         guard agreement != .missing else { return }
         let age = HandoverAge(seconds: delaySeconds)
         increments.add(to: CounterKey(.agreements, AgreementCount.pairs(age)), at: at)
+        guard agreement != .differs else { return }
         increments.add(to: CounterKey(.agreements, AgreementCount.agreeing(agreement, age)), at: at)
     }
 

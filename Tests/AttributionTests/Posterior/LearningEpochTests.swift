@@ -23,13 +23,18 @@ struct LearningEpochTests {
 
     @Test("come to the same whichever server adds first")
     func commutes() {
-        let keys = [CounterKey(.organic, 1), CounterKey(AppTotal.launches), CounterKey(.clicksByHour, 9)]
+        let keys = [
+            CounterKey(.organic, 1), CounterKey(AppTotal.launches), CounterKey(.clicksByHour, 9),
+            CounterKey(.releases, 17), CounterKey(.launchesNearAddress, 3),
+        ]
         var left = LearntIncrements(epoch: epoch)
         var right = LearntIncrements(epoch: epoch)
         for (index, key) in keys.enumerated() {
             left.add(Double(index + 1), to: key, at: later(days: 0.5))
             right.add(2, to: key, at: later(days: 2))
         }
+        right.add(to: CounterKey(.releases, 18), at: later(days: 2))
+        right.add(to: CounterKey(.organic, 2), at: later(days: 2))
         var one = left
         one.merge(right)
         var other = right
