@@ -128,7 +128,7 @@ public final class Service: Sendable {
         guard request.hasField("x-forwarded-for") || request.hasField("forwarded") else { return }
         let peer = NetworkAddress(high: request.peer.high, low: request.peer.low)
         guard !settings.trustedProxies.ranges.contains(where: { $0.contains(peer) }) else { return }
-        let now = MonotonicTime.now().nanoseconds
+        let now = request.firstByteAt.nanoseconds
         let due = nextProxyHint.load(ordering: .relaxed)
         guard now >= due,
             nextProxyHint.compareExchange(

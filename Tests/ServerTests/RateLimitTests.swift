@@ -138,11 +138,12 @@ struct RateLimitTests {
     )
     func unnamedProxy() async throws {
         let service = try await TestService(rateLimits: limits([.checks], "1/s:1"))
-        for _ in 0..<5 {
-            await service.check(hex, fields: ["X-Forwarded-For": "203.0.113.9"], peer: address(1), at: start)
+        for seconds in [0, 0, 20, 20, 59, 59, 60, 60] {
+            let moment = start.advanced(by: .seconds(seconds))
+            await service.check(hex, fields: ["X-Forwarded-For": "203.0.113.9"], peer: address(1), at: moment)
         }
         let hints = service.logLines().filter { $0.contains("--trusted-proxy") }
-        #expect(hints.count == 1)
+        #expect(hints.count == 2)
         #expect(!hints.joined().contains("203.0.113") && !hints.joined().contains("192.0.2"))
         let trusting = try await TestService(
             trustedProxies: ["192.0.2.0/24"],
