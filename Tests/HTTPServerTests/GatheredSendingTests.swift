@@ -59,7 +59,6 @@ struct GatheredSendingTests {
     func holdWithinLimit() async throws {
         try await run(byteCount: 60_000) {
             $0.requestMemoryByteCount = 1_000_000
-            $0.timeouts.write = .seconds(60)
         } during: { server in
             let clients = try (0..<40).map { _ in
                 try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
@@ -92,7 +91,7 @@ struct GatheredSendingTests {
     func stops() async throws {
         try await run { server in
             let client = try await stuckClient(of: server)
-            let stop = Background.start { server.server.stop(within: .seconds(60)) }
+            let stop = Background.start { server.server.stop(within: .seconds(600)) }
             #expect(await Patience.eventually { (try? RawClient(port: server.server.port)) == nil })
             #expect(try client.answerByteCount() == Self.byteCount)
             #expect(try client.rest() == "")

@@ -47,6 +47,7 @@ struct TestServer {
             loopCount: 1
         )
         configuration.sweepInterval = .milliseconds(10)
+        configuration.timeouts = .patient
         configure(&configuration)
         let server = try WebServer(configuration) { _ in ClosureHandler(answer: answer) }
         try server.start()
@@ -56,6 +57,15 @@ struct TestServer {
 
     func connect() throws -> RawClient {
         try RawClient(port: server.port)
+    }
+}
+
+extension Timeouts {
+    /// Tests that are about time set limits of their own; all others must not fail on a busy machine.
+    static var patient: Timeouts {
+        var timeouts = Timeouts()
+        for limit in [\Timeouts.header, \.body, \.idle, \.write] { timeouts[keyPath: limit] = .seconds(600) }
+        return timeouts
     }
 }
 

@@ -76,8 +76,15 @@ final class WriteQueue: Sendable {
     /// The oldest writes that wait; from now on the writer answers them.
     func take(atMost count: Int) -> [any QueuedWrite] {
         state.withLock { state in
-            let taken = Array(state.waiting.prefix(count))
-            state.waiting.removeFirst(taken.count)
+            let taken: [any QueuedWrite]
+            if state.waiting.count <= count {
+                // Handed over whole: an array that both sides hold would be copied as soon as either changes it.
+                taken = state.waiting
+                state.waiting = []
+            } else {
+                taken = Array(state.waiting.prefix(count))
+                state.waiting.removeFirst(taken.count)
+            }
             state.running.append(contentsOf: taken)
             state.obstacle = nil
             return taken
