@@ -53,4 +53,10 @@ struct CSVTests {
         #expect(written[1].first.map { !"=+-@\t\r\n".contains($0) } ?? true)
         #expect(written.map(CSVText.unescaped) == ["first", cell, "last"])
     }
+
+    @Test("keep a first cell that begins with a byte order mark")
+    func byteOrderMark() throws {
+        let cells = ["\u{FEFF}first", "\u{FEFF}"]
+        #expect(try read(CSVText.line(cells)) == [cells])
+    }
 }

@@ -34,7 +34,9 @@ public enum CSVText {
                 || $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r")
         }
         let isPadded = text.utf8.first == UInt8(ascii: " ") || text.utf8.last == UInt8(ascii: " ")
-        guard needsMarks || isPadded else { return text }
+        // At the beginning of a file it would be taken for the file's own byte order mark.
+        let beginsWithMark = text.unicodeScalars.first == "\u{FEFF}"
+        guard needsMarks || isPadded || beginsWithMark else { return text }
         return "\"" + text.replacing("\"", with: "\"\"") + "\""
     }
 }
