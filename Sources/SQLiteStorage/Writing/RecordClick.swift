@@ -109,22 +109,21 @@ extension WriteContext {
 
     /// A post that repeated a visit may itself be repeated, by its idempotency key alone: the click answers to it.
     private func adopt(_ idempotency: KeyedHash?, by first: Click) throws(SQLiteError) {
-        guard let idempotency else { return }
-        try connection.statement(RecordSQL.adoptIdempotency).run(
-            first.id.high,
-            idempotency.index,
-            idempotency.rest
-        )
+        try change(RecordSQL.adoptIdempotency, idempotency, of: first)
     }
 
     /// The idempotency key of a prefetch is the visit's that follows.
     private func release(_ idempotency: KeyedHash?, of prefetch: Click) throws(SQLiteError) {
+        try change(RecordSQL.releaseIdempotency, idempotency, of: prefetch)
+    }
+
+    private func change(
+        _ statement: StaticString,
+        _ idempotency: KeyedHash?,
+        of click: Click
+    ) throws(SQLiteError) {
         guard let idempotency else { return }
-        try connection.statement(RecordSQL.releaseIdempotency).run(
-            prefetch.id.high,
-            idempotency.index,
-            idempotency.rest
-        )
+        try connection.statement(statement).run(click.id.high, idempotency.index, idempotency.rest)
     }
 
     private func insert(
