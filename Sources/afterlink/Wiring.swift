@@ -53,6 +53,10 @@ enum Wiring {
         )
     }
 
+    /// How long a command waits for a slow disk, or for a lock that somebody else holds: a person waits longer than an SDK,
+    /// and would but type the command again.
+    private static let commandMilliseconds: UInt64 = 30_000
+
     static func storeConfiguration(
         _ configuration: Configuration,
         _ purpose: Purpose
@@ -69,6 +73,7 @@ enum Wiring {
             settings.log = StoreLog { level, text in log.event(logLevel(level), text) }
         case .command, .reading:
             settings.hasBackgroundWork = false
+            settings.timeLimitMilliseconds = commandMilliseconds
             if case .reading = purpose { settings.isReadOnly = true }
         }
         return settings

@@ -102,7 +102,7 @@ func setMode(_ mode: Int, of path: String) throws {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
 }
 
-@Suite("Backup and restore", .blocking, .timeLimit(.minutes(10)))
+@Suite("Backup and restore", .blocking)
 struct BackupTests {
     @Test(
         "a backup under load holds every click acknowledged before it began, matchable with the same server key"
@@ -150,7 +150,7 @@ struct BackupTests {
     func killedBackup() throws {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
-        try disk.set(.slowSync(milliseconds: 60_000))
+        try disk.set(.stuckSync)
         let process = try RunningProcess(
             Installation.binary,
             ["backup", installation.backup, "--database", installation.database.path],

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("A graceful stop", .blocking, .timeLimit(.minutes(10)))
+@Suite("A graceful stop", .blocking)
 struct StopTests {
     private func isAccepting(_ server: AfterlinkProcess) -> Bool {
         (try? server.connect()) != nil
@@ -55,20 +55,19 @@ struct StopTests {
     @Test("waits for a request that is still coming, until a second signal hurries")
     func secondSignal() throws {
         let installation = try Installation()
-        let patience = ["--shutdown-grace", "50", "--timeout-body", "50"]
+        // It would wait for an hour.
+        let patience = ["--shutdown-grace", "3600", "--timeout-body", "3600"]
         let server = try AfterlinkProcess(installation, patience)
         let slow = try RawClient(port: server.port)
         slow.send("POST /v1/deferred-deeplink/click HTTP/1.1\r\nHost: a\r\nContent-Length: 400\r\n")
         slow.send("Content-Type: application/json\r\n\r\n{")
         // One that comes later is answered: the first one's bytes have been read by then.
         #expect(try server.connect().click(fingerprint(1)).status == 201)
-        let start = ContinuousClock.now
         server.terminate()
         while isAccepting(server) {}
         #expect(slow.isSilent(milliseconds: 200))
         server.terminate()
-        #expect(server.waitUntilExit() == 0)
-        #expect(ContinuousClock.now - start < .seconds(40), "before what it would have been granted is over")
+        #expect(server.exitStatus() == 0)
     }
 
     @Test("does not wait for a disk that does not answer, and says so")
@@ -76,13 +75,11 @@ struct StopTests {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
         #expect(try connection.click(fingerprint(1)).status == 201)
-        try disk.set(.slowSync(milliseconds: 60_000))
+        try disk.set(.stuckSync)
         try connection.sendClick(fingerprint(2))
-        let start = ContinuousClock.now
         server.terminate()
         #expect(try connection.receive().status == 503)
-        #expect(server.waitUntilExit() == 0)
-        #expect(ContinuousClock.now - start < .seconds(40), "long before the sync would have ended")
+        #expect(server.exitStatus() == 0)
         let second = try AfterlinkProcess(installation)
         defer { second.kill() }
         #expect(try second.connect().check(fingerprint(1), key: installation.keys.app).isMatch)

@@ -32,7 +32,7 @@
 // The same numbers stand in Fault.swift.
 enum { CALL_WRITE = 1, CALL_SYNC = 2, CALL_TRUNCATE = 4, CALL_OPEN = 8, CALL_UNLINK = 16, CALL_READ = 32 };
 // Fail: nothing is done, `value` is the error number. Tear: half is written, then it fails. Shorten: half is written
-// and said to be. Wait: `value` milliseconds. Kill: the process ends before the call.
+// and said to be. Wait: `value` milliseconds, or until the rule is withdrawn. Kill: the process ends before the call.
 enum { EFFECT_FAIL = 1, EFFECT_TEAR = 2, EFFECT_SHORTEN = 3, EFFECT_WAIT = 4, EFFECT_KILL = 5 };
 
 #define RULES 16
@@ -128,6 +128,20 @@ static uint64_t number_of_path(const char *path) {
 
 // MARK: Faults
 
+static int64_t now_in_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void wait_under(struct rule *rule) {
+    int64_t end = now_in_milliseconds() + rule->value;
+    for (int64_t left; atomic_load(&rule->is_active) && (left = end - now_in_milliseconds()) > 0;) {
+        struct timespec part = { 0, (left < 5 ? left : 5) * 1000000L };
+        nanosleep(&part, 0);
+    }
+}
+
 // What is to happen to a call: 0 or an error number. `part`: how many of `count` bytes are written first; 0: as the
 // call says.
 static int fault(uint32_t call, uint32_t kind, size_t count, size_t *part) {
@@ -144,10 +158,7 @@ static int fault(uint32_t call, uint32_t kind, size_t count, size_t *part) {
         case EFFECT_TEAR: error = rule->value; *part = count / 2; break;
         case EFFECT_SHORTEN: *part = count / 2; break;
         case EFFECT_KILL: kill(getpid(), SIGKILL); pause(); break;
-        case EFFECT_WAIT: {
-            struct timespec wait = { rule->value / 1000, rule->value % 1000 * 1000000L };
-            while (nanosleep(&wait, &wait) != 0 && errno == EINTR) {}
-        }
+        case EFFECT_WAIT: wait_under(rule); break;
         }
     }
     return error;

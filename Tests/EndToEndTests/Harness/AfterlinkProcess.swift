@@ -54,6 +54,11 @@ final class AfterlinkProcess: Sendable {
         process.waitUntilExit()
     }
 
+    /// - Returns: the exit status; nil where it does not end.
+    func exitStatus() -> Int32? {
+        Patience.until { !isRunning } ? waitUntilExit() : nil
+    }
+
     var isRunning: Bool { process.isRunning }
 
     func connect() throws -> Connection {

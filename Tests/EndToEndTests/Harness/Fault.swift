@@ -35,6 +35,7 @@ struct Fault {
         case tear(Int32)
         /// Half of a write is done, and said to be half.
         case shorten
+        /// Ends earlier where the fault is taken back.
         case wait(milliseconds: Int32)
         /// The process ends instead, as at a power cut.
         case kill
@@ -62,6 +63,9 @@ struct Fault {
     /// Half of each write of the log reaches the disk before it fails.
     static let tornWrite = Fault(.write, of: .log, .tear(EIO))
     static let readOnly = Fault([.write, .open, .truncate, .unlink], of: .all, .fail(EROFS))
+
+    /// No sync ends before the fault is taken back.
+    static let stuckSync = slowSync(milliseconds: 3_600_000)
 
     static func slowSync(milliseconds: Int32) -> Fault {
         Fault(.sync, of: .all, .wait(milliseconds: milliseconds))
