@@ -136,6 +136,19 @@ internal import CSQLite
         unsafe sqlite3_total_changes64(pointer)
     }
 
+    /// Steps of SQLite's virtual machine that the statements that are still there have taken: what reading cost, without a
+    /// clock.
+    package var stepCount: Int {
+        var count = 0
+        // The connection is open, and so are its statements, which it lists; 0 leaves their counts as they are.
+        var statement = unsafe sqlite3_next_stmt(pointer, nil)
+        while let current = unsafe statement {
+            count += Int(unsafe sqlite3_stmt_status(current, SQLITE_STMTSTATUS_VM_STEP, 0))
+            unsafe statement = unsafe sqlite3_next_stmt(pointer, current)
+        }
+        return count
+    }
+
     /// Pages in the write-ahead log after this connection's last commit.
     public var logPageCount: Int {
         // SQLite writes the cell only within calls on this connection, which belongs to this thread.

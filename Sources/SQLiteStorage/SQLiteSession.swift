@@ -155,6 +155,9 @@ public final class SQLiteSession {
         return opened
     }
 
+    /// What reading has cost since the session's connection was opened, in steps of SQLite's virtual machine.
+    package var readStepCount: Int { connection?.stepCount ?? 0 }
+
     /// Hands a write to the writer and waits for it to be on disk.
     ///
     /// `latest` is when whoever asks must have been answered, if that is sooner than a write's own limit.

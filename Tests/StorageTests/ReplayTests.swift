@@ -1,4 +1,5 @@
 import Attribution
+import SQLiteStorage
 import Testing
 
 @Suite("Giving an answer again")
@@ -112,41 +113,39 @@ struct ReplayTests {
     }
 
     @Test(
-        "a check after a match takes as long as one of a fingerprint that nobody has",
+        "a check after a match takes hardly more than one of a fingerprint that nobody has",
         arguments: Backend.available
     )
     func hidesClaims(backend: Backend) async throws {
         let test = try await TestStore(backend)
-        let rounds: UInt64 = 2000
-        let medians = try await test.run { session in
+        let steps = try await test.run { session in
+            let reader = try #require(session as? SQLiteSession)
             for number in 0..<20 as Range<UInt64> {
                 _ = try await session.record(.sample(fingerprint: number))
                 _ = try await session.match(.sample(fingerprint: number))
             }
             let later = TestStore.noon.advanced(byMilliseconds: 600_000)
-            var (unknown, claimed): ([Duration], [Duration]) = ([], [])
-            for round in 0..<rounds {
-                // One after the other, so that whatever else the machine does meets both.
+            var steps = (unknown: [Int](), claimed: [Int]())
+            for number in 0..<20 as Range<UInt64> {
                 for (first, isClaimed) in [(100, false), (0, true)] as [(UInt64, Bool)] {
                     let check = Check.sample(
-                        fingerprint: first + round % 20,
+                        fingerprint: first + number,
                         at: later,
                         caller: 7,
                         grace: 60_000
                     )
-                    let start = ContinuousClock.now
+                    let before = reader.readStepCount
                     let view = try await session.view(for: check)
-                    let time = ContinuousClock.now - start
+                    let count = reader.readStepCount - before
                     #expect(view.reason == (isClaimed ? .alreadyClaimed : .noClick) && view.replay == nil)
-                    if isClaimed { claimed.append(time) } else { unknown.append(time) }
+                    if isClaimed { steps.claimed.append(count) } else { steps.unknown.append(count) }
                 }
             }
-            return (
-                unknown: unknown.sorted()[unknown.count / 2], claimed: claimed.sorted()[claimed.count / 2]
-            )
+            return steps
         }
-        // A third more; with each look for an answer to repeat it would be several times as long.
-        #expect(medians.claimed < medians.unknown * 2)
+        let (unknown, claimed) = (try #require(steps.unknown.max()), try #require(steps.claimed.max()))
+        // 79 and 39 where this was written; 97 with one look for an answer to repeat, 120 with both.
+        #expect(unknown > 0 && claimed < unknown * 5 / 2, "\(claimed) steps, and \(unknown)")
     }
 
     @Test("an answer that failed on its way goes to the next check, once", arguments: Backend.available)
