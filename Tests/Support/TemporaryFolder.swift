@@ -5,8 +5,7 @@ public final class TemporaryFolder: Sendable {
     public let path: String
 
     public init() throws {
-        path =
-            FileManager.default.temporaryDirectory.appending(path: "afterlink-test-" + UUID().uuidString).path
+        path = Self.fresh("afterlink-test").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
@@ -18,4 +17,32 @@ public final class TemporaryFolder: Sendable {
 
     /// The path of a file in the folder.
     public func file(_ name: String) -> String { path + "/" + name }
+}
+
+extension TemporaryFolder {
+    /// A folder's name that nobody has yet; the folder is not made.
+    public static func fresh(_ prefix: String) -> URL {
+        place.appending(path: "\(prefix)-\(UUID().uuidString)")
+    }
+
+    /// Where the folders of tests lie: in memory, where there is enough of it, unless `TMPDIR` says otherwise.
+    ///
+    /// A machine's disk may be shared with others, and take seconds for a sync: what tests are to find out of slow and
+    /// failing disks they bring about themselves.
+    public static let place: URL = {
+        let memory = "/dev/shm"
+        var status = statvfs()
+        // The path lives for the call, which fills the local value.
+        guard ProcessInfo.processInfo.environment["TMPDIR"] == nil, unsafe statvfs(memory, &status) == 0,
+            status.f_flag & (readOnly | notExecutable) == 0,
+            FileManager.default.isWritableFile(atPath: memory),
+            UInt64(status.f_bavail) * UInt64(status.f_frsize) > 4_000_000_000
+        else { return FileManager.default.temporaryDirectory }
+        return URL(filePath: memory, directoryHint: .isDirectory)
+    }()
+
+    /// `ST_RDONLY` of statvfs(3).
+    private static let readOnly: UInt = 1
+    /// `ST_NOEXEC` of statvfs(3): some tests run a copy of the binary from their folder.
+    private static let notExecutable: UInt = 8
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 /// A fresh folder with a database that `afterlink init` made, and the keys it printed.
 final class Installation: Sendable {
@@ -29,7 +30,7 @@ final class Installation: Sendable {
     }()
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "afterlink-\(UUID().uuidString)")
+        folder = TemporaryFolder.fresh("afterlink")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let database = folder.appending(path: "afterlink.db")
         let output = try Self.run(["init", "--database", database.path, "--json"])
@@ -44,7 +45,7 @@ final class Installation: Sendable {
     /// An empty folder; the server that starts in it first makes everything, with the keys of
     /// ``initialKeys``.
     init(unmadeWith keys: Keys) throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "afterlink-\(UUID().uuidString)")
+        folder = TemporaryFolder.fresh("afterlink")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         appID = ""
         self.keys = keys

@@ -1,4 +1,6 @@
+import Foundation
 import HTTPServer
+import Support
 import Testing
 
 /// One request and what its answer must and must not be.
@@ -35,7 +37,7 @@ extension TestService {
             #expect(whole.contains(text), "\(step.name): lacks \(text)", sourceLocation: sourceLocation)
         }
         // What no answer may hold: the inside of the server.
-        for text in step.lacks + ["SQLITE", "sqlite", "SELECT", ".swift", "/tmp/"] {
+        for text in step.lacks + ["SQLITE", "sqlite", "SELECT", ".swift", TemporaryFolder.place.path + "/"] {
             #expect(!whole.contains(text), "\(step.name): holds \(text)", sourceLocation: sourceLocation)
         }
         return answer

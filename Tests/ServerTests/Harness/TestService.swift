@@ -36,7 +36,7 @@ final class TestService: Sendable {
         configure: (inout ServiceSettings) -> Void = { _ in },
         configureStore: (inout SQLiteConfiguration) -> Void = { _ in }
     ) async throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "afterlink-\(UUID().uuidString)")
+        folder = TemporaryFolder.fresh("afterlink")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let (clock, logged, acceptsWrites) = (TestClock(), LoggedBytes(), Flag(true))
         (self.clock, self.logged, self.acceptsWrites) = (clock, logged, acceptsWrites)
