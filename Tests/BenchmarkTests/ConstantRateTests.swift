@@ -5,7 +5,7 @@ import Support
 import Testing
 
 /// A load whose rate does not follow the answers.
-@Suite("Constant rate", .blocking, .timeLimit(.minutes(10)))
+@Suite("Constant rate", .blocking)
 struct ConstantRateTests {
     /// Answers at once, except for one request, before which it stalls.
     private final class StallingHandler: RequestHandler {

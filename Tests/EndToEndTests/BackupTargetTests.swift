@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("What a backup may replace", .blocking, .timeLimit(.minutes(10)))
+@Suite("What a backup may replace", .blocking)
 struct BackupTargetTests {
     @Test(
         "with --overwrite nothing but an earlier backup is replaced: no key, no letter, no pipe, no folder, no link",

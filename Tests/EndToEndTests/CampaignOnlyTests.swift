@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// What is answered where a click surely led to a launch and nobody can say whose.
-@Suite("Launches that several people's clicks may have led to", .blocking, .timeLimit(.minutes(10)))
+@Suite("Launches that several people's clicks may have led to", .blocking)
 struct CampaignOnlyTests {
     private static let hour = 3600.0
     private static let settings = [

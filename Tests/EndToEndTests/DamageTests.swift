@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("A damaged database", .blocking, .timeLimit(.minutes(10)))
+@Suite("A damaged database", .blocking)
 struct DamageTests {
     @Test(
         "refuses the start with the file's name, and is left byte for byte",

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Descriptors", .blocking, .timeLimit(.minutes(10)))
+@Suite("Descriptors", .blocking)
 struct DescriptorTests {
     @Test(
         "none of them would pass to a program that were started: after a click, over TLS, and a rotated log"

@@ -4,7 +4,7 @@ import Support
 import Testing
 import afterlink
 
-@Suite("The command doctor", .blocking, .timeLimit(.minutes(10)))
+@Suite("The command doctor", .blocking)
 struct DoctorTests {
     private func lines(_ output: Installation.Output, _ name: String) -> [String] {
         output.text.split(separator: "\n").map(String.init).filter { line in

@@ -4,7 +4,7 @@ import SQLite
 import Support
 import Testing
 
-@Suite("The alarm on match rates", .blocking, .timeLimit(.minutes(10)))
+@Suite("The alarm on match rates", .blocking)
 struct DriftAlarmTests {
     /// Counts of five weeks in which one system's launches fell from 70 % to 40 % two days ago.
     private func writeFall(to installation: Installation) throws {

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// Every path with every method, and every way to be refused.
-@Suite("Every answer", .blocking, .timeLimit(.minutes(10)))
+@Suite("Every answer", .blocking)
 struct EveryAnswerTests {
     /// A path, what it takes, and whether asking changes something.
     private static let paths: [(path: String, methods: [String], consumes: Bool)] = [

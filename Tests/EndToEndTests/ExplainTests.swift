@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Explaining a check", .blocking, .timeLimit(.minutes(10)))
+@Suite("Explaining a check", .blocking)
 struct ExplainTests {
     /// SHA-256 of `iPhone|Asia/Dubai|tr`, what SDKs of form D send.
     private static let launch = "a7347674ec38d6c2dbc28cd78b053ef48214ab0838385fe3ba39c39778dd6a4a"

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// A new database's names, header and key have never been on the disk before.
-@Suite("A power cut in a new database's first seconds", .blocking, .timeLimit(.minutes(60)))
+@Suite("A power cut in a new database's first seconds", .blocking(minutes: 60))
 struct FirstSecondsTests {
     private static let keys = Installation.Keys(
         app: "app_" + String(repeating: "a", count: 40),

@@ -4,7 +4,7 @@ import HTTPServer
 import Support
 import Testing
 
-@Suite("Floods", .blocking, .serialized, .timeLimit(.minutes(30)))
+@Suite("Floods", .blocking(minutes: 30), .serialized)
 struct FloodTests {
     private static let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil
     private static let mebibyte = 1024 * 1024

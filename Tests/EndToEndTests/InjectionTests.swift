@@ -3,7 +3,7 @@ import HTTPServer
 import Support
 import Testing
 
-@Suite("Payloads that try to break out", .blocking, .timeLimit(.minutes(10)))
+@Suite("Payloads that try to break out", .blocking)
 struct InjectionTests {
     /// A place of a request that a caller fills.
     private struct Place: Sendable {

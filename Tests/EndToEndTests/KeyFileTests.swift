@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("What happens to the key files", .blocking, .timeLimit(.minutes(10)))
+@Suite("What happens to the key files", .blocking)
 struct KeyFileTests {
     private func keyFile(_ installation: Installation) -> String { installation.database.path + ".key" }
 

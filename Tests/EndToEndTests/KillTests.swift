@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("kill -9 at any moment", .blocking, .timeLimit(.minutes(60)))
+@Suite("kill -9 at any moment", .blocking(minutes: 60))
 struct KillTests {
     /// More in the long mode.
     private static let rounds = isLong ? 300 : 20

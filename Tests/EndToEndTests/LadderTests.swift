@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// By what a launch is recognised besides a fingerprint, through the real binary.
-@Suite("Tokens, ids and raw signals through the whole program", .blocking, .timeLimit(.minutes(10)))
+@Suite("Tokens, ids and raw signals through the whole program", .blocking)
 struct LadderTests {
     private func resolve(
         _ connection: Connection,

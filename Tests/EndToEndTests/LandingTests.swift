@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// From the tap on a link to the first launch, through the real binary: as a browser and an app do it.
-@Suite("A tap on a link", .blocking, .timeLimit(.minutes(10)))
+@Suite("A tap on a link", .blocking)
 struct LandingTests {
     private static let android =
         "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile Safari/537.36"

@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-@Suite("Limits of a request that an operator sets", .blocking, .timeLimit(.minutes(10)))
+@Suite("Limits of a request that an operator sets", .blocking)
 struct LimitSettingsTests {
     private static let settings = [
         "--limit-target", "256", "--limit-fields", "1024", "--limit-field-count", "8", "--limit-body", "1024",

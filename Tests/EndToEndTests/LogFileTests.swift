@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("The log file", .blocking, .timeLimit(.minutes(10)))
+@Suite("The log file", .blocking)
 struct LogFileTests {
     private func text(_ path: String) -> String {
         (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// What a failed sync lost can still be read until the power goes, and later syncs do not bring it to disk.
-@Suite("What a failed sync lost", .blocking, .timeLimit(.minutes(60)))
+@Suite("What a failed sync lost", .blocking(minutes: 60))
 struct LostPagesTests {
     private static let rounds = isLong ? 40 : 1
 

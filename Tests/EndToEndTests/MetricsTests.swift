@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Metrics", .blocking, .timeLimit(.minutes(10)))
+@Suite("Metrics", .blocking)
 struct MetricsTests {
     /// What the service tells once it has done a bit of everything.
     private func scrape() throws -> PrometheusText {

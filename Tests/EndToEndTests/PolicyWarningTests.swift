@@ -3,7 +3,7 @@ import SQLite
 import Support
 import Testing
 
-@Suite("What an operator is told of apps' policies", .blocking, .timeLimit(.minutes(10)))
+@Suite("What an operator is told of apps' policies", .blocking)
 struct PolicyWarningTests {
     private func set(_ installation: Installation, _ words: String...) throws {
         #expect(try installation.run(["apps", "set", "--app", installation.appID] + words).status == 0)

@@ -5,7 +5,7 @@ import Testing
 /// A kill takes nothing that was written; a power cut takes what was not synced.
 ///
 /// So these cuts are simulated: see `SimulatedDisk`.
-@Suite("A power cut at any moment", .blocking, .timeLimit(.minutes(60)))
+@Suite("A power cut at any moment", .blocking(minutes: 60))
 struct PowerCutTests {
     private static let rounds = isLong ? 300 : 6
     /// What each cut might have left besides what the next round goes on with.

@@ -3,7 +3,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("What is kept of a person", .blocking, .timeLimit(.minutes(10)))
+@Suite("What is kept of a person", .blocking)
 struct PrivacyTests {
     private static let agent =
         "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2_1 like Mac OS X) AppleWebKit/605.1.15 Version/17.2 "

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("A scan of a link's QR code", .blocking, .timeLimit(.minutes(10)))
+@Suite("A scan of a link's QR code", .blocking)
 struct QRScanTests {
     @Test("leads to the link as a click with the source qr, and the first launch gets what the link says")
     func wholeWay() throws {

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// What a service does that the system refuses a thread.
-@Suite("A refused thread", .blocking, .timeLimit(.minutes(10)))
+@Suite("A refused thread", .blocking)
 struct RefusedThreadTests {
     /// Of nobody else: the limit counts all that a user runs.
     private static let user = 20_000 + Int(getpid()) % 40_000

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Restore", .blocking, .timeLimit(.minutes(10)))
+@Suite("Restore", .blocking)
 struct RestoreTests {
     /// An installation with a backup of it.
     private func backedUp() throws -> Installation {
@@ -100,7 +100,7 @@ struct RestoreTests {
     }
 }
 
-@Suite("The command verify", .blocking, .timeLimit(.minutes(10)))
+@Suite("The command verify", .blocking)
 struct VerifyCommandTests {
     @Test("is content with a database in use, and tells everything as JSON")
     func whileServing() throws {

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Rotating the server key", .blocking, .timeLimit(.minutes(10)))
+@Suite("Rotating the server key", .blocking)
 struct ServerKeyTests {
     private func keyFile(_ installation: Installation) -> String { installation.database.path + ".key" }
 
@@ -250,7 +250,7 @@ struct ServerKeyTests {
     }
 }
 
-@Suite("The keys for addresses", .blocking, .timeLimit(.minutes(10)))
+@Suite("The keys for addresses", .blocking)
 struct AddressKeyTests {
     private func file(_ installation: Installation) -> URL {
         URL(fileURLWithPath: installation.database.path + ".address-key")

@@ -3,7 +3,7 @@ import SQLite
 import Support
 import Testing
 
-@Suite("Several processes on one database", .blocking, .timeLimit(.minutes(10)))
+@Suite("Several processes on one database", .blocking)
 struct SeveralProcessesTests {
     @Test("match each click once, lose none, and tell nobody of each other's locks")
     func twoServers() throws {

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// What a launch tells beside its fingerprint, through the real binary.
-@Suite("Signals beside a fingerprint", .blocking, .timeLimit(.minutes(10)))
+@Suite("Signals beside a fingerprint", .blocking)
 struct SignalsTests {
     /// SHA-256 of `iPhone|Europe/Istanbul|tr`, what SDKs of form D send of either phone.
     private static let formD = "aabeebd3dcfbcad8006c62b8f7832154c39b7f81d461d1cd53ae5176173489cd"

@@ -3,7 +3,7 @@ import SQLite
 import Support
 import Testing
 
-@Suite("A start after a kill", .blocking, .timeLimit(.minutes(20)))
+@Suite("A start after a kill", .blocking(minutes: 20))
 struct StartTests {
     private static let clickCount = isLong ? 1_000_000 : 20_000
     /// As large as the log is left to grow; see `WriteAheadLog`.

@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-@Suite("Statistics beside clicks", .blocking, .timeLimit(.minutes(10)))
+@Suite("Statistics beside clicks", .blocking)
 struct StatisticsBesideClicksTests {
     private static let request = "GET /admin/stats HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "
 

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// Tables that are given at the start, through the real binary.
-@Suite("Files that replace built-in tables", .blocking, .timeLimit(.minutes(10)))
+@Suite("Files that replace built-in tables", .blocking)
 struct TableFileTests {
     private let folder: TemporaryFolder
 

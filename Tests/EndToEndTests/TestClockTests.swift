@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// The clock that judges and tests set, and that no real service has.
-@Suite("The test clock", .blocking, .timeLimit(.minutes(10)))
+@Suite("The test clock", .blocking)
 struct TestClockTests {
     @Test("is told loudly in the log and in the statistics")
     func banner() throws {

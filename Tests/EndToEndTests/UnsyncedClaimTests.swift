@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Claims whose sync failed", .blocking, .timeLimit(.minutes(5)))
+@Suite("Claims whose sync failed", .blocking)
 struct UnsyncedClaimTests {
     @Test("consume nothing, even if the process dies before the disk is well again", arguments: [1, 20])
     func consumeNothing(claims: Int) throws {

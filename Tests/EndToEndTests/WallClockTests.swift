@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("A wall clock that leaps", .blocking, .timeLimit(.minutes(10)))
+@Suite("A wall clock that leaps", .blocking)
 struct WallClockTests {
     /// Seconds from now to the middle of a year, roughly.
     private func seconds(to year: Int) -> Int64 {

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// The server as a process of its own, with thousands of peers, and with peers that do not behave.
-@Suite("The echo server in a crowd", .blocking, .serialized, .timeLimit(.minutes(10)))
+@Suite("The echo server in a crowd", .blocking, .serialized)
 struct CrowdedEchoServerTests {
     private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 

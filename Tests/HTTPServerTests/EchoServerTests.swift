@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// The server as a process of its own, where it can be starved and told to stop.
-@Suite("The echo server as a process", .blocking, .timeLimit(.minutes(10)))
+@Suite("The echo server as a process", .blocking)
 struct EchoServerTests {
     @Test("answers what outside suites ask of it")
     func answers() throws {

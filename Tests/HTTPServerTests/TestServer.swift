@@ -100,6 +100,8 @@ final class Gate: Sendable {
         state.withLock { $0.waiting.count }
     }
 
+    var isOpen: Bool { state.withLock(\.isOpen) }
+
     func pass() async {
         await withCheckedContinuation { continuation in
             let isOpen = state.withLock { state in

@@ -4,10 +4,14 @@ public import Testing
 /// Runs tests that block (child processes, sockets) on threads of their own, a few at a time.
 ///
 /// The pool that all tests share has one thread a core: a test that blocks one of them would starve the others
-/// of time, and let their limits pass.
+/// of time.
+///
+/// It tells which test hangs, too. The library's own limit of time would count how long a test waits for its turn, which
+/// on a slow machine is nearly as long as all tests take; this one begins when the test does.
 public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
     public let isRecursive = true
     private static let permits = Permits(count: 2)
+    let minutes: Int
 
     @concurrent
     public func provideScope(
@@ -19,13 +23,21 @@ public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
         defer { Self.permits.give() }
         let thread = LoopThread()
         defer { thread.stop() }
+        let watch = Task { [minutes] in
+            try await Task.sleep(for: .seconds(60 * minutes))
+            Issue.record("It has run for \(minutes) minutes since its turn came, and has not ended.")
+        }
+        defer { watch.cancel() }
         try await withTaskExecutorPreference(thread) { try await function() }
     }
 }
 
 extension Trait where Self == BlockingTestsTrait {
     /// The tests block: each runs on a thread of its own.
-    public static var blocking: Self { Self() }
+    public static var blocking: Self { .blocking(minutes: 10) }
+
+    /// The tests block, and each may take so many minutes once its turn has come.
+    public static func blocking(minutes: Int) -> Self { Self(minutes: minutes) }
 }
 
 /// Lets so many in at a time; the others wait in order.

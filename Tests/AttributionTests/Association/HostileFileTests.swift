@@ -3,7 +3,7 @@ import Testing
 
 /// Files as long as they may be, made to take as long as they can: each took minutes when every rule was compared with
 /// everything.
-@Suite("Domain files of strangers", .timeLimit(.minutes(1)))
+@Suite("Domain files of strangers")
 struct HostileFileTests {
     private static let url = AssociationURL("/" + String(repeating: "a", count: 2000))
     private static let app = "ABCDE12345.com.example.app"

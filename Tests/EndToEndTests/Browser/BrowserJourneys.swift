@@ -9,7 +9,6 @@ import Testing
     .enabled(if: Chromium.isThere, "no Chromium is here; AFTERLINK_TEST_BROWSER names one"),
     .linkStage,
     .serialized,
-    .blocking,
-    .timeLimit(.minutes(10))
+    .blocking
 )
 struct BrowserJourneys {}

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("The browser of the tests", .blocking, .timeLimit(.minutes(10)))
+@Suite("The browser of the tests", .blocking)
 struct ChromiumTests {
     @Test("where there is none, it is said what to install")
     func missing() {

@@ -4,7 +4,7 @@ import Support
 import Synchronization
 import Testing
 
-@Suite("Apps and keys on the command line", .blocking, .timeLimit(.minutes(10)))
+@Suite("Apps and keys on the command line", .blocking)
 struct AppsAndKeysTests {
     private func json(_ output: Installation.Output) throws -> [String: Any] {
         #expect(output.status == 0, "\(output.errors)")

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("afterlink backtest", .blocking, .timeLimit(.minutes(10)))
+@Suite("afterlink backtest", .blocking)
 struct BacktestCommandTests {
     /// The lines of the documentation's example.
     private func example() throws -> String {

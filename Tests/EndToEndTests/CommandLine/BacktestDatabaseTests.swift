@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("afterlink backtest on a database", .blocking, .timeLimit(.minutes(10)))
+@Suite("afterlink backtest on a database", .blocking)
 struct BacktestDatabaseTests {
     /// Two clicks of each phone, one of which it comes for after five minutes or two hours; every third launch has no
     /// click.

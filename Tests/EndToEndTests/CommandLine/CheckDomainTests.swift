@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("afterlink check-domain", .blocking, .timeLimit(.minutes(10)))
+@Suite("afterlink check-domain", .blocking)
 struct CheckDomainTests {
     private static let good =
         #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[{"/":"/products/*"}]}]}}"#

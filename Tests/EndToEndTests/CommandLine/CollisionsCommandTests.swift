@@ -3,7 +3,7 @@ import SQLite
 import Support
 import Testing
 
-@Suite("afterlink collisions", .blocking, .timeLimit(.minutes(10)))
+@Suite("afterlink collisions", .blocking)
 struct CollisionsCommandTests {
     /// Three people with one fingerprint, one of whom clicks twice, and a fourth with his own; two of them launch.
     private func fill(_ installation: Installation) throws {

@@ -5,7 +5,7 @@ import Testing
 /// What other services have exported.
 ///
 /// The tables are made from their documentation, not taken from a real account.
-@Suite("Imports of other services' links", .blocking, .timeLimit(.minutes(10)))
+@Suite("Imports of other services' links", .blocking)
 struct ForeignImportTests {
     /// The columns as Firebase's "Export Dynamic Links metadata" names them, in its order.
     private static let documentedColumns = [

@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Links on the command line", .blocking, .timeLimit(.minutes(10)))
+@Suite("Links on the command line", .blocking)
 struct LinkCommandTests {
     private func json(_ output: Installation.Output) throws -> [String: Any] {
         #expect(output.status == 0, "\(output.errors)")

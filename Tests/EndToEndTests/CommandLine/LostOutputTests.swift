@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// What a command does whose standard output reaches nobody.
-@Suite("Output that nobody gets", .blocking, .timeLimit(.minutes(10)))
+@Suite("Output that nobody gets", .blocking)
 struct LostOutputTests {
     private static let kinds = ["closed", "full", "unread"]
 

@@ -4,7 +4,7 @@ import Testing
 import afterlink
 
 /// What scripts rely on: words on the two outputs, and exit codes.
-@Suite("The program", .blocking, .timeLimit(.minutes(10)))
+@Suite("The program", .blocking)
 struct ProgramTests {
     @Test("help and version go to standard output and end with 0")
     func help() throws {

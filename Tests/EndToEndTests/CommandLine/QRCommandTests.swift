@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("QR codes on the command line", .blocking, .timeLimit(.minutes(10)))
+@Suite("QR codes on the command line", .blocking)
 struct QRCommandTests {
     private func shop() throws -> Installation {
         let installation = try Installation()

@@ -20,7 +20,6 @@ private enum PrivateMount {
 @Suite(
     "A file system that is mounted read-only",
     .blocking,
-    .timeLimit(.minutes(10)),
     .enabled(if: PrivateMount.isPossible)
 )
 struct ReadOnlyFileSystemTests {

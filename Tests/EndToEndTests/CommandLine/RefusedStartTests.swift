@@ -4,7 +4,7 @@ import Testing
 import afterlink
 
 /// What a start says of what is wrong around it.
-@Suite("A start that cannot be", .blocking, .timeLimit(.minutes(10)))
+@Suite("A start that cannot be", .blocking)
 struct RefusedStartTests {
     private func serve(
         _ arguments: [String],

@@ -3,7 +3,7 @@ import Support
 import Testing
 import afterlink
 
-@Suite("A word for a shell", .blocking, .timeLimit(.minutes(10)))
+@Suite("A word for a shell", .blocking)
 struct ShellWordTests {
     @Test(
         "stands as it is where nothing in it has a meaning, and between quotes elsewhere",

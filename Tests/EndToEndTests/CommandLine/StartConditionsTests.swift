@@ -4,7 +4,7 @@ import Testing
 import afterlink
 
 /// What a start finds around it, and puts right by itself or lives with.
-@Suite("What a start finds", .blocking, .timeLimit(.minutes(10)))
+@Suite("What a start finds", .blocking)
 struct StartConditionsTests {
     @Test(
         "takes others' rights to the files of a database away, and says so; the folder is its owner's business"

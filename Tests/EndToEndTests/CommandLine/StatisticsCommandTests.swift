@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("afterlink stats", .blocking, .timeLimit(.minutes(10)))
+@Suite("afterlink stats", .blocking)
 struct StatisticsCommandTests {
     @Test("says of a campaign without clicks whether there were none in this time, or none ever")
     func absentCampaign() throws {

@@ -3,7 +3,7 @@ import Support
 import Testing
 import afterlink
 
-@Suite("What commands print", .blocking, .timeLimit(.minutes(10)))
+@Suite("What commands print", .blocking)
 struct TerminalTests {
     private static let rude = "\u{1B}[31mred\u{9B}2J\u{202E}txt\r\u{7}"
 

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// What commands say of a file that is there and is no database.
-@Suite("A file that is no database", .blocking, .timeLimit(.minutes(10)))
+@Suite("A file that is no database", .blocking)
 struct UnusableDatabaseTests {
     private static let commands = [
         "verify", "stats", "apps list", "keys list", "migrate", "backup copy.db", "apps create Shop",

@@ -3,7 +3,7 @@ import Support
 import Testing
 import afterlink
 
-@Suite("afterlink simulate", .blocking, .timeLimit(.minutes(10)))
+@Suite("afterlink simulate", .blocking)
 struct SimulateCommandTests {
     private func run(_ installation: Installation, _ server: AfterlinkProcess, _ words: String) throws
         -> Installation.Output

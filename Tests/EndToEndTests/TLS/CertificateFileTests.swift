@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-@Suite("Certificate and key files", .blocking, .timeLimit(.minutes(10)))
+@Suite("Certificate and key files", .blocking)
 struct CertificateFileTests {
     private func serve(_ arguments: [String]) throws -> Installation.Output {
         let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import Support
 import Synchronization
 import Testing
 
-@Suite("SIGHUP with TLS", .blocking, .timeLimit(.minutes(10)))
+@Suite("SIGHUP with TLS", .blocking)
 struct CertificateReloadTests {
     /// Waits until a log says something so many times, asking the server meanwhile.
     private func awaitLog(_ log: URL, _ words: String, count: Int = 1, _ server: AfterlinkProcess) throws {

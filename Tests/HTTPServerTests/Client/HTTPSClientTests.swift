@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Calls to a real server over real TLS on the loopback address, which only these tests may call.
-@Suite("Calls to servers outside", .blocking, .timeLimit(.minutes(10)))
+@Suite("Calls to servers outside", .blocking)
 struct HTTPSClientTests {
     private static let name = "shop.example"
     private static let loopback: HTTPSClient.Lookup = { _, port in

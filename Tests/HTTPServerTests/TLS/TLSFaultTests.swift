@@ -116,15 +116,15 @@ struct TLSFaultTests {
     @Test("a stop does not wait for handshakes that are not finished, nor for who is silent")
     func stopsMeanwhile() async throws {
         let hello = try clientHello()
-        try await TLSServer.run(nil, { $0.timeouts.header = .seconds(60) }) { server in
+        try await TLSServer.run(nil, { $0.timeouts.header = .seconds(3600) }) { server in
             let silent = try server.connectWithoutTLS()
             let half = try server.connectWithoutTLS()
             half.send(hello)
-            #expect(!half.isSilent(milliseconds: 10_000), "its own part of the handshake is sent")
+            #expect(!half.isSilent(milliseconds: 60_000), "its own part of the handshake is sent")
             #expect(await Patience.eventually { server.statistics.openConnections == 2 })
-            let start = MonotonicTime.now()
-            server.webServer.stop(within: .seconds(60))
-            #expect(MonotonicTime.now().nanoseconds(since: start) < 30_000_000_000)
+            let webServer = server.webServer
+            let stop = Background.start { webServer.stop(within: .seconds(3600)) }
+            #expect(await Patience.eventually { stop.isOpen })
             #expect(try silent.rest() == "")
             half.close()
         }

@@ -247,6 +247,6 @@ extension TLSServer {
     /// Stops the server; the gate opens when it has stopped.
     func stopInBackground() -> Gate {
         let server = webServer
-        return Background.start { server.stop(within: .seconds(10)) }
+        return Background.start { server.stop(within: .seconds(600)) }
     }
 }

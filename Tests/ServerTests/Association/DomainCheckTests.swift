@@ -6,7 +6,7 @@ import Support
 import Testing
 
 /// Domain files as they come over TLS from a server on the loopback address, which only these tests may call.
-@Suite("Domain files fetched and held against the rules", .blocking, .timeLimit(.minutes(10)))
+@Suite("Domain files fetched and held against the rules", .blocking)
 struct DomainCheckTests {
     private static let apple =
         #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[{"/":"/p/*"}]}]}}"#

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Link hosts whose files, and Apple's and Google's copies of them, a server on the loopback address shows.
-@Suite("The watch on copies of domain files", .blocking, .timeLimit(.minutes(10)))
+@Suite("The watch on copies of domain files", .blocking)
 struct DomainWatchTests {
     private static let fingerprint = (0..<32).map { _ in "AB" }.joined(separator: ":")
     private static let apple = """
