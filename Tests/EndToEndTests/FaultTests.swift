@@ -185,6 +185,29 @@ struct FaultTests {
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }
 
+    @Test("a log that cannot be copied into the database refuses nobody: what stands in it is on disk")
+    func logThatIsNotCopied() throws {
+        let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
+        let connection = try server.connect()
+        try disk.set(Fault(.write, of: .database, .fail(EIO)))
+        let metadata = ["note": String(repeating: "x", count: 8000)]
+        let log = installation.database.path + "-wal"
+        var count = 0
+        // From 32 MiB on the writer copies the log itself, after each commit.
+        var copied = 0
+        while try copied < 20 || disk.callCount() < 20 {
+            count += 1
+            guard try connection.click(fingerprint(count), ["metadata": metadata]).status == 201 else {
+                Issue.record("click \(count) was refused")
+                break
+            }
+            let size = try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int ?? 0
+            copied += size > 34_000_000 ? 1 : 0
+        }
+        server.kill()
+        #expect(try Inspection(installation.database).clicks.count == count)
+    }
+
     @Test("a command waits for a slow disk: who typed it would but type it again")
     func commandOnSlowDisk() throws {
         let installation = try Installation()
