@@ -10,6 +10,8 @@ import schemathesis
 @schemathesis.hook
 def filter_path_parameters(context, path_parameters):
     """The tool decodes what looks encoded before it encodes it, and would ask for another id than it made up."""
+    if context.operation is None or context.operation.label != "GET /admin/api/checks/{id}/explain":
+        return True
     return not any(re.search("%[0-9A-Fa-f]{2}", str(value)) for value in (path_parameters or {}).values())
 
 
