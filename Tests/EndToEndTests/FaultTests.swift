@@ -173,8 +173,10 @@ struct FaultTests {
         #expect(try connection.click(fingerprint(1)).status == 201)
         // It does not end before the answer is there.
         try disk.set(.stuckSync)
+        let start = ContinuousClock.now
         let first = try connection.check(fingerprint(1), key: installation.keys.app)
         #expect(first.status == 503)
+        #expect(ContinuousClock.now - start < .seconds(5), "long before an SDK gives up")
         try disk.set()
         #expect(
             try Patience.until {

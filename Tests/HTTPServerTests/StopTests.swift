@@ -55,8 +55,10 @@ struct StopTests {
                 _ = try client.answer()
             }
             #expect(await Patience.eventually { server.server.statistics.openConnections == 10 })
+            let start = MonotonicTime.now()
             let stop = Background.start { server.server.stop(within: .seconds(3600)) }
             #expect(await Patience.eventually { stop.isOpen })
+            #expect(MonotonicTime.now().nanoseconds(since: start) < 10_000_000_000)
             for client in clients { #expect(try client.rest() == "") }
         }
     }
@@ -100,10 +102,12 @@ struct StopTests {
             let client = try server.connect()
             client.send("GET / HT")
             #expect(await Patience.eventually { server.server.statistics.receivedBytes > 0 })
+            let start = MonotonicTime.now()
             let stop = Background.start { server.server.stop(within: .seconds(3600)) }
             #expect(await Patience.eventually { (try? RawClient(port: server.server.port)) == nil })
             server.server.stop(within: .zero)
             #expect(await Patience.eventually { stop.isOpen })
+            #expect(MonotonicTime.now().nanoseconds(since: start) < 20_000_000_000)
         }
     }
 }

@@ -54,9 +54,11 @@ final class AfterlinkProcess: Sendable {
         process.waitUntilExit()
     }
 
-    /// - Returns: the exit status; nil where it does not end.
-    func exitStatus() -> Int32? {
-        Patience.until { !isRunning } ? waitUntilExit() : nil
+    /// - Returns: the exit status; nil where it has not ended in time.
+    func exitStatus(withinSeconds limit: Int) -> Int32? {
+        let end = ContinuousClock.now + .seconds(limit)
+        _ = Patience.until { !isRunning || ContinuousClock.now > end }
+        return isRunning ? nil : waitUntilExit()
     }
 
     var isRunning: Bool { process.isRunning }

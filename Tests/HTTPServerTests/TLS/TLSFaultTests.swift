@@ -122,9 +122,11 @@ struct TLSFaultTests {
             half.send(hello)
             #expect(!half.isSilent(milliseconds: 60_000), "its own part of the handshake is sent")
             #expect(await Patience.eventually { server.statistics.openConnections == 2 })
+            let start = MonotonicTime.now()
             let webServer = server.webServer
             let stop = Background.start { webServer.stop(within: .seconds(3600)) }
             #expect(await Patience.eventually { stop.isOpen })
+            #expect(MonotonicTime.now().nanoseconds(since: start) < 30_000_000_000)
             #expect(try silent.rest() == "")
             half.close()
         }
