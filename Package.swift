@@ -2,7 +2,7 @@
 import PackageDescription
 
 /// The settings of every Swift target, tests included.
-let house: [SwiftSetting] = [
+let commonSettings: [SwiftSetting] = [
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
@@ -17,7 +17,7 @@ let house: [SwiftSetting] = [
 ///
 /// Else the tests that play weeks of simulated traffic would take longer than all others together. What traps in a debug
 /// build traps here as well, but for `assert`.
-let computing: [SwiftSetting] = house + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+let optimizedInDebug: [SwiftSetting] = commonSettings + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 let package = Package(
     name: "afterlink",
@@ -42,7 +42,7 @@ let package = Package(
         ),
 
         // Build time only: SQL and tables become string literals, so that the binary runs from anywhere.
-        .executableTarget(name: "EmbedTool", swiftSettings: house),
+        .executableTarget(name: "EmbedTool", swiftSettings: commonSettings),
         .plugin(
             name: "EmbedPlugin",
             capability: .buildTool(),
@@ -50,57 +50,57 @@ let package = Package(
             path: "Sources/EmbedPlugin"
         ),
 
-        .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: computing),
+        .target(name: "Crypto", dependencies: ["COpenSSL"], swiftSettings: optimizedInDebug),
         .target(
             name: "Attribution",
             dependencies: ["CMath", "Crypto"],
             exclude: ["Data"],
-            swiftSettings: computing,
+            swiftSettings: optimizedInDebug,
             plugins: ["EmbedPlugin"]
         ),
-        .target(name: "HTTPServer", dependencies: ["CLinux", "COpenSSL"], swiftSettings: house),
-        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: computing),
+        .target(name: "HTTPServer", dependencies: ["CLinux", "COpenSSL"], swiftSettings: commonSettings),
+        .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: optimizedInDebug),
         .target(
             name: "SQLiteStorage",
             dependencies: ["Attribution", "Crypto", "SQLite"],
-            swiftSettings: computing,
+            swiftSettings: optimizedInDebug,
             plugins: ["EmbedPlugin"]
         ),
         .target(
             name: "Server",
             dependencies: ["Attribution", "Crypto", "HTTPServer"],
             exclude: ["Landing/Pages", "OpenAPI/Document"],
-            swiftSettings: house,
+            swiftSettings: commonSettings,
             plugins: ["EmbedPlugin"]
         ),
         .executableTarget(
             name: "afterlink",
             dependencies: ["Attribution", "CLinux", "Crypto", "HTTPServer", "SQLiteStorage", "Server"],
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
 
-        .target(name: "Support", dependencies: ["COpenSSL"], path: "Tests/Support", swiftSettings: house),
+        .target(name: "Support", dependencies: ["COpenSSL"], path: "Tests/Support", swiftSettings: commonSettings),
         .executableTarget(
             name: "EchoServer",
             dependencies: ["HTTPServer"],
             path: "Tests/EchoServer",
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
         // Parsers of bytes from outside: what must hold, tried by the tests and, without end, by hand.
         .target(
             name: "Fuzzing",
             dependencies: ["Attribution", "HTTPServer", "Server"],
             path: "Tests/Fuzzing",
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
         .executableTarget(
             name: "Fuzz",
             dependencies: ["Fuzzing"],
             path: "Tests/Fuzz",
             exclude: ["Corpus"],
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
-        .testTarget(name: "FuzzTests", dependencies: ["Fuzzing"], swiftSettings: house),
+        .testTarget(name: "FuzzTests", dependencies: ["Fuzzing"], swiftSettings: commonSettings),
         .executableTarget(
             name: "Benchmark",
             dependencies: [
@@ -109,43 +109,43 @@ let package = Package(
             ],
             path: "Tests/Benchmark",
             exclude: ["install-yardsticks"],
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
         .testTarget(
             name: "BenchmarkTests",
             dependencies: ["Attribution", "Benchmark", "HTTPServer", "Simulation", "Support"],
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
         // Launches with known truth in worlds whose parameters the model does not know, and how it fares.
         .target(
             name: "Simulation",
             dependencies: ["Attribution", "Crypto"],
             path: "Tests/Simulation",
-            swiftSettings: computing
+            swiftSettings: optimizedInDebug
         ),
         .executableTarget(
             name: "Simulate",
             dependencies: ["Simulation"],
             path: "Tests/Simulate",
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
-        .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: house),
+        .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: commonSettings),
         .testTarget(
             name: "AttributionTests",
             dependencies: ["Attribution", "Crypto", "Simulation", "Support"],
             exclude: ["Vectors"],
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
         .testTarget(
             name: "HTTPServerTests",
             dependencies: ["HTTPServer", "EchoServer", "Support"],
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
-        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "Support"], swiftSettings: house),
+        .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "Support"], swiftSettings: commonSettings),
         .testTarget(
             name: "StorageTests",
             dependencies: ["Attribution", "SQLiteStorage", "SQLite", "Simulation", "Support"],
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
         .testTarget(
             name: "ServerTests",
@@ -153,14 +153,14 @@ let package = Package(
                 "Attribution", "Crypto", "HTTPServer", "SQLite", "SQLiteStorage", "Server", "Simulation",
                 "Support",
             ],
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
                 "Attribution", "Fuzzing", "HTTPServer", "SQLite", "Server", "Support", "afterlink",
             ],
-            swiftSettings: house
+            swiftSettings: commonSettings
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,5 @@
 /// What a connection can tell about its database.
-extension Connection {
+extension SQLiteConnection {
     /// The first column of the only row: for pragmas and counts.
     public func integer(_ sql: StaticString) throws(SQLiteError) -> Int64 {
         try statement(sql).first { $0.integer(0) } ?? 0

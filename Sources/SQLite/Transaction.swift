@@ -1,5 +1,5 @@
 /// Transactions and savepoints (sqlite.org/lang_transaction.html, lang_savepoint.html).
-extension Connection {
+extension SQLiteConnection {
     public enum TransactionKind: Sendable {
         /// Takes its snapshot with the first read.
         case deferred

@@ -28,7 +28,7 @@ final class AnswerLedger: Sendable {
     /// whatever is forgotten.
     private static let generationNanoseconds: UInt64 = 120_000_000_000
 
-    private let state = Monitor(State())
+    private let state = ConditionLock(State())
     private let now: @Sendable () -> UInt64
 
     init(now: @escaping @Sendable () -> UInt64) {

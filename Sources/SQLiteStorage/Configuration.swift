@@ -38,7 +38,7 @@ public struct SQLiteConfiguration: Sendable {
     public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
     public var log = StoreLog.none
     /// How long nothing may have failed before the log says that it works again, in nanoseconds.
-    package var quietNanoseconds = TroubleLog.usualQuiet
+    package var quietNanoseconds = FailureLog.usualQuiet
 
     public init(path: String, clock: WallClock) {
         self.path = path

@@ -24,7 +24,7 @@ package enum HotQueries {
     package static let all = [
         query(
             "clicks of a key",
-            KeyLook.ofKey,
+            IndexKeyReader.ofKey,
             "COMPOUND QUERY",
             "LEFT-MOST SUBQUERY",
             "CO-ROUTINE",
@@ -39,22 +39,22 @@ package enum HotQueries {
         ),
         query(
             "all live clicks of a key",
-            HotSummary.open,
+            KeySummary.open,
             "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)"
         ),
         query(
             "clicks around an address",
-            AddressLook.around,
+            AddressReader.around,
             "SEARCH click_addresses USING PRIMARY KEY (scope=? AND near_address=?)"
         ),
         query(
             "crowd around an address",
-            CrowdCount.clicks,
+            AddressClickCount.clicks,
             "SEARCH click_addresses USING PRIMARY KEY (scope=? AND near_address=?)"
         ),
         query(
             "open row of a click",
-            AddressLook.openRow,
+            AddressReader.openRow,
             "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
         ),
         query("click that was named", NamedClick.select, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
@@ -68,7 +68,7 @@ package enum HotQueries {
         ),
         query(
             "claimed click of an advertising id",
-            CheckLook.claimedSince,
+            CheckReader.claimedSince,
             "CO-ROUTINE (subquery-1)",
             "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
             "SCAN (subquery-1)"
@@ -201,12 +201,12 @@ package enum HotQueries {
         ),
         query(
             "checks from a click on",
-            ClickLook.checks,
+            ClickExplanationReader.checks,
             "SEARCH checks USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
         ),
         query(
             "index row of a click",
-            ClickLook.indexed,
+            ClickExplanationReader.indexed,
             "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
         ),
         query(
@@ -226,7 +226,7 @@ package enum HotQueries {
         ),
         query(
             "recent clicks of an explanation",
-            ExplanationLook.recent,
+            ExplanationReader.recent,
             "CO-ROUTINE newest",
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid<?)",
             "SCAN newest",
@@ -292,17 +292,17 @@ package enum HotQueries {
         ),
         query(
             "campaigns of a day",
-            ValueRegister.campaigns,
+            AdmittedNames.campaigns,
             "SEARCH counters USING COVERING INDEX top_campaigns (scope=? AND granularity=? AND period=?)"
         ),
         query(
             "first counted day",
-            CounterThinning.firstDay,
+            CounterCompaction.firstDay,
             "SEARCH counters USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND granularity=?)"
         ),
         query(
             "rare campaigns",
-            CounterThinning.rareCampaigns,
+            CounterCompaction.rareCampaigns,
             "SEARCH counters USING COVERING INDEX top_campaigns (scope=? AND granularity=? AND period=?)"
         ),
         query(

@@ -30,7 +30,7 @@ extension SQLiteSession: ClickStore {
         if shared.learnt.isAtOnce { try await learnAtOnce(scope, at: check.at) }
         let shared = shared
         return try read { connection throws(SQLiteError) in
-            try CheckLook(
+            try CheckReader(
                 connection: connection,
                 scope: scope,
                 check: check,
@@ -46,7 +46,7 @@ extension SQLiteSession: ClickStore {
         let learnt = shared.learnt
         if let model = learnt.model(of: scope) {
             let age = moment.milliseconds(since: model.at)
-            guard age >= LearntState.refreshMilliseconds || age < -LearntState.refreshMilliseconds else {
+            guard age >= LearningState.refreshMilliseconds || age < -LearningState.refreshMilliseconds else {
                 return
             }
         }
@@ -123,7 +123,7 @@ extension SQLiteSession: ClickStore {
     }
 }
 
-extension Notes {
+extension PendingUpdates {
     /// From now until the answer is marked on disk, every look waits for that.
     fileprivate func noteFailedDelivery(of click: ClickID, _ shared: SharedState) {
         shared.noteDeliveryFailed()

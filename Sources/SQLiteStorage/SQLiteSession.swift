@@ -12,13 +12,13 @@ public final class SQLiteSession {
     /// Looks that the filter made needless.
     package private(set) var sparedLookCount = 0
     private let cache: DirectoryCache
-    let notes: Notes
-    var lessons: Lessons
+    let notes: PendingUpdates
+    var lessons: LoopLearner
     var records = LoopRecords()
     /// The use of a key that was noted last.
     var lastKeyUse: (key: KeyID, at: Timestamp)?
 
-    private var connection: Connection?
+    private var connection: SQLiteConnection?
     /// The commit that the open read transaction came after; nil when none is open.
     private var snapshotCommit: UInt64?
     private var turn = Turn()
@@ -55,7 +55,7 @@ public final class SQLiteSession {
         self.opening = opening
         cache = directory
         notes = shared.makeNotes()
-        lessons = Lessons(shared: shared)
+        lessons = LoopLearner(shared: shared)
         seenDirectoryChanges = shared.directoryChangeCount
         directorySnapshot = directory.snapshot.copy()
     }
@@ -90,7 +90,7 @@ public final class SQLiteSession {
     }
 
     /// Reads in a snapshot that holds every commit that anybody was told of.
-    func read<Result>(_ body: (Connection) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+    func read<Result>(_ body: (SQLiteConnection) throws(SQLiteError) -> Result) throws(StoreError) -> Result {
         do throws(SQLiteError) {
             let connection = try openConnection()
             // Asked before the snapshot is taken: a commit between the two is in the snapshot as well.
@@ -148,7 +148,7 @@ public final class SQLiteSession {
         return newest >= before.covered && after.current === filter ? filter : nil
     }
 
-    private func openConnection() throws(SQLiteError) -> Connection {
+    private func openConnection() throws(SQLiteError) -> SQLiteConnection {
         if let connection { return connection }
         let opened = try opening.openReader()
         connection = opened

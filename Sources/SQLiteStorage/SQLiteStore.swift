@@ -11,8 +11,8 @@ public final class SQLiteStore: Sendable {
     let shared: SharedState
     let opening: DatabaseOpening
     private let directory: DirectoryCache
-    private let hasEnded = Monitor(false)
-    private let threads = Monitor<[ServiceThread]>([])
+    private let hasEnded = ConditionLock(false)
+    private let threads = ConditionLock<[JoinableThread]>([])
 
     /// What ``open(_:)`` would change in the schema; changes nothing.
     public static func migrationPlan(_ configuration: SQLiteConfiguration) throws(StoreError) -> MigrationPlan
@@ -134,7 +134,7 @@ public final class SQLiteStore: Sendable {
     /// Blocks.
     package func lookAtMatchRates() throws(StoreError) {
         let connection = try opening.reopen()
-        var lookout = DriftLookout(shared: shared)
+        var lookout = DriftScheduler(shared: shared)
         try lookout.runTurn { connection }
     }
 
@@ -190,25 +190,25 @@ public final class SQLiteStore: Sendable {
     private func startThreads(_ context: WriteContext) throws(StoreError) {
         let (shared, opening, hasEnded) = (shared, opening, hasEnded)
         context.connection.handOver()
-        let context = Handover(context)
+        let context = SendOnce(context)
         var started = [
-            try ServiceThread {
+            try JoinableThread {
                 Writer(context.take(), shared: shared, open: opening.reopen).run()
                 hasEnded.withLock { $0 = true }
                 hasEnded.broadcast()
             },
-            try ServiceThread { Watchdog(shared: shared).run() },
+            try JoinableThread { Watchdog(shared: shared).run() },
         ]
         if opening.configuration.hasBackgroundWork {
             shared.requestFilter()
             shared.beginBackgroundThread()
-            started.append(try ServiceThread { Housekeeper(shared: shared, opening: opening).run() })
+            started.append(try JoinableThread { MaintenanceThread(shared: shared, opening: opening).run() })
             shared.beginBackgroundThread()
-            started.append(try ServiceThread { FilterBuilder(shared: shared, opening: opening).run() })
+            started.append(try JoinableThread { FilterBuilder(shared: shared, opening: opening).run() })
             shared.beginBackgroundThread()
-            started.append(try ServiceThread { Learner(shared: shared, opening: opening).run() })
+            started.append(try JoinableThread { LearningThread(shared: shared, opening: opening).run() })
             shared.beginBackgroundThread()
-            started.append(try ServiceThread { AsideReader(shared: shared, opening: opening).run() })
+            started.append(try JoinableThread { BackgroundReader(shared: shared, opening: opening).run() })
         }
         threads.withLock { $0 = started }
     }
@@ -217,7 +217,7 @@ public final class SQLiteStore: Sendable {
 /// Carries a value from the thread that made it to the one that will own it.
 ///
 /// Sendable, because the value is given away once and the giver keeps no other way to it.
-private final class Handover<Value>: @unchecked Sendable {
+private final class SendOnce<Value>: @unchecked Sendable {
     private var value: Value
 
     init(_ value: Value) {

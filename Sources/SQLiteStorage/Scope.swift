@@ -31,7 +31,8 @@ struct AppNumbers: Sendable {
     }
 
     /// Nil for an app that does not exist.
-    mutating func scope(of app: AppID, isTest: Bool, on connection: Connection) throws(SQLiteError) -> Scope?
+    mutating func scope(of app: AppID, isTest: Bool, on connection: SQLiteConnection) throws(SQLiteError)
+        -> Scope?
     {
         if let number = numbers[app] { return Scope(app: number, isTest: isTest) }
         let number = try connection.statement(Self.find).first(app.high, app.low) { $0.integer(0) }

@@ -6,8 +6,8 @@ final class SharedState: Sendable {
     let configuration: SQLiteConfiguration
     let queue: WriteQueue
     let ledger: AnswerLedger
-    let troubles: TroubleLog
-    let learnt: LearntState
+    let troubles: FailureLog
+    let learnt: LearningState
     let records = RecordBudget()
 
     /// What the background threads wait for, and what is waited for of them.
@@ -20,14 +20,14 @@ final class SharedState: Sendable {
         /// A key that very many clicks have wants a summary.
         var wantsSummary = false
         /// What the reader beside the loops is to answer.
-        var questions: [AsideQuestion] = []
+        var questions: [BackgroundQuery] = []
         /// Threads beside the writer that have their hands in the database.
         var threadCount = 0
         /// The writer has ended, or was given up.
         var hasEnded = false
     }
-    let background = Monitor(Background())
-    let filters = Monitor(FilterState())
+    let background = ConditionLock(Background())
+    let filters = ConditionLock(FilterState())
 
     /// Moves after each commit, before anybody is told: whoever sees it unmoved has missed nothing.
     private let commits = Atomic<UInt64>(0)
@@ -39,17 +39,17 @@ final class SharedState: Sendable {
     private let directoryChanges = Atomic<UInt64>(0)
     private let isStoppingFlag = Atomic(false)
     let isCatchUpQueued = Atomic(false)
-    private let health = Monitor(StoreHealth())
-    private let notes = Monitor<[Notes]>([])
-    let logCopying: Monitor<LogCopying>
+    private let health = ConditionLock(StoreHealth())
+    private let notes = ConditionLock<[PendingUpdates]>([])
+    let logCopying: ConditionLock<CheckpointPolicy>
 
     init(_ configuration: SQLiteConfiguration) {
         self.configuration = configuration
-        troubles = TroubleLog(configuration.log, quiet: configuration.quietNanoseconds)
+        troubles = FailureLog(configuration.log, quiet: configuration.quietNanoseconds)
         queue = WriteQueue(limit: configuration.queueLimit)
         ledger = AnswerLedger(now: configuration.monotonicNow)
-        learnt = LearntState(isAtOnce: configuration.learnsAtOnce)
-        logCopying = Monitor(LogCopying(hasBackground: configuration.hasBackgroundWork))
+        learnt = LearningState(isAtOnce: configuration.learnsAtOnce)
+        logCopying = ConditionLock(CheckpointPolicy(hasBackground: configuration.hasBackgroundWork))
         // Nobody comes to do them.
         if configuration.isReadOnly {
             queue.close(StoreError(.readOnly, "the database was opened to be read"))
@@ -96,7 +96,7 @@ final class SharedState: Sendable {
     }
 
     /// Asks the background for a summary of a key's clicks as of a moment.
-    func requestSummary(of key: HotSummary.Key, at moment: Timestamp) {
+    func requestSummary(of key: KeySummary.Key, at moment: Timestamp) {
         learnt.noteHot(key, at: moment)
         background.withLock { $0.wantsSummary = true }
         background.broadcast()
@@ -155,8 +155,8 @@ final class SharedState: Sendable {
     }
 
     /// Notes of a new loop.
-    func makeNotes() -> Notes {
-        let notes = Notes()
+    func makeNotes() -> PendingUpdates {
+        let notes = PendingUpdates()
         self.notes.withLock { $0.append(notes) }
         return notes
     }
@@ -176,14 +176,14 @@ final class SharedState: Sendable {
         notes.withLock { $0 }.contains { !$0.isEmpty }
     }
 
-    func drainNotes() -> Notes.Content {
-        var content = Notes.Content()
+    func drainNotes() -> PendingUpdates.Content {
+        var content = PendingUpdates.Content()
         for notes in notes.withLock({ $0 }) { content.merge(notes.drain()) }
         return content
     }
 
     /// Puts back what could not be written.
-    func restore(_ content: Notes.Content) {
+    func restore(_ content: PendingUpdates.Content) {
         guard !content.isEmpty else { return }
         notes.withLock { $0 }.first?.update { $0.merge(content) }
     }

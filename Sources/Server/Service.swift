@@ -21,9 +21,9 @@ public struct ServiceSettings: Sendable {
     /// What people see who open a link.
     public var pages = LandingPages.embedded
     /// How servers outside are called.
-    public var outgoing = OutgoingCalls()
+    public var outgoing = OutgoingRequests()
     /// What looks at the copies of domain files; nil where nobody does.
-    public var domainWatch: DomainWatch?
+    public var domainWatch: DomainFileMonitor?
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
     /// The program's own version, told in statistics and metrics to operators only.

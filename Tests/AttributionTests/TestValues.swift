@@ -21,13 +21,13 @@ enum TestValues {
     )
 
     /// What a page on an iPhone with such a screen tells beside form D.
-    static func screen(_ width: Double, _ height: Double, scale: Double? = 3) -> SignalMarks {
+    static func screen(_ width: Double, _ height: Double, scale: Double? = 3) -> SignalHashes {
         let canonical = CanonicalSignals(
             platform: .ios,
             screen: ScreenSize(width, height),
             scale: scale
         )
-        return SignalMarks(canonical.evidence())
+        return SignalHashes(canonical.evidence())
     }
 
     static func click(_ id: UInt64, at clickedAt: Timestamp = noon) -> Click {

@@ -58,6 +58,6 @@ struct MeasuringTests {
         let metrics = Metrics("# HELP a Words.\na 1\nb{le=\"0.5\"} 2.5\n")
         #expect(try metrics.value("a") == 1)
         #expect(try metrics.value("b{le=\"0.5\"}") == 2.5)
-        #expect(throws: Trouble.self) { try metrics.value("c") }
+        #expect(throws: BenchmarkError.self) { try metrics.value("c") }
     }
 }

@@ -30,7 +30,7 @@ final class EchoHandler: RequestHandler {
     }
 
     /// Of all loops together.
-    private static let meeting = Meeting()
+    private static let meeting = Rendezvous()
 
     private func root(_ request: Request) -> Response {
         switch request.method {

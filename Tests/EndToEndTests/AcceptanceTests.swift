@@ -9,7 +9,8 @@ import Testing
 @Suite("What a claim guarantees", .blocking)
 struct AcceptanceTests {
     /// A server with the test clock, so that windows and graces pass without waiting.
-    private func start(_ arguments: [String] = []) throws -> (Installation, AfterlinkProcess, Connection) {
+    private func start(_ arguments: [String] = []) throws -> (Installation, AfterlinkProcess, HTTPTestClient)
+    {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"] + arguments)
         return (installation, server, try server.connect())
@@ -212,7 +213,7 @@ struct AcceptanceTests {
         #expect(try connection.get("/healthz").status == 200)
         vanishing.reset()
         try disk.set()
-        #expect(try Patience.until { try connection.check(fingerprint(1), key: key).isMatch })
+        #expect(try Polling.until { try connection.check(fingerprint(1), key: key).isMatch })
         #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
     }

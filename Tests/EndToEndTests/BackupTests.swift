@@ -157,7 +157,7 @@ struct BackupTests {
             environment: disk.environment,
             errorLog: installation.folder.appending(path: "backup.log")
         )
-        #expect(Patience.until { installation.exists("backup.db.afterlink-partial") })
+        #expect(Polling.until { installation.exists("backup.db.afterlink-partial") })
         process.kill()
         #expect(installation.exists("backup.db.afterlink-partial"))
         #expect(!installation.exists("backup.db"))
@@ -205,7 +205,7 @@ struct BackupTests {
 
     /// Overwrites the page that a table begins with, which nobody reads who copies the database.
     private func damage(table: String, of database: URL) throws {
-        let connection = try SQLite.Connection(
+        let connection = try SQLiteConnection(
             path: database.path,
             access: .readWrite,
             busyMilliseconds: 5000

@@ -14,7 +14,7 @@ struct CampaignOnlyTests {
     private func from(_ address: String) -> [String: String] { ["X-Forwarded-For": address] }
 
     /// Five hours in which everybody who launches has clicked, some minutes before: what comes after is no fresh server's.
-    private func teach(_ connection: Connection, _ installation: Installation) throws {
+    private func teach(_ connection: HTTPTestClient, _ installation: Installation) throws {
         for person in 0..<40 {
             let moment = Double(person) * Self.hour / 8
             let home = from("93.184.\(person).1")
@@ -33,7 +33,7 @@ struct CampaignOnlyTests {
     }
 
     /// Two people whose phones are alike open their own links of one campaign, two minutes apart.
-    private func clickTwice(_ connection: Connection) throws {
+    private func clickTwice(_ connection: HTTPTestClient) throws {
         for (number, name) in ["anna", "ben"].enumerated() {
             let click = try connection.click(
                 fingerprint(7),
@@ -48,8 +48,8 @@ struct CampaignOnlyTests {
         }
     }
 
-    private func launch(_ connection: Connection, _ installation: Installation, _ seconds: Double) throws
-        -> Connection.Reply
+    private func launch(_ connection: HTTPTestClient, _ installation: Installation, _ seconds: Double) throws
+        -> HTTPTestClient.Reply
     {
         try connection.check(
             fingerprint(7),

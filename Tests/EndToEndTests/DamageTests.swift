@@ -75,7 +75,7 @@ struct DamageTests {
         #expect(try connection.get("/readyz").status == 503)
         let log = installation.folder.appending(path: "server.log")
         #expect(
-            try Patience.until {
+            try Polling.until {
                 try String(contentsOf: log, encoding: .utf8).contains("was deleted, moved or replaced")
             }
         )
@@ -86,7 +86,7 @@ struct DamageTests {
 
         try FileManager.default.removeItem(at: file)
         try FileManager.default.moveItem(at: elsewhere, to: file)
-        #expect(try Patience.until { try connection.click(fingerprint(7)).status == 201 })
+        #expect(try Polling.until { try connection.click(fingerprint(7)).status == 201 })
         #expect(try connection.check(fingerprint(1), key: installation.keys.app).isMatch)
     }
 
@@ -114,7 +114,7 @@ struct DamageTests {
         #expect(try connection.get("/readyz").status == 503)
         #expect(try connection.get("/healthz").status == 200)
         #expect(
-            try Patience.until {
+            try Polling.until {
                 let status = try connection.get("/healthz").status
                 return status == 200 && installation.log.contains("the database is damaged")
             }

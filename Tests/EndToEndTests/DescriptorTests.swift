@@ -23,7 +23,7 @@ struct DescriptorTests {
         try FileManager.default.moveItem(atPath: log.path, toPath: log.path + ".1")
         server.terminate(with: SIGHUP)
         #expect(
-            try Patience.until {
+            try Polling.until {
                 _ = try connection.get("/healthz")
                 return FileManager.default.fileExists(atPath: log.path)
             }

@@ -10,7 +10,7 @@ struct DriftAlarmTests {
     private func writeFall(to installation: Installation) throws {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         let end = DriftHistory.end(at: now).milliseconds
-        let connection = try SQLite.Connection(
+        let connection = try SQLiteConnection(
             path: installation.database.path,
             access: .readWrite,
             busyMilliseconds: 10_000
@@ -34,7 +34,7 @@ struct DriftAlarmTests {
         let server = try AfterlinkProcess(installation)
         let connection = try server.connect()
         let told = "the match rate of launches on iOS 26.1 with SDK 1.8.9 fell from"
-        let end = Patience.end
+        let end = Polling.end
         while !installation.log.contains(told), ContinuousClock.now < end {
             #expect(try connection.get("/healthz").status == 200)
         }

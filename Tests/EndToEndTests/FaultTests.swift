@@ -34,17 +34,17 @@ struct FaultTests {
         #expect(try connection.get("/healthz").status == 200)
         let health = try Installation.run(["health", "--listen", "127.0.0.1:\(server.port)"])
         #expect(health.status == 1 && health.errors.contains("is not ready: the store refuses writes."))
-        #expect(try Patience.until { try hasLogged("\"level\":\"error\"", installation, connection) })
+        #expect(try Polling.until { try hasLogged("\"level\":\"error\"", installation, connection) })
         #expect(!installation.log.contains(Self.isOver))
 
         try disk.set()
         // Nobody sends a server traffic that says it is not ready: it has to notice by itself.
-        #expect(try Patience.until { try server.connect().get("/readyz").status == 200 })
+        #expect(try Polling.until { try server.connect().get("/readyz").status == 200 })
         #expect(try connection.click(fingerprint(31)).status == 201)
         for number in 1...20 {
             #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
         }
-        #expect(try Patience.until { try hasLogged(Self.isOver, installation, connection) })
+        #expect(try Polling.until { try hasLogged(Self.isOver, installation, connection) })
         #expect(installation.log.components(separatedBy: Self.isOver).count == 2, "said once by all threads")
     }
 
@@ -54,7 +54,7 @@ struct FaultTests {
     private func hasLogged(
         _ text: String,
         _ installation: Installation,
-        _ connection: Connection
+        _ connection: HTTPTestClient
     ) throws -> Bool {
         #expect(try connection.get("/healthz").status == 200)
         return installation.log.contains(text)
@@ -66,7 +66,7 @@ struct FaultTests {
     }
 
     private func expectRefusal(
-        _ connection: Connection,
+        _ connection: HTTPTestClient,
         click: Int,
         check: Int,
         _ installation: Installation
@@ -135,7 +135,7 @@ struct FaultTests {
         try disk.set(.noSpace)
         try expectRefusal(connection, click: 2, check: 1, installation)
         try disk.set()
-        #expect(try Patience.until { try server.connect().get("/readyz").status == 200 })
+        #expect(try Polling.until { try server.connect().get("/readyz").status == 200 })
         // Commits wait for no sync, but where the log begins anew.
         try disk.set(.syncError)
         let replies = try (3...20).map { (number: $0, status: try connection.click(fingerprint($0)).status) }
@@ -179,7 +179,7 @@ struct FaultTests {
         #expect(ContinuousClock.now - start < .seconds(5), "long before an SDK gives up")
         try disk.set()
         #expect(
-            try Patience.until {
+            try Polling.until {
                 try connection.check(fingerprint(1), key: installation.keys.app).isMatch
             }
         )
@@ -239,12 +239,12 @@ struct FaultTests {
         // The claim's own commit comes after its 503, and what makes up for it takes as long again.
         try disk.set(.slowSync(milliseconds: 1500))
         let end = ContinuousClock.now + .seconds(5)
-        var replies: [Connection.Reply] = []
+        var replies: [HTTPTestClient.Reply] = []
         while ContinuousClock.now < end, replies.last?.status != 200 {
             replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
         }
         try disk.set()
-        _ = try Patience.until {
+        _ = try Polling.until {
             if replies.last?.status == 200 { return true }
             replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
             return false

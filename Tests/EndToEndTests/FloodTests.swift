@@ -40,7 +40,7 @@ struct FloodTests {
 
         for client in flood { client.reset() }
         flood = []
-        #expect(Patience.until { figures.residentByteCount < before + 32 * Self.mebibyte })
+        #expect(Polling.until { figures.residentByteCount < before + 32 * Self.mebibyte })
     }
 
     @Test("of bytes that are nearly HTTP end no process, hold no descriptor and no memory")
@@ -66,9 +66,9 @@ struct FloodTests {
             client.reset()
         }
         #expect(try honest.check(fingerprint(1), key: installation.keys.app).isMatch)
-        #expect(Patience.until { figures.socketCount <= sockets })
+        #expect(Polling.until { figures.socketCount <= sockets })
         // Readers beside requests look at the database once a minute: each opens it and its log, and keeps them.
-        #expect(Patience.until { figures.descriptorCount <= descriptors + 8 })
+        #expect(Polling.until { figures.descriptorCount <= descriptors + 8 })
         #expect(figures.residentByteCount < 256 * Self.mebibyte)
     }
 }

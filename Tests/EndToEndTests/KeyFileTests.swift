@@ -57,7 +57,7 @@ struct KeyFileTests {
         #expect(try connection.click(fingerprint(1)).status == 201)
         let own = try text(keyFile(installation))
         try put(String(repeating: "ab", count: 32) + "\n", keyFile(installation))
-        #expect(Patience.until { installation.log.contains("does not hold the server key any more") })
+        #expect(Polling.until { installation.log.contains("does not hold the server key any more") })
         #expect(try connection.click(fingerprint(2)).status == 201)
         for number in 1...2 {
             #expect(try connection.check(fingerprint(number), key: installation.keys.app).isMatch)
@@ -78,7 +78,7 @@ struct KeyFileTests {
         let days = [date(0), date(1)]
         let next = try AfterlinkProcess(installation)
         defer { next.kill() }
-        #expect(try Patience.until { try days.contains(String(text(path).prefix(10))) })
+        #expect(try Polling.until { try days.contains(String(text(path).prefix(10))) })
         #expect(try !text(path).contains(bytes))
     }
 }

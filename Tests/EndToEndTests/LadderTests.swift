@@ -6,13 +6,13 @@ import Testing
 @Suite("Tokens, ids and raw signals through the whole program", .blocking)
 struct LadderTests {
     private func resolve(
-        _ connection: Connection,
+        _ connection: HTTPTestClient,
         _ body: String,
         key: String,
         fields: [String: String] = [:]
-    ) throws -> Connection.Reply {
+    ) throws -> HTTPTestClient.Reply {
         let usual = ["Content-Type": "application/json", "Authorization": "Bearer \(key)"]
-        let path = Connection.prefix + "/resolve"
+        let path = HTTPTestClient.prefix + "/resolve"
         return try connection.call("POST", path, fields: usual.merging(fields) { $1 }, body: body)
     }
 
@@ -24,8 +24,8 @@ struct LadderTests {
         defer { server.kill() }
         let connection = try server.connect()
         let key = installation.keys.app
-        let ways: [(String) throws -> Connection.Reply] = [
-            { try connection.get("\(Connection.prefix)?token=\($0)", key: key, fields: at(60)) },
+        let ways: [(String) throws -> HTTPTestClient.Reply] = [
+            { try connection.get("\(HTTPTestClient.prefix)?token=\($0)", key: key, fields: at(60)) },
             {
                 try connection.check(
                     fingerprint(99),
@@ -57,7 +57,9 @@ struct LadderTests {
         defer { again.kill() }
         let after = try again.connect()
         for token in tokens {
-            #expect(try after.get("\(Connection.prefix)?token=\(token)", key: key, fields: at(61)).isNoMatch)
+            #expect(
+                try after.get("\(HTTPTestClient.prefix)?token=\(token)", key: key, fields: at(61)).isNoMatch
+            )
         }
     }
 
@@ -78,7 +80,7 @@ struct LadderTests {
         let token = try #require(click.string("token"))
         let altered = (token.first == "A" ? "B" : "A") + token.dropFirst()
         func reason(_ token: String, _ seconds: Double) throws -> String? {
-            let target = "\(Connection.prefix)?token=\(token)"
+            let target = "\(HTTPTestClient.prefix)?token=\(token)"
             return try connection.get(target, key: installation.keys.test, fields: at(seconds)).string(
                 "reason"
             )
@@ -90,8 +92,8 @@ struct LadderTests {
         let other = try installation.run(["keys", "create", "--app", "Other", "--kind", "test", "--json"])
         let object = try JSONSerialization.jsonObject(with: other.standardOutput) as? [String: Any]
         let text = try #require((object?["key"] as? [String: Any])?["text"] as? String)
-        let target = "\(Connection.prefix)?token=\(token)"
-        let isToldWhose = try Patience.until {
+        let target = "\(HTTPTestClient.prefix)?token=\(token)"
+        let isToldWhose = try Polling.until {
             try connection.get(target, key: text, fields: at(10)).string("reason") == "other_app"
         }
         #expect(isToldWhose)
@@ -112,7 +114,7 @@ struct LadderTests {
         let page: [String: Any] = ["signals": signals, "deeplink_url": "myapp://promo/item", "jid": "j1"]
         let body = String(decoding: try JSONSerialization.data(withJSONObject: page), as: UTF8.self)
         let fields = ["Content-Type": "application/json"].merging(at(0)) { $1 }
-        let path = Connection.prefix + "/click"
+        let path = HTTPTestClient.prefix + "/click"
         #expect(try connection.call("POST", path, fields: fields, body: body).status == 201)
         let native =
             #"{"platform":"ios","signals":{"model":"iPhone","osVersion":"17.2","screen":{"width":390,"height":844},"#
@@ -137,13 +139,13 @@ struct LadderTests {
         let connection = try server.connect()
         #expect(try installation.run(["apps", "set", "--fingerprinting", "off"]).status == 0)
         let key = installation.keys.test
-        let follows = try Patience.until {
+        let follows = try Polling.until {
             try connection.check(fingerprint(1), key: key).string("reason") == "fingerprint_disabled"
         }
         #expect(follows)
         let test = ["Authorization": "Bearer \(key)"]
         let token = try #require(try connection.click(fingerprint(1), fields: test).string("token"))
         #expect(try connection.check(fingerprint(1), key: key).isNoMatch)
-        #expect(try connection.get("\(Connection.prefix)?token=\(token)", key: key).isMatch)
+        #expect(try connection.get("\(HTTPTestClient.prefix)?token=\(token)", key: key).isMatch)
     }
 }

@@ -37,7 +37,7 @@ struct LandingTests {
         return value.replacing("&amp;", with: "&")
     }
 
-    private func click(_ page: String, _ agent: String, _ connection: Connection) throws -> String {
+    private func click(_ page: String, _ agent: String, _ connection: HTTPTestClient) throws -> String {
         let body = """
             {"link":"\(try attribute("data-link", page))","signals":{"screenWidth":390,"screenHeight":844,\
             "pixelRatio":3,"timezone":"Europe/Istanbul","language":"tr-TR"}}
@@ -53,13 +53,17 @@ struct LandingTests {
         return try #require(reply.string("token"))
     }
 
-    private func launch(_ evidence: [String: String], _ connection: Connection, _ installation: Installation)
-        throws -> Connection.Reply
+    private func launch(
+        _ evidence: [String: String],
+        _ connection: HTTPTestClient,
+        _ installation: Installation
+    )
+        throws -> HTTPTestClient.Reply
     {
         let body = try JSONSerialization.data(withJSONObject: evidence)
         return try connection.call(
             "POST",
-            Connection.prefix + "/resolve",
+            HTTPTestClient.prefix + "/resolve",
             fields: [
                 "Content-Type": "application/json", "Authorization": "Bearer \(installation.keys.app)",
             ],

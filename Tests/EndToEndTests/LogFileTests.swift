@@ -11,7 +11,7 @@ struct LogFileTests {
     /// Asks the server for something until it is so: each question writes a line.
     private func isLogged(by server: AfterlinkProcess, _ isTrue: () -> Bool) throws -> Bool {
         let connection = try server.connect()
-        return try Patience.until {
+        return try Polling.until {
             let status = try connection.get("/healthz").status
             return status == 200 && isTrue()
         }

@@ -7,7 +7,7 @@ import Testing
 struct LostPagesTests {
     private static let rounds = isLong ? 40 : 1
 
-    private func click(_ numbers: ClosedRange<Int>, _ connection: Connection) throws {
+    private func click(_ numbers: ClosedRange<Int>, _ connection: HTTPTestClient) throws {
         for number in numbers { #expect(try connection.click(fingerprint(number)).status == 201) }
     }
 
@@ -55,14 +55,14 @@ struct LostPagesTests {
             )
             let server = try cut.start()
             var count = 0
-            let isCopying = try Patience.until {
+            let isCopying = try Polling.until {
                 count += 1
                 try click(count...count, try server.connect())
                 return try cut.faults.callCount(ofFault: 1) > 0
             }
             try click(count + 1...count + 5, try server.connect())
             // Of two syncs the first has failed.
-            let isCopied = try Patience.until {
+            let isCopied = try Polling.until {
                 _ = try server.connect().get("/healthz")
                 return try cut.faults.callCount() > 1
             }

@@ -18,7 +18,7 @@ struct MetricsTests {
         let again = try server.connect()
         #expect(try again.get("/nothing").status == 404)
         // Checks that match nothing are written with up to a second's delay.
-        let end = Patience.end
+        let end = Polling.end
         while true {
             let reply = try again.get("/metrics", key: installation.keys.admin)
             #expect(reply.fields["content-type"] == "text/plain; version=0.0.4; charset=utf-8")

@@ -15,7 +15,7 @@ struct PolicyWarningTests {
     }
 
     private func warnings(
-        _ connection: EndToEndTests.Connection,
+        _ connection: HTTPTestClient,
         _ installation: Installation,
         _ query: String = ""
     ) throws
@@ -40,7 +40,7 @@ struct PolicyWarningTests {
         try set(installation, "--minimum-confidence", "0.4")
         let server = try AfterlinkProcess(installation)
         defer { server.kill() }
-        #expect(Patience.until { installation.log.contains(words) })
+        #expect(Polling.until { installation.log.contains(words) })
         #expect(try warnings(server.connect(), installation).contains { $0.contains(words) })
         let printed = try installation.run(["stats"])
         #expect(printed.status == 0 && printed.errors.contains("Warning: the app \"app\" \(words)"))
@@ -76,7 +76,7 @@ struct PolicyWarningTests {
         let words = "of 200 matches of the app \"app\" by fingerprint, 40 % are expected to be wrong"
         let installation = try Installation()
         try set(installation, "--matching", "newest")
-        let connection = try SQLite.Connection(
+        let connection = try SQLiteConnection(
             path: installation.database.path,
             access: .readWrite,
             busyMilliseconds: 10_000

@@ -17,15 +17,15 @@ struct RefusedThreadTests {
     }
 
     /// Starts under a limit, and stops where it serves.
-    private func outcome(of nobody: Nobody, limit: String) throws -> Outcome {
+    private func outcome(of nobody: UnprivilegedUser, limit: String) throws -> Outcome {
         try Data().write(to: nobody.errorLog)
         let server = try nobody.serve("127.0.0.1:0", ["--threads", "2"], limit: limit)
         defer { server.kill() }
         func log() -> String { (try? String(contentsOf: nobody.errorLog, encoding: .utf8)) ?? "" }
-        let answers = Patience.until { !server.isRunning || log().contains("listens on") }
+        let answers = Polling.until { !server.isRunning || log().contains("listens on") }
         guard answers else { return .stuck }
         if server.isRunning { server.send(SIGTERM) }
-        guard Patience.until({ !server.isRunning }) else { return .stuck }
+        guard Polling.until({ !server.isRunning }) else { return .stuck }
         let status = server.waitUntilExit()
         guard !log().contains("listens on") else { return status == 0 ? .served : .ended }
         let isRefused = status == 1 && log().contains("refused a thread") && log().contains("ulimit -a")
@@ -34,10 +34,10 @@ struct RefusedThreadTests {
 
     @Test(
         "refuses the start and says what to raise; with as many threads as are needed, none is wanted for the stop",
-        .enabled(if: Nobody.isPossible, "root alone can become a user of whom threads are counted")
+        .enabled(if: UnprivilegedUser.isPossible, "root alone can become a user of whom threads are counted")
     )
     func everyNumberOfThreads() throws {
-        let nobody = try Nobody(Self.user)
+        let nobody = try UnprivilegedUser(Self.user)
         var (outcomes, logs): ([Outcome], [String]) = ([], [])
         for number in 1...13 {
             outcomes.append(try outcome(of: nobody, limit: "--nproc=\(number)"))
@@ -52,7 +52,10 @@ struct RefusedThreadTests {
 
     @Test(
         "cannot keep a service from stopping that has no room left for one",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: Nobody.prlimit), "there is no prlimit(1)")
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: UnprivilegedUser.prlimit),
+            "there is no prlimit(1)"
+        )
     )
     func stopWithoutRoom() throws {
         let installation = try Installation()
@@ -63,11 +66,11 @@ struct RefusedThreadTests {
         let limit = ProcessFigures(of: server.identifier).virtualByteCount + 4_000_000
         let limited = try Installation.run(
             ["--pid", "\(server.identifier)", "--as=\(limit)"],
-            of: URL(fileURLWithPath: Nobody.prlimit)
+            of: URL(fileURLWithPath: UnprivilegedUser.prlimit)
         )
         #expect(limited.status == 0, "\(limited.errors)")
         server.terminate()
-        #expect(Patience.until { !server.isRunning })
+        #expect(Polling.until { !server.isRunning })
         server.kill()
         #expect(server.waitUntilExit() == 0)
         #expect(installation.log.contains("stopped"))

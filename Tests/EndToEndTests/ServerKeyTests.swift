@@ -17,12 +17,12 @@ struct ServerKeyTests {
 
     /// Waits until a server says that it stores under the newest key.
     private func isRotated(_ installation: Installation) -> Bool {
-        Patience.until { installation.log.contains("the server key was rotated") }
+        Polling.until { installation.log.contains("the server key was rotated") }
     }
 
     /// Records a click; where another process holds the write lock for long, it is sent again.
-    private func record(_ number: Int, on connection: Connection) throws {
-        let end = Patience.end
+    private func record(_ number: Int, on connection: HTTPTestClient) throws {
+        let end = Polling.end
         var reply = try connection.click(fingerprint(number))
         while reply.status == 503, ContinuousClock.now < end {
             reply = try connection.click(fingerprint(number))
@@ -31,8 +31,10 @@ struct ServerKeyTests {
     }
 
     /// The answer to a check; where another process holds the write lock for long, it is asked again.
-    private func decided(_ number: Int, on connection: Connection, _ key: String) throws -> Connection.Reply {
-        let end = Patience.end
+    private func decided(_ number: Int, on connection: HTTPTestClient, _ key: String) throws
+        -> HTTPTestClient.Reply
+    {
+        let end = Polling.end
         var reply = try connection.check(fingerprint(number), key: key)
         while reply.status == 503, ContinuousClock.now < end {
             reply = try connection.check(fingerprint(number), key: key)
@@ -62,7 +64,7 @@ struct ServerKeyTests {
         #expect(output.text.contains("no restart is needed"))
         // From now on and until both store under the new key, clicks of either are found by either.
         var number = 8
-        let end = Patience.end
+        let end = Polling.end
         while try !logs.allSatisfy(isRotated), ContinuousClock.now < end {
             let (one, other) = (try servers[number % 2].connect(), try servers[(number + 1) % 2].connect())
             try record(number, on: one)
@@ -98,7 +100,7 @@ struct ServerKeyTests {
         #expect(again.status == 1 && again.errors.contains("made just now"))
         let next = try AfterlinkProcess(installation)
         defer { next.kill() }
-        #expect(try Patience.until { try installation.run(["server-key", "list"]).text.contains("former") })
+        #expect(try Polling.until { try installation.run(["server-key", "list"]).text.contains("former") })
         let list = try installation.run(["server-key", "list"]).text
         #expect(list.contains("present") && !list.contains("soon"))
         for line in try lines(installation) { #expect(!list.contains(line.prefix(64))) }
@@ -181,7 +183,7 @@ struct ServerKeyTests {
         try put(new)
         let late = try AfterlinkProcess(installation)
         defer { late.kill() }
-        #expect(Patience.until { installation.log.contains("a former server key is missing") })
+        #expect(Polling.until { installation.log.contains("a former server key is missing") })
         #expect(try late.connect().check(fingerprint(2), key: installation.keys.app).isMatch)
         #expect(try installation.run(["verify"]).text.contains("problem  server_key: former"))
     }
@@ -207,9 +209,9 @@ struct ServerKeyTests {
         // Days later, by the clock of the tests, retention has deleted the click and the record of the check.
         let late = ISO8601DateFormatter().string(from: .now.addingTimeInterval(10 * 86_400))
         #expect(try connection.click(fingerprint(2), fields: ["X-Test-Time": late]).status == 201)
-        #expect(try Patience.until { try lines(installation).count == 1 })
+        #expect(try Polling.until { try lines(installation).count == 1 })
         #expect(try lines(installation).first?.prefix(64) != former)
-        #expect(Patience.until { installation.log.contains("a former server key was destroyed") })
+        #expect(Polling.until { installation.log.contains("a former server key was destroyed") })
         #expect(try bytes.readToEnd()?.allSatisfy { $0 == 0 } == true)
         #expect(try mode(keyFile(installation)) == 0o600)
         #expect(try connection.check(fingerprint(2), key: key, fields: ["X-Test-Time": late]).isMatch)
@@ -290,12 +292,12 @@ struct AddressKeyTests {
         let bytes = try FileHandle(forReadingFrom: file(installation))
         // Past the window of the first, in that of the second.
         #expect(try connection.click(fingerprint(3), fields: at(8.5)).status == 201)
-        #expect(try Patience.until { try text(installation) != before })
+        #expect(try Polling.until { try text(installation) != before })
         let after = try text(installation)
         #expect(after.prefix(10) > before.prefix(10) && after.split(separator: "\n").count == 1)
         #expect(!after.contains(before.split(separator: " ")[1].prefix(32)))
         let words = "the keys were destroyed under which addresses from before"
-        #expect(Patience.until { installation.log.contains(words) })
+        #expect(Polling.until { installation.log.contains(words) })
         #expect(try bytes.readToEnd()?.allSatisfy { $0 == 0 } == true)
         let reply = try connection.check(fingerprint(3), key: key, fields: at(8.6))
         #expect(reply.string("attributionMethod") == "probabilistic")

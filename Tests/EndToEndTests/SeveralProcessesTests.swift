@@ -68,7 +68,7 @@ struct SeveralProcessesTests {
         let logs = [1, 2].map { installation.folder.appending(path: "\($0).log") }
         let servers = try logs.map { try AfterlinkProcess(installation, ["--log-file", $0.path]) }
         defer { for server in servers { server.kill() } }
-        let isSaid = try Patience.until {
+        let isSaid = try Polling.until {
             // On a connection of its own: one ends after a thousand requests.
             _ = try servers[1].connect().get("/healthz")
             return try String(contentsOf: logs[1], encoding: .utf8)
@@ -79,7 +79,7 @@ struct SeveralProcessesTests {
     }
 
     /// False for a 503, which says nothing of locks.
-    private func isServed(_ reply: Connection.Reply) -> Bool {
+    private func isServed(_ reply: HTTPTestClient.Reply) -> Bool {
         // A token is random letters, and may be any word.
         let text = reply.status < 300 ? "" : reply.text.lowercased()
         #expect(!text.contains("sqlite") && !text.contains("busy") && !text.contains("lock"))
@@ -87,8 +87,8 @@ struct SeveralProcessesTests {
         return reply.status != 503
     }
 
-    private func decided(_ number: Int, _ connection: Connection, _ installation: Installation) throws
-        -> Connection.Reply
+    private func decided(_ number: Int, _ connection: HTTPTestClient, _ installation: Installation) throws
+        -> HTTPTestClient.Reply
     {
         var reply = try connection.check(fingerprint(number), key: installation.keys.app)
         for _ in 0..<20 where reply.status == 503 {
@@ -108,7 +108,7 @@ struct SeveralProcessesTests {
         let other = try server.connect()
         for number in 1...2 { #expect(try connection.click(fingerprint(number)).status == 201) }
 
-        let holder = try SQLite.Connection(
+        let holder = try SQLiteConnection(
             path: installation.database.path,
             access: .readWrite,
             busyMilliseconds: 5000

@@ -33,11 +33,11 @@ struct SignalsTests {
     private static let max = Phone(name: "max", width: 430, height: 932)
 
     /// Two people whose browsers call themselves the same follow two links, from an address that tells nothing.
-    private func click(_ connection: Connection, _ key: String, at seconds: Double) throws {
+    private func click(_ connection: HTTPTestClient, _ key: String, at seconds: Double) throws {
         for (number, phone) in [Self.pro, Self.max].enumerated() {
             let usual = ["Content-Type": "application/json", "Authorization": "Bearer \(key)"]
             let fields = usual.merging(at(seconds + Double(number) * 20)) { $1 }
-            let path = Connection.prefix + "/click"
+            let path = HTTPTestClient.prefix + "/click"
             #expect(try connection.call("POST", path, fields: fields, body: phone.page).status == 201)
         }
     }
@@ -83,7 +83,7 @@ struct SignalsTests {
         let fields = ["Content-Type": "application/json", "Authorization": "Bearer \(key)"]
         let resolved = try connection.call(
             "POST",
-            Connection.prefix + "/resolve",
+            HTTPTestClient.prefix + "/resolve",
             fields: fields.merging(at(7200 + 300)) { $1 },
             body: Self.pro.native
         )

@@ -36,7 +36,7 @@ struct StartTests {
 
     /// Multiplies the one click, and leaves the last of what was written in the log, as a kill does.
     private func fill(_ database: URL) throws {
-        let connection = try SQLite.Connection(
+        let connection = try SQLiteConnection(
             path: database.path,
             access: .readWrite,
             busyMilliseconds: 5000
@@ -56,7 +56,7 @@ struct StartTests {
         }
     }
 
-    private func multiply(from first: Int, to end: Int, _ connection: SQLite.Connection) throws {
+    private func multiply(from first: Int, to end: Int, _ connection: SQLiteConnection) throws {
         try connection.execute(
             """
             BEGIN;

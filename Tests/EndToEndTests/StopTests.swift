@@ -40,7 +40,7 @@ struct StopTests {
     }
 
     /// What was acknowledged is there, what was matched is not matched again.
-    private func verify(_ installation: Installation, _ replies: [Connection.Reply]) throws {
+    private func verify(_ installation: Installation, _ replies: [HTTPTestClient.Reply]) throws {
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
         defer { server.kill() }
         let connection = try server.connect()

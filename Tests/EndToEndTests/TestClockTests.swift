@@ -16,7 +16,7 @@ struct TestClockTests {
         #expect(warnings.contains { $0.contains("test clock is on") })
         let log = installation.folder.appending(path: "server.log")
         #expect(
-            try Patience.until {
+            try Polling.until {
                 try String(contentsOf: log, encoding: .utf8).contains("UNSAFE: the test clock is on")
             }
         )

@@ -30,8 +30,8 @@ extension FuzzEntry {
     private static func read(
         _ bytes: [UInt8],
         _ length: (Int) -> Int
-    ) -> Result<HTTPSAnswer, HTTPSFailure> {
-        var parser = AnswerParser(isHead: false, bodyLimit: bodyLimit)
+    ) -> Result<HTTPSResponse, HTTPSFailure> {
+        var parser = HTTPSResponseParser(isHead: false, bodyLimit: bodyLimit)
         var rest = bytes[...]
         do throws(HTTPSFailure) {
             while !rest.isEmpty {

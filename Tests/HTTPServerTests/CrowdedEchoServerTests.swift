@@ -56,7 +56,7 @@ struct CrowdedEchoServerTests {
         let (memory, descriptors) = (process.figures.residentByteCount, process.figures.descriptorCount)
         let count = Self.crowdCount / 2
         let crowd = try (0..<count).map { _ in try RawClient(port: process.port) }
-        #expect(Patience.until { process.figures.descriptorCount >= descriptors + count })
+        #expect(Polling.until { process.figures.descriptorCount >= descriptors + count })
         #expect((process.figures.residentByteCount - memory) / count <= 4 * 1024)
         visitor.send(get)
         #expect(try visitor.answer().status == 200)
@@ -89,7 +89,7 @@ struct CrowdedEchoServerTests {
         for client in crowd { client.send("GET /nested?\(crowd.count) HTTP/1.1\r\nHost: a\r\n\r\n") }
         for client in crowd { #expect(try client.answer().status == 200) }
         #expect(process.figures.peakResidentByteCount - before > crowd.count * 8 * 1024)
-        #expect(Patience.until { process.figures.residentByteCount - before < crowd.count * 2 * 1024 })
+        #expect(Polling.until { process.figures.residentByteCount - before < crowd.count * 2 * 1024 })
         for client in crowd { client.reset() }
     }
 
@@ -107,10 +107,10 @@ struct CrowdedEchoServerTests {
         }
         let descriptors = process.figures.descriptorCount
         try reset(500)
-        #expect(Patience.until { process.figures.descriptorCount == descriptors })
+        #expect(Polling.until { process.figures.descriptorCount == descriptors })
         let before = process.figures.residentByteCount
         try reset(2_000)
-        #expect(Patience.until { process.figures.descriptorCount == descriptors })
+        #expect(Polling.until { process.figures.descriptorCount == descriptors })
         // A kilobyte left behind by each would be two megabytes.
         #expect(process.figures.residentByteCount - before < 1_500_000)
         let client = try RawClient(port: process.port)

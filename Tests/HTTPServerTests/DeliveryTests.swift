@@ -67,7 +67,7 @@ struct DeliveryTests {
         try await run(gate: gate) { server, reports in
             let client = try server.connect()
             client.send(get)
-            #expect(await Patience.eventually { gate.waitingCount == 1 })
+            #expect(await Polling.eventually { gate.waitingCount == 1 })
             client.reset()
             gate.open()
             #expect(await reports.become([.failed]))
@@ -80,7 +80,7 @@ struct DeliveryTests {
         try await run(gate: gate) { server, reports in
             let client = try server.connect()
             client.send(get)
-            #expect(await Patience.eventually { gate.waitingCount == 1 })
+            #expect(await Polling.eventually { gate.waitingCount == 1 })
             client.close()
             gate.open()
             #expect(await reports.become([.failed]))
@@ -103,7 +103,7 @@ struct DeliveryTests {
         try await run(bodyByteCount: 16_000_000) { server, reports in
             let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
             client.send(get)
-            #expect(await Patience.eventually { server.server.statistics.sentBytes > 0 })
+            #expect(await Polling.eventually { server.server.statistics.sentBytes > 0 })
             client.reset()
             #expect(await reports.become([.failed]))
         }
@@ -131,7 +131,7 @@ struct DeliveryTests {
             _ = try client.answer()
             client.close()
             #expect(await reports.become([.delivered, .delivered, .delivered, .delivered]))
-            #expect(await Patience.eventually { server.server.statistics.openConnections == 0 })
+            #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
             #expect(reports.all.count == 4)
         }
     }
@@ -150,7 +150,7 @@ final class DeliveryReports: Sendable {
     }
 
     func become(_ expected: [Delivery]) async -> Bool {
-        let came = await Patience.eventually { all.count >= expected.count }
+        let came = await Polling.eventually { all.count >= expected.count }
         return came && all == expected
     }
 }

@@ -86,7 +86,7 @@ struct EchoServerTests {
         #expect(refusal.field("retry-after") != nil && refusal.field("date") != nil)
         crowd = []
         // Until the crowd's descriptors are free, one or the other newcomer is told 503.
-        let isServed = try Patience.until {
+        let isServed = try Polling.until {
             let late = try RawClient(port: process.port)
             late.send(get)
             return (try? late.answer().status) == 200

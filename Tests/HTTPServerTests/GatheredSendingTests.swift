@@ -24,7 +24,7 @@ struct GatheredSendingTests {
         let before = server.server.statistics.sentBytes
         let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
         client.send(get)
-        #expect(await Patience.eventually { server.server.statistics.sentBytes > before })
+        #expect(await Polling.eventually { server.server.statistics.sentBytes > before })
         return client
     }
 
@@ -64,7 +64,7 @@ struct GatheredSendingTests {
                 try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
             }
             for client in clients { client.send(String(repeating: get, count: 200)) }
-            #expect(await Patience.eventually { server.server.statistics.openConnections <= 16 })
+            #expect(await Polling.eventually { server.server.statistics.openConnections <= 16 })
             let other = try server.connect()
             for _ in 0..<20 {
                 other.send(get)
@@ -80,7 +80,7 @@ struct GatheredSendingTests {
         } during: { server in
             let client = try await stuckClient(of: server)
             let start = MonotonicTime.now()
-            #expect(Patience.until { server.server.statistics.openConnections == 0 })
+            #expect(Polling.until { server.server.statistics.openConnections == 0 })
             // It was twice as long, because bytes that were taken before the wait began counted as progress.
             #expect(MonotonicTime.now().nanoseconds(since: start) < 15_500_000_000)
             client.close()
@@ -92,7 +92,7 @@ struct GatheredSendingTests {
         try await run { server in
             let client = try await stuckClient(of: server)
             let stop = Background.start { server.server.stop(within: .seconds(600)) }
-            #expect(await Patience.eventually { (try? RawClient(port: server.server.port)) == nil })
+            #expect(await Polling.eventually { (try? RawClient(port: server.server.port)) == nil })
             #expect(try client.answerByteCount() == Self.byteCount)
             #expect(try client.rest() == "")
             await stop.pass()

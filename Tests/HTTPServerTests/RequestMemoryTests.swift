@@ -130,7 +130,7 @@ struct RequestMemoryTests {
             let flood = try (0..<40).map { _ in try server.connect() }
             for client in flood { client.send(Self.head + String(repeating: "a", count: 50_000)) }
             #expect(
-                await Patience.eventually {
+                await Polling.eventually {
                     server.server.statistics.rejections[.serviceUnavailable, default: 0] >= 20
                 }
             )
@@ -148,7 +148,7 @@ struct RequestMemoryTests {
             }
             #expect((20...24).contains(refused))
             for client in flood { client.close() }
-            #expect(await Patience.eventually { server.server.statistics.openConnections <= 1 })
+            #expect(await Polling.eventually { server.server.statistics.openConnections <= 1 })
             let later = try server.connect()
             later.send(Self.head + String(repeating: "a", count: 50_000))
             later.send(String(repeating: "a", count: 10_000))

@@ -17,9 +17,9 @@ struct StopTests {
             during: { server in
                 let client = try server.connect()
                 client.send(get)
-                #expect(await Patience.eventually { gate.waitingCount == 1 })
+                #expect(await Polling.eventually { gate.waitingCount == 1 })
                 let stop = Background.start { server.server.stop(within: .seconds(600)) }
-                #expect(await Patience.eventually { (try? RawClient(port: server.server.port)) == nil })
+                #expect(await Polling.eventually { (try? RawClient(port: server.server.port)) == nil })
                 gate.open()
                 let answer = try client.answer()
                 #expect(answer.body == "late")
@@ -36,9 +36,9 @@ struct StopTests {
         try await TestServer.run { server in
             let client = try server.connect()
             client.send("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
-            #expect(await Patience.eventually { server.server.statistics.receivedBytes > 0 })
+            #expect(await Polling.eventually { server.server.statistics.receivedBytes > 0 })
             let stop = Background.start { server.server.stop(within: .seconds(600)) }
-            #expect(await Patience.eventually { (try? RawClient(port: server.server.port)) == nil })
+            #expect(await Polling.eventually { (try? RawClient(port: server.server.port)) == nil })
             client.send("cd")
             #expect(try client.answer().body == "POST /b [abcd]")
             #expect(try client.rest() == "")
@@ -54,10 +54,10 @@ struct StopTests {
                 client.send(get)
                 _ = try client.answer()
             }
-            #expect(await Patience.eventually { server.server.statistics.openConnections == 10 })
+            #expect(await Polling.eventually { server.server.statistics.openConnections == 10 })
             let start = MonotonicTime.now()
             let stop = Background.start { server.server.stop(within: .seconds(3600)) }
-            #expect(await Patience.eventually { stop.isOpen })
+            #expect(await Polling.eventually { stop.isOpen })
             #expect(MonotonicTime.now().nanoseconds(since: start) < 10_000_000_000)
             for client in clients { #expect(try client.rest() == "") }
         }
@@ -74,7 +74,7 @@ struct StopTests {
             during: { server in
                 let client = try server.connect()
                 client.send(get)
-                #expect(await Patience.eventually { gate.waitingCount == 1 })
+                #expect(await Polling.eventually { gate.waitingCount == 1 })
                 server.server.stop(within: .milliseconds(50))
                 server.server.waitUntilStopped()
             }
@@ -88,8 +88,8 @@ struct StopTests {
             for client in clients {
                 client.send("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
             }
-            #expect(await Patience.eventually { server.server.statistics.openConnections == clients.count })
-            #expect(await Patience.eventually { server.server.statistics.receivedBytes == 5 * 50 })
+            #expect(await Polling.eventually { server.server.statistics.openConnections == clients.count })
+            #expect(await Polling.eventually { server.server.statistics.receivedBytes == 5 * 50 })
             await Background.run { server.server.stop(within: .milliseconds(50)) }
             server.server.waitUntilStopped()
             #expect(server.server.statistics.openConnections == 0)
@@ -101,12 +101,12 @@ struct StopTests {
         try await TestServer.run { server in
             let client = try server.connect()
             client.send("GET / HT")
-            #expect(await Patience.eventually { server.server.statistics.receivedBytes > 0 })
+            #expect(await Polling.eventually { server.server.statistics.receivedBytes > 0 })
             let start = MonotonicTime.now()
             let stop = Background.start { server.server.stop(within: .seconds(3600)) }
-            #expect(await Patience.eventually { (try? RawClient(port: server.server.port)) == nil })
+            #expect(await Polling.eventually { (try? RawClient(port: server.server.port)) == nil })
             server.server.stop(within: .zero)
-            #expect(await Patience.eventually { stop.isOpen })
+            #expect(await Polling.eventually { stop.isOpen })
             #expect(MonotonicTime.now().nanoseconds(since: start) < 20_000_000_000)
         }
     }

@@ -245,8 +245,8 @@ struct WebServerTests {
         } during: { server in
             let client = try RawClient(port: server.server.port, receiveBufferByteCount: 4_096)
             client.send(get)
-            #expect(await Patience.eventually { server.server.statistics.requests == 1 })
-            #expect(await Patience.eventually { server.server.statistics.openConnections == 0 })
+            #expect(await Polling.eventually { server.server.statistics.requests == 1 })
+            #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
         }
     }
 
@@ -258,7 +258,7 @@ struct WebServerTests {
             let client = try server.connect()
             client.send("bad\n")
             #expect(try client.answer().status == 400)
-            #expect(await Patience.eventually { server.server.statistics.openConnections == 0 })
+            #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
         }
     }
 
@@ -283,7 +283,7 @@ struct WebServerTests {
             first.send(get)
             #expect(try first.answer().status == 200)
             second.close()
-            #expect(await Patience.eventually { server.server.statistics.openConnections == 1 })
+            #expect(await Polling.eventually { server.server.statistics.openConnections == 1 })
             let fourth = try server.connect()
             fourth.send(get)
             #expect(try fourth.answer().status == 200)
@@ -299,8 +299,8 @@ struct WebServerTests {
                 client.send(number % 2 == 0 ? get : "GET / HT")
                 client.reset()
             }
-            #expect(await Patience.eventually { server.server.statistics.acceptedConnections == 2_000 })
-            #expect(await Patience.eventually { server.server.statistics.openConnections == 0 })
+            #expect(await Polling.eventually { server.server.statistics.acceptedConnections == 2_000 })
+            #expect(await Polling.eventually { server.server.statistics.openConnections == 0 })
             let client = try server.connect()
             client.send(get)
             #expect(try client.answer().status == 200)
@@ -319,7 +319,7 @@ struct WebServerTests {
         defer { server.stop(within: .seconds(1)) }
         let clients = try (0..<8).map { _ in try RawClient(port: server.port) }
         for client in clients { client.send(get) }
-        #expect(await Patience.eventually { gate.waitingCount == 8 })
+        #expect(await Polling.eventually { gate.waitingCount == 8 })
         gate.open()
         for client in clients { #expect(try client.answer().body == "same thread") }
         #expect(turns.load(ordering: .relaxed) > 0)

@@ -17,7 +17,7 @@ struct WorkerTests {
             during: { server in
                 let clients = try (0..<300).map { _ in try server.connect() }
                 for client in clients { client.send(get) }
-                #expect(await Patience.eventually { gate.waitingCount == clients.count })
+                #expect(await Polling.eventually { gate.waitingCount == clients.count })
                 gate.open()
                 for client in clients { #expect(try client.answer().body == "late") }
                 for client in clients { client.send(get) }
@@ -37,6 +37,6 @@ struct WorkerTests {
             #expect(try client.answer().status == 400)
         }
         // The loop's thread lets go of it last.
-        #expect(await Patience.eventually { heldByLoop == nil })
+        #expect(await Polling.eventually { heldByLoop == nil })
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Statements")
 struct StatementTests {
     private let folder: TemporaryFolder
-    private let connection: Connection
+    private let connection: SQLiteConnection
 
     init() throws {
         folder = try TemporaryFolder()

@@ -25,10 +25,13 @@ struct CollisionBodyTests {
             window: .standard,
             forms: [
                 .init(
-                    lane: Lane(platform: .ios, form: .d),
-                    crowding: Crowding(clicks: 8, aloneSum: 2, competingSum: 12)
+                    lane: PlatformForm(platform: .ios, form: .d),
+                    crowding: FingerprintSharing(clicks: 8, aloneSum: 2, competingSum: 12)
                 ),
-                .init(lane: Lane(platform: .android, form: nil), crowding: Crowding(clicks: 1, aloneSum: 1)),
+                .init(
+                    lane: PlatformForm(platform: .android, form: nil),
+                    crowding: FingerprintSharing(clicks: 1, aloneSum: 1)
+                ),
             ],
             matches: 40,
             expectedFalse: 5,

@@ -211,7 +211,7 @@ struct AddressKeyRotationTests {
         service.clock.advance(seconds: 30)
         await service.click(click("two"), fields: ["User-Agent": "A"], peer: peer)
         func visitors() throws -> Int64 {
-            try Connection(
+            try SQLiteConnection(
                 path: service.storeConfiguration.path,
                 access: .readOnly,
                 busyMilliseconds: 1000

@@ -70,7 +70,7 @@ struct LinkEndingTests {
 }
 
 @Suite("The code that hands over to a phone")
-struct HandOverCodeTests {
+struct HandoffQRCodeTests {
     @Test("is the link as a scan, with the token of the click that the page has told")
     func code() async throws {
         let service = try await TestService(LinkScenario.shop)

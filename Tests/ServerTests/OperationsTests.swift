@@ -312,7 +312,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
         throw Self.failure
     }
 
-    func material(ofClick id: ClickID) throws(StoreError) -> ClickMaterial? { throw Self.failure }
+    func material(ofClick id: ClickID) throws(StoreError) -> ClickExplanationInput? { throw Self.failure }
     func directory() throws(StoreError) -> Directory { throw Self.failure }
     func create(_ app: App, with keys: [APIKey]) throws(StoreError) { throw Self.failure }
     func update(_ app: AppID, to settings: App.Settings) throws(StoreError) { throw Self.failure }

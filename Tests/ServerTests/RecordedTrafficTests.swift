@@ -75,7 +75,7 @@ struct RecordedTrafficTests {
             service.storeConfiguration,
             of: service.app,
             isTest: false,
-            remaking: FingerprintRemaking(
+            remaking: FingerprintReconstruction(
                 keys: keys ?? [service.serverKey],
                 data: .embedded,
                 localization: .unknown

@@ -4,7 +4,7 @@ public import Attribution
 public struct EventRecorder {
     private var keys: [String: UInt64] = [:]
     /// What the pages on screens tell.
-    private var screens: [Screen: SignalMarks] = [:]
+    private var screens: [Screen: SignalHashes] = [:]
 
     private struct Screen: Hashable {
         let width: Int
@@ -50,7 +50,7 @@ public struct EventRecorder {
         )
     }
 
-    private mutating func signals(of device: Device) -> SignalMarks {
+    private mutating func signals(of device: Device) -> SignalHashes {
         guard device.platform == .ios else { return .none }
         let screen = Screen(width: device.width, height: device.height, scale: device.scale)
         if let known = screens[screen] { return known }
@@ -59,7 +59,7 @@ public struct EventRecorder {
             screen: ScreenSize(Double(device.width), Double(device.height)),
             scale: Double(device.scale)
         )
-        let told = SignalMarks(canonical.evidence())
+        let told = SignalHashes(canonical.evidence())
         screens[screen] = told
         return told
     }

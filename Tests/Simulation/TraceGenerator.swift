@@ -97,7 +97,7 @@ public struct TraceGenerator {
     private mutating func appendClick(
         _ person: UInt64,
         _ device: Device,
-        _ place: Whereabouts,
+        _ place: NetworkLocation,
         _ browser: Int,
         _ link: (campaign: Int, url: Int),
         at seconds: Double
@@ -120,7 +120,7 @@ public struct TraceGenerator {
     private mutating func appendLaunch(
         _ person: UInt64,
         _ device: Device,
-        _ place: Whereabouts,
+        _ place: NetworkLocation,
         at seconds: Double,
         token: Int?,
         truth: TracedLaunch.Truth

@@ -171,7 +171,7 @@ struct AppStoreTests {
         let revoked = try await test.run { session in
             try await session.create(key)
             _ = try session.directory()
-            let other = try Connection(path: path, access: .readWrite, busyMilliseconds: 1000)
+            let other = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 1000)
             try other.execute("UPDATE keys SET revoked_at = 1")
             monotonic.advance(milliseconds: 400)
             return try session.directory().key(key.digest)?.revokedAt

@@ -96,12 +96,12 @@ final class TestStore: Sendable {
 
     /// What a connection of another process would read.
     func integer(_ sql: StaticString) throws -> Int64 {
-        try Connection(path: path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
+        try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
     }
 
     /// What a connection of another process does.
     func execute(_ script: String) throws {
-        try Connection(path: path, access: .readWrite, busyMilliseconds: 1000).execute(script)
+        try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 1000).execute(script)
     }
 
     /// Runs `body` on a loop of its own with a session of its own.

@@ -11,14 +11,14 @@ struct CandidateSignalsTests {
     private static let here = AddressHashes(exact: 11, near: 1)
     private static let elsewhere = AddressHashes(exact: 21, near: 2)
 
-    private static func screen(_ width: Double, _ height: Double) -> SignalMarks {
+    private static func screen(_ width: Double, _ height: Double) -> SignalHashes {
         let size = ScreenSize(width, height)
-        return SignalMarks(CanonicalSignals(platform: .ios, screen: size, scale: 3).evidence())
+        return SignalHashes(CanonicalSignals(platform: .ios, screen: size, scale: 3).evidence())
     }
 
     /// Found by fingerprint 1 through a form.
     private func click(
-        _ signals: SignalMarks,
+        _ signals: SignalHashes,
         form: FingerprintForm? = .d,
         to path: String = "item",
         at seconds: Int64 = 0,
@@ -36,7 +36,7 @@ struct CandidateSignalsTests {
     }
 
     private func check(
-        _ signals: SignalMarks,
+        _ signals: SignalHashes,
         at seconds: Int64 = 600,
         caller: UInt64 = 1,
         address: AddressHashes? = nil
@@ -84,7 +84,7 @@ struct CandidateSignalsTests {
             (launch: pro, link: "unknown"), (max, "max"), (screen(402, 874), "unknown"), (.none, "max"),
         ]
     )
-    func plainRule(backend: Backend, example: (launch: SignalMarks, link: String)) async throws {
+    func plainRule(backend: Backend, example: (launch: SignalHashes, link: String)) async throws {
         let test = try await TestStore(backend)
         let outcome = try await test.run { session in
             _ = try await session.record(click(Self.pro, to: "pro"))
@@ -172,9 +172,9 @@ struct CandidateSignalsTests {
             configuration,
             of: test.app,
             isTest: false,
-            remaking: FingerprintRemaking(keys: [], data: .embedded, localization: .unknown)
+            remaking: FingerprintReconstruction(keys: [], data: .embedded, localization: .unknown)
         )
-        var told: [SignalMarks] = []
+        var told: [SignalHashes] = []
         while let event = try history.next() {
             switch event {
             case .click(let click): told.append(click.signals)
@@ -192,7 +192,7 @@ struct CandidateSignalsTests {
         configuration.hasBackgroundWork = false
         let before = SQLiteStore.embeddedMigrations.filter { $0.name < "0010" }
         try SQLiteStore.open(configuration, migrations: before).stop(within: 60_000)
-        try Connection(path: path, access: .readWrite, busyMilliseconds: 1000).execute(
+        try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 1000).execute(
             """
             INSERT INTO fingerprints (scope, fingerprint, state, moment, click, fingerprint_rest, other_moment)
             VALUES (1, 2, 0, 3, 4, 5, 6);
@@ -200,7 +200,7 @@ struct CandidateSignalsTests {
             """
         )
         try SQLiteStore.open(configuration).stop(within: 60_000)
-        let connection = try Connection(path: path, access: .readOnly, busyMilliseconds: 1000)
+        let connection = try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 1000)
         #expect(try connection.integer("SELECT count(*) FROM fingerprints WHERE signals IS NULL") == 1)
         #expect(try connection.integer("SELECT count(*) FROM learnt_counters") == 2)
         #expect(try connection.integer("SELECT count(*) FROM learnt_counters WHERE family = 8") == 0)

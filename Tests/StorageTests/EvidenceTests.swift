@@ -170,7 +170,7 @@ struct EvidenceTests {
         let now = TestStore.noon.advanced(byMilliseconds: 9000 * 400)
         let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }
         let crowd = try #require(view.evidence?.crowd)
-        #expect(crowd.clicksNear == AddressCrowd.enough)
+        #expect(crowd.clicksNear == AddressTraffic.enough)
         #expect(abs(crowd.clicksExact - 16 * 86_400 / (8191 * 0.4)) < 1)
     }
 

@@ -12,7 +12,7 @@ struct HistoryTests {
             configuration,
             of: test.app,
             isTest: false,
-            remaking: FingerprintRemaking(keys: [], data: .embedded, localization: .unknown)
+            remaking: FingerprintReconstruction(keys: [], data: .embedded, localization: .unknown)
         )
     }
 

@@ -14,7 +14,7 @@ struct KeyStandingTests {
     @Test("the first one is its own, another one is foreign, and a new one before it takes its place")
     func standing() async throws {
         let test = try await TestStore()
-        func confirm(_ keys: KeyedHash...) throws -> ServerKeyStanding {
+        func confirm(_ keys: KeyedHash...) throws -> ServerKeyRecognition {
             try test.store.confirm(serverKeys: keys, at: noon)
         }
         #expect(try confirm(first) == .own(missing: 0))
@@ -214,7 +214,7 @@ struct AddressKeyMigrationTests {
         configuration.hasBackgroundWork = false
         let before = SQLiteStore.embeddedMigrations.filter { $0.name < "0008" }
         try SQLiteStore.makeDatabase(configuration, migrations: before)
-        let connection = try Connection(path: path, access: .readWrite, busyMilliseconds: 1000)
+        let connection = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 1000)
         try connection.execute(
             """
             INSERT INTO click_addresses VALUES (1, 2, 3, 4, 5, x'00');
@@ -226,7 +226,7 @@ struct AddressKeyMigrationTests {
         )
         try SQLiteStore.open(configuration).stop(within: 60_000)
         func integer(_ sql: StaticString) throws -> Int64 {
-            try Connection(path: path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
+            try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
         }
         #expect(try integer("SELECT count(*) FROM click_addresses") == 0)
         #expect(try integer("SELECT count(*) FROM learnt_counters") == 2)

@@ -156,7 +156,7 @@ struct LearningStorageTests {
         )
         let test = try await TestStore(backend, in: empty.folder) { $0.hasBackgroundWork = true }
         defer { test.stop() }
-        let isDone = try await Patience.eventually {
+        let isDone = try await Polling.eventually {
             try test.integer("SELECT count(*) FROM learnt_counters") == 1000
         }
         #expect(isDone)
@@ -174,7 +174,7 @@ struct LearningStorageTests {
         defer { test.stop() }
         test.clock.now = hourLater
         try await play(test, from: hourLater, count: 1)
-        let isMended = try await Patience.eventually {
+        let isMended = try await Polling.eventually {
             try test.integer("SELECT began_at FROM learning") == hourLater.milliseconds
         }
         #expect(isMended)

@@ -26,7 +26,7 @@ struct MigrationTests {
     }
 
     private func integer(_ path: String, _ sql: StaticString) throws -> Int64 {
-        try Connection(path: path, access: .readOnly, busyMilliseconds: 0).integer(sql)
+        try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 0).integer(sql)
     }
 
     @Test("are applied once each, in the order of their numbers")
@@ -60,7 +60,7 @@ struct MigrationTests {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
         try open(path, own + [second])
-        let connection = try Connection(path: path, access: .readWrite, busyMilliseconds: 0)
+        let connection = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 0)
         try connection.execute("PRAGMA user_version = 2")
         let error = #expect(throws: StoreError.self) { try open(path, own) }
         #expect(error?.code == .incompatible)
@@ -76,7 +76,7 @@ struct MigrationTests {
         let path = folder.file("a.db")
         try open(path, own + [second])
         do {
-            let killed = try Connection(path: path, access: .readWrite, busyMilliseconds: 0)
+            let killed = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 0)
             try killed.setCheckpointOnClose(false)
             try killed.execute("UPDATE second SET a = 7")
         }

@@ -51,7 +51,7 @@ struct OpeningTests {
     @Test("commits are synced, keys are enforced, the log is bounded, and reading cannot write")
     func setsPragmas() async throws {
         let test = try await TestStore()
-        let connection = try Connection(path: test.path, access: .readOnly, busyMilliseconds: 0)
+        let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 0)
         #expect(try connection.integer("PRAGMA application_id") == 0x4146_4C4B)
         #expect(try connection.prepare("PRAGMA journal_mode").first { $0.text(0) } == "wal")
         let newest = SQLiteStore.embeddedMigrations.compactMap { Int64($0.name.prefix(4)) }.max() ?? 0
@@ -85,7 +85,9 @@ struct OpeningTests {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")
         try Data().write(to: URL(fileURLWithPath: path))
-        try Connection(path: path, access: .readWrite, busyMilliseconds: 0).execute("CREATE TABLE t (a)")
+        try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 0).execute(
+            "CREATE TABLE t (a)"
+        )
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         let error = try refusal(path)
         #expect(error.code == .incompatible)
@@ -139,7 +141,7 @@ struct OpeningTests {
     func refusesLocked() async throws {
         let test = try await TestStore()
         test.stop()
-        let other = try Connection(path: test.path, access: .readWrite, busyMilliseconds: 0)
+        let other = try SQLiteConnection(path: test.path, access: .readWrite, busyMilliseconds: 0)
         try other.begin(.immediate)
         #expect(try refusal(test.path).code == .locked)
         try other.rollback()

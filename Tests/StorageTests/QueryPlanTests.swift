@@ -9,7 +9,7 @@ struct QueryPlanTests {
     func usesIndexes() async throws {
         let test = try await TestStore()
         test.store.stop(within: 60_000)
-        let connection = try Connection(path: test.path, access: .readOnly, busyMilliseconds: 0)
+        let connection = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 0)
         for query in HotQueries.all + HotQueries.drift + HotQueries.links {
             let plan = try connection.queryPlan(of: query.sql)
             #expect(plan.count == query.plan.count, "\(query.name): \(plan)")

@@ -9,7 +9,7 @@ struct ReadOnlyTests {
     func readsBesideWriter() async throws {
         let first = try await TestStore()
         try await first.run { _ = try await $0.record(.sample()) }
-        let other = try Connection(path: first.path, access: .readWrite, busyMilliseconds: 1000)
+        let other = try SQLiteConnection(path: first.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
         other.handOver()
         let second = try await TestStore(in: first.folder) { $0.isReadOnly = true }

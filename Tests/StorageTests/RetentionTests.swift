@@ -95,7 +95,7 @@ struct RetentionTests {
     func boundsLogAfterReader() async throws {
         let test = try await TestStore { $0.hasBackgroundWork = true }
         let metadata = String(repeating: "x", count: 100_000)
-        let reader = try Connection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
+        let reader = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
         try reader.begin(.deferred)
         _ = try reader.integer("SELECT count(*) FROM clicks")
         // The test goes on wherever it is resumed.
@@ -106,7 +106,7 @@ struct RetentionTests {
         #expect(test.store.health.writeAheadLogBytes > 90_000_000)
         try reader.rollback()
         // A slow disk takes its time to copy a hundred megabytes, and what is written meanwhile.
-        let end = Patience.end
+        let end = Polling.end
         var round: UInt64 = 0
         while test.store.health.writeAheadLogBytes > 70_000_000, ContinuousClock.now < end {
             round += 1
@@ -128,7 +128,7 @@ struct RetentionTests {
                 try await session.record(.sample(fingerprint: number) { $0.metadata = metadata })
             }
             // A connection that stays open keeps the last one to close from doing the writer's work.
-            let reader = try Connection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
+            let reader = try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
             #expect(try reader.integer("SELECT count(*) FROM clicks") == 150)
             test.stop()
             #expect(test.store.health.writeAheadLogBytes == 0)

@@ -47,7 +47,7 @@ private struct History {
 extension TestStore {
     /// All rows of the tables named, as text.
     func content(counters: Bool) throws -> [String] {
-        let connection = try Connection(path: path, access: .readWrite, busyMilliseconds: 0)
+        let connection = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 0)
         let statements: [StaticString] =
             counters
             ? [
@@ -279,7 +279,7 @@ struct VerificationTests {
             """
         )
         // The index is emptied behind SQLite's back: its root page becomes a leaf without cells.
-        let connection = try Connection(path: history.path, access: .readOnly, busyMilliseconds: 0)
+        let connection = try SQLiteConnection(path: history.path, access: .readOnly, busyMilliseconds: 0)
         let root = try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'lost'")
         let handle = try FileHandle(forUpdating: URL(fileURLWithPath: history.path))
         try handle.seek(toOffset: UInt64((root - 1) * 4096))

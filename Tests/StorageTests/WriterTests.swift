@@ -211,7 +211,7 @@ struct WriterTests {
     func survivesLock() async throws {
         let test = try await TestStore { $0.timeLimitMilliseconds = 4000 }
         let click = try await test.run { try await $0.record(.sample()).click }
-        let other = try Connection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
+        let other = try SQLiteConnection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
         // The test goes on on whatever thread is free, one at a time.
         other.handOver()
@@ -242,7 +242,7 @@ struct WriterTests {
             }
         }
         let click = try await test.run { try await $0.record(.sample()).click }
-        let other = try Connection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
+        let other = try SQLiteConnection(path: test.path, access: .readWrite, busyMilliseconds: 1000)
         try other.begin(.immediate)
         // The test goes on on whatever thread is free, one at a time.
         other.handOver()

@@ -34,14 +34,14 @@ public enum QRReader {
     /// A PNG of an SVG, drawn by Debian's `rsvg-convert`, in a file beside it.
     public static func drawn(_ svg: String) throws -> String {
         let png = svg + ".png"
-        _ = try OutsideProgram.run("rsvg-convert", ["--output", png, svg])
+        _ = try ExternalProgram.run("rsvg-convert", ["--output", png, svg])
         return png
     }
 
     private static func read(_ files: [String], as form: String) throws -> String {
         let options = ["--quiet", form, "--nodbus", "-Sdisable", "-Sqrcode.enable"]
         // 4: in one of them there was no code.
-        let output = try OutsideProgram.run("zbarimg", options + files, statuses: [0, 4])
+        let output = try ExternalProgram.run("zbarimg", options + files, statuses: [0, 4])
         return String(decoding: output, as: UTF8.self)
     }
 }

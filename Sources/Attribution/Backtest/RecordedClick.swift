@@ -37,7 +37,7 @@ public struct RecordedClick: Equatable, Sendable {
     /// Its own; nil for what holds where a click has none.
     public var window: AttributionWindow?
     /// Values that a fingerprint may not hold.
-    public var signals: SignalMarks
+    public var signals: SignalHashes
     /// Nobody tapped: it is never a candidate.
     public var isRobot: Bool
     /// When a launch consumed it that is not among those that are played.
@@ -54,7 +54,7 @@ public struct RecordedClick: Equatable, Sendable {
         visitor: UInt64,
         destination: CreditedDestination,
         window: AttributionWindow? = nil,
-        signals: SignalMarks = .none,
+        signals: SignalHashes = .none,
         isRobot: Bool = false,
         person: UInt64? = nil
     ) {

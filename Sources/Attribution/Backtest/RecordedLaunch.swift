@@ -23,7 +23,7 @@ public struct RecordedLaunch: Equatable, Sendable {
     /// Whether ``caller`` is an install id, which gets its answer again as long as the click's window lasts.
     public var hasInstallID: Bool
     public var release: OSRelease?
-    public var signals: SignalMarks
+    public var signals: SignalHashes
     /// The name of the click that its token names, or by a database's word another sure way.
     public var token: UInt64?
     /// Nil where it is not known.
@@ -41,7 +41,7 @@ public struct RecordedLaunch: Equatable, Sendable {
         caller: UInt64,
         hasInstallID: Bool = false,
         release: OSRelease? = nil,
-        signals: SignalMarks = .none,
+        signals: SignalHashes = .none,
         token: UInt64? = nil,
         truth: Truth? = nil,
         person: UInt64? = nil

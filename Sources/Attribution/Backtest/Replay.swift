@@ -27,7 +27,7 @@ public struct Replay: Sendable {
     private var hasModel = false
     private var pending: LearntIncrements
     private var callers = ReplayCallers()
-    private var sightings = LaunchSightings()
+    private var sightings = RecentLaunches()
     public private(set) var score = ReplayScore()
 
     /// - Parameters:
@@ -102,7 +102,7 @@ public struct Replay: Sendable {
         for fingerprint in click.fingerprints where !forms.contains(fingerprint.form) {
             forms.append(fingerprint.form)
         }
-        Teaching.click(
+        ModelUpdates.click(
             at: click.at,
             platform: click.platform,
             forms: forms,
@@ -132,7 +132,7 @@ public struct Replay: Sendable {
         if let match { consume(match, for: launch) }
         if let key = launch.fingerprints.first, sightings.isNew(launch.caller, at: launch.at) {
             for _ in 0..<max(1, launch.weight) {
-                Teaching.launch(
+                ModelUpdates.launch(
                     traits,
                     evidence,
                     fingerprint: key,
@@ -181,7 +181,7 @@ public struct Replay: Sendable {
     ) -> Answer? {
         guard let click = store[number]?.click else { return nil }
         if let candidate = evidence.candidates.first(where: { $0.click.high == UInt64(number) }) {
-            Teaching.certainPair(
+            ModelUpdates.certainPair(
                 agreement: candidate.address,
                 delaySeconds: Double(launch.at.milliseconds(since: click.at)) / 1000,
                 at: launch.at,

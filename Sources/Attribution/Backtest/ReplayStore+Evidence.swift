@@ -156,8 +156,8 @@ extension ReplayStore {
         let counted = near < Self.mostAround ? nil : crowd(at: address, at: now)
         return (
             candidates,
-            min(max(Double(max(0, exact - claimed)), counted?.exact ?? 0), AddressCrowd.enough),
-            min(max(Double(max(0, near - claimed)), counted?.near ?? 0), AddressCrowd.enough)
+            min(max(Double(max(0, exact - claimed)), counted?.exact ?? 0), AddressTraffic.enough),
+            min(max(Double(max(0, near - claimed)), counted?.near ?? 0), AddressTraffic.enough)
         )
     }
 
@@ -186,10 +186,10 @@ extension ReplayStore {
     }
 
     /// How many clicks came from a crowded address: counted anew every now and then and not for each launch.
-    private mutating func crowd(at address: AddressHashes, at now: Timestamp) -> ReplayCrowd {
+    private mutating func crowd(at address: AddressHashes, at now: Timestamp) -> ReplayAddressCount {
         if let known = crowds[address], !known.isOld(at: now) { return known }
-        let newest = clicks(near: address).suffix(Int(AddressCrowd.enough)).compactMap { self[$0]?.click }
-        let crowd = ReplayCrowd(of: newest, at: address, at: now)
+        let newest = clicks(near: address).suffix(Int(AddressTraffic.enough)).compactMap { self[$0]?.click }
+        let crowd = ReplayAddressCount(of: newest, at: address, at: now)
         if crowds.count >= Self.mostCrowds { crowds = [:] }
         crowds[address] = crowd
         return crowd

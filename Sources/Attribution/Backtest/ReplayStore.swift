@@ -31,7 +31,7 @@ struct ReplayStore: Sendable {
     private var byExact: [UInt64: TimeOrdered<Int>] = [:]
     private var byNear: [UInt64: TimeOrdered<Int>] = [:]
     var summaries: [UInt64: ReplaySummary] = [:]
-    var crowds: [AddressHashes: ReplayCrowd] = [:]
+    var crowds: [AddressHashes: ReplayAddressCount] = [:]
     var counters: ReplayCounters
 
     /// Clicks of one visitor that lie so close, in milliseconds, are retired together.

@@ -28,7 +28,7 @@ struct ReplaySummary: Sendable {
     private struct Sum {
         var weight = 0.0
         var withAddress = 0.0
-        let lane: Lane
+        let lane: PlatformForm
     }
 
     /// - Parameters:
@@ -50,7 +50,7 @@ struct ReplaySummary: Sendable {
                 destination: told.contains(click.destination) ? click.destination : nil,
                 bin: DelayBins.bin(forSeconds: age)
             )
-            var sum = cells[cell] ?? Sum(lane: Lane(platform: click.platform, form: fingerprint.form))
+            var sum = cells[cell] ?? Sum(lane: PlatformForm(platform: click.platform, form: fingerprint.form))
             sum.weight += fingerprint.weight
             if let address = click.address {
                 sum.withAddress += fingerprint.weight

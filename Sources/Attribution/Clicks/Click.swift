@@ -118,7 +118,7 @@ public struct NewClick: Equatable, Sendable {
     /// From the caller's idempotency key, where it sent one.
     public var idempotency: KeyedHash?
     /// The same under keys that were used before.
-    public var earlier = EarlierClickHashes()
+    public var earlier = ClickHashesUnderFormerKeys()
 
     public init(
         facts: Click.Facts,
@@ -136,7 +136,7 @@ public struct NewClick: Equatable, Sendable {
 }
 
 /// What a click would have been recorded under before the present keys: by it a repeated post is known again.
-public struct EarlierClickHashes: Equatable, Sendable {
+public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     /// In the first minutes of a day, under the key of the day before.
     public var visit: KeyedHash?
     /// As above; see ``ClickEvidence/visitor``.

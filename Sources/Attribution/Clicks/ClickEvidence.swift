@@ -5,7 +5,7 @@ public struct ClickEvidence: Equatable, Sendable {
     /// See ``ServerKey/visitor(_:userAgent:)``.
     public var visitor: UInt64
     /// Values that a launch may tell beside a fingerprint that does not hold them.
-    public var signals: SignalMarks
+    public var signals: SignalHashes
     /// The canonical values in words, for people and for trying them again; nil for a click that brought none.
     public var canonicalText: String?
     /// The advertising ids that an ad network put on the click, keyed.
@@ -14,7 +14,7 @@ public struct ClickEvidence: Equatable, Sendable {
     public init(
         address: AddressHashes? = nil,
         visitor: UInt64 = 0,
-        signals: SignalMarks = .none,
+        signals: SignalHashes = .none,
         canonicalText: String? = nil,
         advertisingIDs: [AdvertisingIDEntry] = []
     ) {

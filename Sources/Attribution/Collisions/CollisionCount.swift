@@ -4,7 +4,7 @@
 /// holds the rows of one fingerprint, and of a very common one a sample.
 public struct CollisionCount: Sendable {
     public let windows: [AttributionWindow]
-    private var crowdings: [Lane: [Crowding]] = [:]
+    private var crowdings: [PlatformForm: [FingerprintSharing]] = [:]
     private var key: UInt64?
     private var group: [CollisionRow] = []
     /// Of the present fingerprint's rows, one in 2 to the power of this is looked at.
@@ -25,7 +25,7 @@ public struct CollisionCount: Sendable {
     public static func of(
         _ rows: some Sequence<CollisionRow>,
         windows: [AttributionWindow]
-    ) -> [Lane: [Crowding]] {
+    ) -> [PlatformForm: [FingerprintSharing]] {
         var count = CollisionCount(windows: windows)
         for row in rows { count.add(row) }
         return count.finished()
@@ -44,7 +44,7 @@ public struct CollisionCount: Sendable {
     }
 
     /// For each lane, how crowded its fingerprints are under each of ``windows``, in their order.
-    public consuming func finished() -> [Lane: [Crowding]] {
+    public consuming func finished() -> [PlatformForm: [FingerprintSharing]] {
         countGroup()
         return crowdings
     }
@@ -77,8 +77,11 @@ public struct CollisionCount: Sendable {
             let own = clicksByVisitor[row.visitor] ?? 0
             clicksByVisitor[row.visitor] = own + 1
             guard let lane = row.lane else { continue }
-            crowdings[lane, default: [Crowding](repeating: Crowding(), count: windows.count)][index]
-                .add(row.weight * scale, competing: Double(place - first - own) * scale)
+            crowdings[
+                lane,
+                default: [FingerprintSharing](repeating: FingerprintSharing(), count: windows.count)
+            ][index]
+            .add(row.weight * scale, competing: Double(place - first - own) * scale)
         }
     }
 }

@@ -4,10 +4,10 @@
 public struct CollisionReport: Equatable, Sendable {
     /// The clicks that can be found by fingerprints of one form on one platform.
     public struct Form: Equatable, Sendable {
-        public var lane: Lane
-        public var crowding: Crowding
+        public var lane: PlatformForm
+        public var crowding: FingerprintSharing
 
-        public init(lane: Lane, crowding: Crowding) {
+        public init(lane: PlatformForm, crowding: FingerprintSharing) {
             self.lane = lane
             self.crowding = crowding
         }
@@ -57,7 +57,7 @@ extension CollisionReport {
     ///   - window: the app's window.
     ///   - moment: now.
     public init(
-        _ crowdings: [Lane: [Crowding]],
+        _ crowdings: [PlatformForm: [FingerprintSharing]],
         _ estimate: FalseMatchEstimate,
         window: AttributionWindow,
         at moment: Timestamp

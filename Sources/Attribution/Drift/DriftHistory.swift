@@ -5,9 +5,9 @@
 public struct DriftHistory: Sendable {
     /// How long the spans are that counts are stored for: at the end of each the watch looks again.
     public static let periodMilliseconds: Int64 = 21_600_000
-    /// Older counts are not looked at: an alarm may last ``DriftWatch/longestAlarm`` days, and is judged by the days
+    /// Older counts are not looked at: an alarm may last ``DriftDetector/longestAlarm`` days, and is judged by the days
     /// before it.
-    public static let keptDays = DriftWatch.longestAlarm + DriftTest.baselineDays
+    public static let keptDays = DriftDetector.longestAlarm + DriftTest.baselineDays
 
     /// The end of the last span, which is over.
     public let end: Timestamp

@@ -44,7 +44,7 @@ extension DriftEvent {
         case .ended(let alarm, .recovered):
             "the match rate of \(alarm.group.title) is back near its usual \(Self.percent(alarm.usualRate))"
         case .ended(let alarm, .lasting):
-            "the match rate of \(alarm.group.title) has stayed low for \(DriftWatch.longestAlarm) days and is taken"
+            "the match rate of \(alarm.group.title) has stayed low for \(DriftDetector.longestAlarm) days and is taken"
                 + " for the usual one from now on"
         case .ended(let alarm, .gone):
             "there are no more \(alarm.group.title), whose match rate had fallen"

@@ -44,7 +44,7 @@ public struct CheckFacts: Equatable, Sendable {
     /// The click that was answered, or the likeliest one.
     public var click: ClickID?
     /// The platform of that click, and the form through which the launch's fingerprint finds it.
-    public var lane: Lane?
+    public var lane: PlatformForm?
     /// How that click's address compares with the launch's; nil where that was not looked at.
     public var agreement: AddressAgreement?
     /// The likeliest clicks, at most ``Verdict/toldShares``, the likeliest first.
@@ -66,7 +66,7 @@ public struct CheckFacts: Equatable, Sendable {
     public var platform: Platform
     public var release: OSRelease?
     /// What the launch told beside its fingerprint.
-    public var signals = SignalMarks.none
+    public var signals = SignalHashes.none
     public var sdkVersion: String?
     /// The first ``requestIDLength`` characters.
     public var requestID: String?

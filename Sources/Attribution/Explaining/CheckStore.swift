@@ -75,5 +75,5 @@ public protocol CheckStore {
     ///
     /// - Returns: nil for a click that is not stored.
     /// - Throws: when nothing could be read.
-    func material(ofClick id: ClickID) async throws(StoreError) -> ClickMaterial?
+    func material(ofClick id: ClickID) async throws(StoreError) -> ClickExplanationInput?
 }

@@ -96,7 +96,7 @@ extension ClickExplanation {
     }
 }
 
-extension NearCheck.Relation {
+extension RelatedCheck.Relation {
     /// As the middle of a sentence.
     public var meaning: String {
         switch self {

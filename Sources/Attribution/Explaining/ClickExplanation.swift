@@ -1,13 +1,13 @@
 /// What became of a click that no check is known to have been answered with.
 public struct ClickExplanation: Equatable, Sendable {
     /// What a store has for it.
-    public let material: ClickMaterial
+    public let material: ClickExplanationInput
     /// Whether the app recognises launches by fingerprints at present.
     public let usesFingerprints: Bool
     /// When it is explained.
     public let now: Timestamp
 
-    public init(_ material: ClickMaterial, usesFingerprints: Bool, at now: Timestamp) {
+    public init(_ material: ClickExplanationInput, usesFingerprints: Bool, at now: Timestamp) {
         self.material = material
         self.usesFingerprints = usesFingerprints
         self.now = now
@@ -20,7 +20,7 @@ public struct ClickExplanation: Equatable, Sendable {
 }
 
 /// What a store has for the explanation of a click.
-public struct ClickMaterial: Equatable, Sendable {
+public struct ClickExplanationInput: Equatable, Sendable {
     public var click: KnownClick
     public var app: AppID
     public var isTest: Bool
@@ -29,7 +29,7 @@ public struct ClickMaterial: Equatable, Sendable {
     /// Whether checks that look for the first of them come across it, live or closed.
     public var isIndexed: Bool
     /// Checks from its time on, until it expired, that it had something in common with: the nearest first.
-    public var near: [NearCheck]
+    public var near: [RelatedCheck]
     /// Records that were looked through for them.
     public var searchedChecks: Int
     /// Whether that was all of them.
@@ -44,7 +44,7 @@ public struct ClickMaterial: Equatable, Sendable {
         isTest: Bool,
         keyCount: Int,
         isIndexed: Bool = true,
-        near: [NearCheck] = [],
+        near: [RelatedCheck] = [],
         searchedChecks: Int = 0,
         hasSearchedAll: Bool = true
     ) {
@@ -60,7 +60,7 @@ public struct ClickMaterial: Equatable, Sendable {
 }
 
 /// A check that came near a click without being answered with it.
-public struct NearCheck: Equatable, Sendable {
+public struct RelatedCheck: Equatable, Sendable {
     /// What they have in common; the first is the nearest.
     public enum Relation: String, CaseIterable, Comparable, Sendable {
         /// The click was among the likeliest.

@@ -26,7 +26,7 @@ public struct Explainer: Sendable {
         self.signals = signals
     }
 
-    public func explain(_ material: ExplanationMaterial) -> Explanation {
+    public func explain(_ material: ExplanationInput) -> Explanation {
         let facts = material.record.facts
         var explanation = Explanation(record: material.record)
         explanation.clicks = told(material)
@@ -46,7 +46,7 @@ public struct Explainer: Sendable {
     }
 
     /// What became of the clicks that the check could be about, those that could have been its answer first.
-    private func told(_ material: ExplanationMaterial) -> [ExplainedClick] {
+    private func told(_ material: ExplanationInput) -> [ExplainedClick] {
         let facts = material.record.facts
         let answer = facts.outcome == .noMatch ? nil : facts.click
         let same = Set(material.sameFingerprint.map(\.id))
@@ -68,7 +68,7 @@ public struct Explainer: Sendable {
 
     private func hasSameScreen(_ click: KnownClick, _ facts: CheckFacts) -> Bool? {
         guard !facts.signals.isEmpty, let told = click.canonicalText.flatMap(signals) else { return nil }
-        return SignalMarks(told.evidence(data: data)).agrees(with: facts.signals)
+        return SignalHashes(told.evidence(data: data)).agrees(with: facts.signals)
     }
 
     private func rank(_ state: KnownClick.State) -> Int {
@@ -90,7 +90,7 @@ public struct Explainer: Sendable {
         let signals: CanonicalSignals
     }
 
-    private func nearClicks(_ material: ExplanationMaterial) -> [NearClick] {
+    private func nearClicks(_ material: ExplanationInput) -> [NearClick] {
         let localization = localization(of: material.record.app)
         var byText: [String: NearClick] = [:]
         return material.recent.compactMap { click in
@@ -144,7 +144,7 @@ public struct Explainer: Sendable {
     }
 
     /// Clicks from the launch's own network, where nothing else brings them together.
-    private func neighbours(_ material: ExplanationMaterial, _ moment: Timestamp) -> [ExplainedClick] {
+    private func neighbours(_ material: ExplanationInput, _ moment: Timestamp) -> [ExplainedClick] {
         let close = material.recent.filter { $0.agreement == .exact }
         return close.prefix(Self.nearLimit).map { click in
             ExplainedClick(click, click.state(at: moment, isAnswer: false), hasSameFingerprint: false)

@@ -73,7 +73,7 @@ public struct KnownClick: Equatable, Sendable {
 }
 
 /// What a store has for an explanation.
-public struct ExplanationMaterial: Sendable {
+public struct ExplanationInput: Sendable {
     public var record: CheckRecord
     /// Clicks with the check's fingerprint, live ones and others, the newest first.
     public var sameFingerprint: [KnownClick]

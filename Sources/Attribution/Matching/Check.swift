@@ -11,7 +11,7 @@ public struct Check: Equatable, Sendable {
     /// With it, the grace is never used.
     public var install: KeyedHash?
     /// The same under keys that were used before.
-    public var earlier: EarlierHashes
+    public var earlier: HashesUnderFormerKeys
     /// When the check happened; expiry is judged by it.
     public var at: Timestamp
     /// When its first byte was read, in nanoseconds of the process's monotonic clock.
@@ -34,7 +34,7 @@ public struct Check: Equatable, Sendable {
         ladder: MatchingLadder,
         caller: Caller,
         install: KeyedHash? = nil,
-        earlier: EarlierHashes = EarlierHashes(),
+        earlier: HashesUnderFormerKeys = HashesUnderFormerKeys(),
         at: Timestamp,
         firstByteAt: UInt64,
         replayGrace: Int64,
@@ -71,7 +71,7 @@ public struct Check: Equatable, Sendable {
 }
 
 /// Who asks, as claims that were made before the present keys say it.
-public struct EarlierHashes: Equatable, Sendable {
+public struct HashesUnderFormerKeys: Equatable, Sendable {
     /// The caller, as far as the grace reaches back.
     public var callers: Deferred<[KeyedHash]>
     public var installs: [KeyedHash]
@@ -96,7 +96,7 @@ public struct LaunchDetails: Equatable, Sendable {
     public var address: LaunchAddress?
     public var release: OSRelease?
     /// Values that a fingerprint may not hold.
-    public var signals: SignalMarks
+    public var signals: SignalHashes
     /// As `ios 1.8.9`, at most 64 characters; nil when the client does not tell.
     public var sdkVersion: String?
     /// What the request's log line and its answer carry.
@@ -107,7 +107,7 @@ public struct LaunchDetails: Equatable, Sendable {
     public init(
         address: LaunchAddress? = nil,
         release: OSRelease? = nil,
-        signals: SignalMarks = .none,
+        signals: SignalHashes = .none,
         sdkVersion: String? = nil,
         requestID: String? = nil,
         firstInstalledAt: Timestamp? = nil

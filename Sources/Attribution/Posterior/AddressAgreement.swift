@@ -15,7 +15,7 @@ public enum AddressAgreement: UInt8, CaseIterable, Sendable {
 }
 
 /// How old a click is, as far as it matters for the question whether its device still has the same address.
-public enum HandoverAge: UInt8, CaseIterable, Sendable {
+public enum ClickAge: UInt8, CaseIterable, Sendable {
     case tenMinutes = 0
     case hour = 1
     case fourHours = 2

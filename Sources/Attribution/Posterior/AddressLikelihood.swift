@@ -1,18 +1,18 @@
 /// How likely strangers share an address with a launch, and what agreement on it is therefore worth.
 struct AddressLikelihood {
-    private let crowd: AddressCrowd
+    private let crowd: AddressTraffic
     private let model: MatchingModel
     private let total: Double
     /// With an address, as far as they would be counted at the launch's own.
     private let launches: Double
-    private let rush: Rush
+    private let rush: RecentAddressShares
 
     /// What keeps a likelihood from being certain in either direction.
     private static let smallest = 1e-9
 
     init(_ evidence: CandidateEvidence, model: MatchingModel) {
         crowd = evidence.crowd
-        rush = Rush(evidence.candidates)
+        rush = RecentAddressShares(evidence.candidates)
         self.model = model
         launches = model.launchesWithAddress * min(max(crowd.coverage, 0), 1)
         // Of the clicks near the address some may have been claimed.
@@ -25,7 +25,7 @@ struct AddressLikelihood {
         // An address nobody else was seen at is as frequent as such addresses turned out to be.
         let seen = others / total + model.repeatExact / (launches + 1)
         let share = crowd.launchesExact / (launches + 1)
-        let crowded = crowd.clicksExact >= AddressCrowd.enough ? share : 0
+        let crowded = crowd.clicksExact >= AddressTraffic.enough ? share : 0
         return clamped(max(seen, crowded, rush.exact(own: own)))
     }
 
@@ -41,7 +41,7 @@ struct AddressLikelihood {
     ///
     /// A device is where it was, near there, or has moved, and then it is met like a stranger. So strangers' ratios are 1
     /// on average, agreement at a crowded address tells nothing, and where it is missing, it never tells for a click.
-    func ratio(_ agreement: AddressAgreement, age: HandoverAge, own: Double = 1) -> Double {
+    func ratio(_ agreement: AddressAgreement, age: ClickAge, own: Double = 1) -> Double {
         let same = model.agreement(age)
         let moved = 1 - same.exact - same.near
         return switch agreement {

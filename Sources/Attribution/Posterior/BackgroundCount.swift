@@ -4,7 +4,7 @@
 public struct BackgroundCount: Equatable, Sendable {
     /// Nil for clicks of many destinations, none of which has enough of them to matter.
     public var destination: CreditedDestination?
-    public var lane: Lane
+    public var lane: PlatformForm
     /// The ``DelayBins`` bin of their age.
     public var ageBin: Int
     /// The sum of their weights.
@@ -16,7 +16,7 @@ public struct BackgroundCount: Equatable, Sendable {
 
     public init(
         destination: CreditedDestination?,
-        lane: Lane,
+        lane: PlatformForm,
         ageBin: Int,
         weight: Double,
         shareWithAddress: Double = 1,

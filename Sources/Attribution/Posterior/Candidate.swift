@@ -14,8 +14,8 @@ public struct Candidate: Equatable, Sendable {
     public var visitor: UInt64
     public var hasAddress: Bool
     public var release: OSRelease?
-    /// What it tells beside the fingerprint that finds it; see ``SignalMarks/beside(_:)``.
-    public var signals: SignalMarks
+    /// What it tells beside the fingerprint that finds it; see ``SignalHashes/beside(_:)``.
+    public var signals: SignalHashes
     /// When another launch consumed it.
     ///
     /// Such a click is no candidate any more but tells of its visitor that he has launched.
@@ -32,7 +32,7 @@ public struct Candidate: Equatable, Sendable {
         visitor: UInt64,
         hasAddress: Bool = false,
         release: OSRelease? = nil,
-        signals: SignalMarks = .none,
+        signals: SignalHashes = .none,
         claimedAt: Timestamp? = nil
     ) {
         self.click = click
@@ -50,7 +50,7 @@ public struct Candidate: Equatable, Sendable {
     }
 
     /// The lane by which the share of its kind that converts is learnt.
-    var lane: Lane { Lane(platform: platform, form: form) }
+    var lane: PlatformForm { PlatformForm(platform: platform, form: form) }
 }
 
 /// What a click is credited with: where it leads, and for which campaign.

@@ -5,13 +5,13 @@ public struct LaunchTraits: Equatable, Sendable {
     public var hasAddress: Bool
     public var release: OSRelease?
     /// What its fingerprint does not hold.
-    public var signals: SignalMarks
+    public var signals: SignalHashes
 
     public init(
         at: Timestamp,
         hasAddress: Bool = false,
         release: OSRelease? = nil,
-        signals: SignalMarks = .none
+        signals: SignalHashes = .none
     ) {
         self.at = at
         self.hasAddress = hasAddress
@@ -27,7 +27,7 @@ public struct LaunchTraits: Equatable, Sendable {
 /// - the newest ``listed`` clicks with the fingerprint that agree with the launch's address on the near level, live or
 ///   claimed within their window, however many others came from there; none for a launch without address;
 /// - the other live clicks with the fingerprint as counts, from a summary that may be some seconds old;
-/// - counts of live clicks at the exact and the near address, up to ``AddressCrowd/enough``;
+/// - counts of live clicks at the exact and the near address, up to ``AddressTraffic/enough``;
 /// - three counters: ``CounterFamily/organic`` of the fingerprint, ``CounterFamily/launchesAtAddress`` and
 ///   ``CounterFamily/launchesNearAddress``.
 ///
@@ -35,7 +35,7 @@ public struct LaunchTraits: Equatable, Sendable {
 public struct CandidateEvidence: Equatable, Sendable {
     public var candidates: [Candidate]
     public var background: [BackgroundCount]
-    public var crowd: AddressCrowd
+    public var crowd: AddressTraffic
     /// ``CounterFamily/organic`` of the fingerprint, at its present worth.
     public var organic: Double
 
@@ -45,7 +45,7 @@ public struct CandidateEvidence: Equatable, Sendable {
     public init(
         candidates: [Candidate],
         background: [BackgroundCount] = [],
-        crowd: AddressCrowd = AddressCrowd(),
+        crowd: AddressTraffic = AddressTraffic(),
         organic: Double = 0
     ) {
         self.candidates = candidates

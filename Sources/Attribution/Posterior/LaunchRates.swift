@@ -11,7 +11,7 @@ struct LaunchRates {
 
     struct BackgroundRate {
         let destination: CreditedDestination?
-        let lane: Lane
+        let lane: PlatformForm
         let bin: Int
         let rate: Double
     }
@@ -46,7 +46,7 @@ struct LaunchRates {
         for claimed in evidence.candidates {
             guard let at = claimed.claimedAt, claimed.address == .exact else { continue }
             let age = Double(launch.at.milliseconds(since: at)) / 1000
-            let ratio = likelihood.ratio(.exact, age: HandoverAge(seconds: age))
+            let ratio = likelihood.ratio(.exact, age: ClickAge(seconds: age))
             reinstalls += Self.reinstallRate * ratio
         }
     }
@@ -62,7 +62,7 @@ struct LaunchRates {
             organic: evidence.organic,
             clicks: clicks,
             span: min(max(observed, 6 * 3600), 86_400),
-            share: lane.flatMap { model.laneShares[$0.code]?.share } ?? 1,
+            share: lane.flatMap { model.sharesByPlatformForm[$0.code]?.share } ?? 1,
             model: model
         )
     }
@@ -83,7 +83,7 @@ struct LaunchRates {
             let hazard = model.hazard(click.lane, bin: DelayBins.bin(forSeconds: age))
             let ratio = likelihood.ratio(
                 click.address,
-                age: HandoverAge(seconds: age),
+                age: ClickAge(seconds: age),
                 own: Double(visitor.clicks.count)
             )
             let other = release.ratio(click.release, form: click.form) * signals.ratio(click.signals)
@@ -113,7 +113,7 @@ struct LaunchRates {
         _ release: ReleaseLikelihood,
         _ model: MatchingModel
     ) -> BackgroundRate {
-        let age = HandoverAge(seconds: DelayBins.middle(ofBin: count.ageBin))
+        let age = ClickAge(seconds: DelayBins.middle(ofBin: count.ageBin))
         let known = launch.hasAddress ? min(max(count.shareWithAddress, 0), 1) : 0
         let address = known * (likelihood?.ratio(.differs, age: age) ?? 1) + (1 - known)
         let bin = min(max(count.ageBin, 0), DelayBins.count - 1)

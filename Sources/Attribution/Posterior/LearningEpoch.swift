@@ -75,9 +75,9 @@ public struct LearningEpoch: Equatable, Sendable {
         switch counter.family {
         case .clicksByHour: return Int64(clamping: counter.key) < hour - 8 * 7 * 24
         case .organicByTenMinutes:
-            return Int64(clamping: counter.key) < hour * 6 - 2 * Int64(PresentActivity.slots)
+            return Int64(clamping: counter.key) < hour * 6 - 2 * Int64(RelativeOrganicRate.slots)
         case .clicksByTwoMinutes:
-            return Int64(clamping: counter.key) < hour * 30 - 2 * Int64(Busyness.slots)
+            return Int64(clamping: counter.key) < hour * 30 - 2 * Int64(RelativeClickRate.slots)
         case .organic, .launchesAtAddress, .launchesNearAddress, .signals, .releases:
             return value(of: stored, counter.family, at: moment) < Self.leastWorth
         case .totals, .conversions, .clicks, .delays, .agreements, .clicksByBusyness, .organicByBusyness:

@@ -5,9 +5,9 @@
 public enum CounterFamily: UInt8, CaseIterable, Sendable {
     /// Totals of the app; keys are those of ``AppTotal``.
     case totals = 1
-    /// Expected conversions by ``Lane/code``, of launches that only a fingerprint could recognise.
+    /// Expected conversions by ``PlatformForm/code``, of launches that only a fingerprint could recognise.
     case conversions = 2
-    /// Clicks by ``Lane/code``: how many could have been found so.
+    /// Clicks by ``PlatformForm/code``: how many could have been found so.
     case clicks = 3
     /// Clicks by the hour (since 1970) in which they happened: which delays they have lived to see.
     case clicksByHour = 4
@@ -17,7 +17,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case agreements = 6
     /// Clicks by operating system, keyed by ``OSRelease/code``.
     case releases = 7
-    /// Clicks by the mark of a signal in their ``SignalMarks``; the sum of a component under the mark 0.
+    /// Clicks by the mark of a signal in their ``SignalHashes``; the sum of a component under the mark 0.
     case signals = 8
     /// Launches with a fingerprint that no click explains, keyed by the fingerprint's first word.
     case organic = 9
@@ -29,7 +29,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case organicByTenMinutes = 12
     /// Clicks by the two minutes (since 1970): how busy the present is.
     case clicksByTwoMinutes = 13
-    /// Clicks by how busy the moment was, keyed by ``BusynessLevel``.
+    /// Clicks by how busy the moment was, keyed by ``RelativeClickRateLevel``.
     case clicksByBusyness = 14
     /// Launches that no click explains, by how busy the moment was.
     case organicByBusyness = 15

@@ -6,7 +6,7 @@ public final class MatchingModel: Sendable {
     public let at: Timestamp
     public let epoch: LearningEpoch
     /// Conversions a click of a lane leads to, through that lane's fingerprint: k · s.
-    let laneShares: [UInt64: LaneShare]
+    let sharesByPlatformForm: [UInt64: PlatformFormShare]
     /// Probability density of the delay by ``DelayBins``, a second.
     public let delayDensity: [Double]
     private let agreements: [Agreement]
@@ -45,8 +45,8 @@ public final class MatchingModel: Sendable {
         self.epoch = epoch
         let exposure = ClickExposure(counters)
         delayDensity = Self.density(counters, exposure)
-        laneShares = LaneShare.all(counters, exposed: exposure.share(density: delayDensity))
-        agreements = HandoverAge.allCases.map { Self.agreement(of: $0, counters) }
+        sharesByPlatformForm = PlatformFormShare.all(counters, exposed: exposure.share(density: delayDensity))
+        agreements = ClickAge.allCases.map { Self.agreement(of: $0, counters) }
         repeatExact = Self.repetition(counters[.firstAtAddress], counters[.secondAtAddress])
         repeatNear = Self.repetition(counters[.firstNearAddress], counters[.secondNearAddress])
         launches = counters[.launches]
@@ -55,11 +55,11 @@ public final class MatchingModel: Sendable {
         let guessClicks = 500.0
         organicPerClick = counters[.organicWithCandidates] / (counters[.clicks] + guessClicks)
         organicPerClickGuess =
-            (counters[.organicWithCandidates] + guessClicks * LaneShare.prior)
+            (counters[.organicWithCandidates] + guessClicks * PlatformFormShare.prior)
             / (counters[.clicks] + guessClicks)
-        let busyness = Busyness(counters)
+        let busyness = RelativeClickRate(counters)
         self.busyness = busyness.now
-        presentActivity = PresentActivity.factor(counters, busyness)
+        presentActivity = RelativeOrganicRate.factor(counters, busyness)
         releaseShares = ReleaseShares(counters)
         signalShares = SignalShares(counters)
     }
@@ -78,16 +78,16 @@ public final class MatchingModel: Sendable {
     }
 
     /// Conversions a second that a click of this lane and age leads to through the lane's fingerprint: k · s · f(age).
-    func hazard(_ lane: Lane, bin: Int) -> Double {
-        (laneShares[lane.code]?.conversions ?? LaneShare.prior) * delayDensity[bin]
+    func hazard(_ lane: PlatformForm, bin: Int) -> Double {
+        (sharesByPlatformForm[lane.code]?.conversions ?? PlatformFormShare.prior) * delayDensity[bin]
     }
 
-    func agreement(_ age: HandoverAge) -> Agreement {
+    func agreement(_ age: ClickAge) -> Agreement {
         agreements[Int(age.rawValue)]
     }
 
     /// The prior counts as so many pairs.
-    private static func agreement(of age: HandoverAge, _ counters: ModelCounters) -> Agreement {
+    private static func agreement(of age: ClickAge, _ counters: ModelCounters) -> Agreement {
         let weight = 80.0
         let pairs = counters[.agreements, AgreementCount.pairs(age)] + weight
         let exact = counters[.agreements, AgreementCount.agreeing(.exact, age)] + weight * age.priorExact
@@ -116,10 +116,10 @@ public final class MatchingModel: Sendable {
 /// The keys of ``CounterFamily/agreements``.
 public enum AgreementCount {
     /// Pairs of one device, by the age of the click.
-    public static func pairs(_ age: HandoverAge) -> UInt64 { UInt64(age.rawValue) << 8 | 0xff }
+    public static func pairs(_ age: ClickAge) -> UInt64 { UInt64(age.rawValue) << 8 | 0xff }
 
     /// Those of them that agreed in this way.
-    public static func agreeing(_ agreement: AddressAgreement, _ age: HandoverAge) -> UInt64 {
+    public static func agreeing(_ agreement: AddressAgreement, _ age: ClickAge) -> UInt64 {
         UInt64(age.rawValue) << 8 | UInt64(agreement.rawValue)
     }
 }
@@ -128,10 +128,10 @@ extension MatchingModel {
     /// The learnt figures in a few lines, for people.
     public var summary: String {
         var lines: [String] = []
-        for (lane, share) in laneShares.sorted(by: { $0.key < $1.key }) {
+        for (lane, share) in sharesByPlatformForm.sorted(by: { $0.key < $1.key }) {
             lines.append("lane \(lane): \(share.conversions) per click, \(share.share) of its platform")
         }
-        for age in HandoverAge.allCases {
+        for age in ClickAge.allCases {
             lines.append("address \(age): exact \(agreement(age).exact), near \(agreement(age).near)")
         }
         lines.append("met again: exact \(repeatExact), near \(repeatNear)")

@@ -36,8 +36,8 @@ extension MatchingModel {
     }
 
     private var lanes: [ModelFigure] {
-        laneShares.sorted { $0.key < $1.key }.flatMap { code, share -> [ModelFigure] in
-            guard let lane = Lane(code: code) else { return [] }
+        sharesByPlatformForm.sorted { $0.key < $1.key }.flatMap { code, share -> [ModelFigure] in
+            guard let lane = PlatformForm(code: code) else { return [] }
             let form = lane.form.map { "form \($0.rawValue)" } ?? "ready-made fingerprints"
             let name = "\(lane.platform.rawValue)_\(lane.form?.rawValue.lowercased() ?? "ready_made")"
             let words = "\(lane.platform.rawValue), \(form)"
@@ -63,7 +63,7 @@ extension MatchingModel {
 
     private var addresses: [ModelFigure] {
         let names = ["10_minutes", "1_hour", "4_hours", "12_hours", "later"]
-        return zip(HandoverAge.allCases, names).flatMap { age, name in
+        return zip(ClickAge.allCases, names).flatMap { age, name in
             [
                 ModelFigure(
                     "same_address_\(name)",

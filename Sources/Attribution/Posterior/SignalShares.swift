@@ -28,9 +28,9 @@ struct SignalLikelihood {
     /// What the launch tells, the component that is compared first before the others.
     private var told: [Told] = []
 
-    init(_ launch: SignalMarks, _ shares: SignalShares) {
+    init(_ launch: SignalHashes, _ shares: SignalShares) {
         guard !launch.isEmpty else { return }
-        for component in SignalMarks.components {
+        for component in SignalHashes.components {
             guard let mark = launch[component] else { continue }
             let share = shares.share(of: mark, component)
             told.append(
@@ -42,15 +42,15 @@ struct SignalLikelihood {
     /// 1 where nothing is told by both: what is not known neither helps nor hurts.
     ///
     /// One component counts, because all that there are tell of one screen: its points add nothing to its pixels.
-    func ratio(_ click: SignalMarks) -> Double {
+    func ratio(_ click: SignalHashes) -> Double {
         guard let (told, mark) = compared(click) else { return 1 }
         return mark == told.mark ? told.agreeing : told.differing
     }
 
     /// Whether anything is told by both.
-    func compares(_ click: SignalMarks) -> Bool { compared(click) != nil }
+    func compares(_ click: SignalHashes) -> Bool { compared(click) != nil }
 
-    private func compared(_ click: SignalMarks) -> (Told, UInt16)? {
+    private func compared(_ click: SignalHashes) -> (Told, UInt16)? {
         guard !click.isEmpty else { return nil }
         for told in told {
             if let mark = click[told.component] { return (told, mark) }

@@ -132,7 +132,7 @@ public struct Verdict: Equatable, Sendable {
     }
 
     /// The newest click; for a launch that tells more than its fingerprint, of those that do not tell otherwise, if any.
-    private static func newest(_ evidence: CandidateEvidence, _ signals: SignalMarks) -> Candidate? {
+    private static func newest(_ evidence: CandidateEvidence, _ signals: SignalHashes) -> Candidate? {
         let live = evidence.candidates.filter { $0.claimedAt == nil }
         let newest = live.min(by: Visitor.isNewer)
         guard !signals.isEmpty else { return newest }

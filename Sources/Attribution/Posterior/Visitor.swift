@@ -41,7 +41,7 @@ struct Visitor {
         return visitors
     }
 
-    private init(_ clicks: [Candidate], claims: [Candidate], crowd: AddressCrowd) {
+    private init(_ clicks: [Candidate], claims: [Candidate], crowd: AddressTraffic) {
         self.clicks = clicks
         let last = clicks[0]
         isSpent =
@@ -62,14 +62,14 @@ struct Visitor {
         return devices
     }
 
-    private static func isOne(_ clicks: [Candidate], _ crowd: AddressCrowd, isLowTraffic: Bool) -> Bool {
+    private static func isOne(_ clicks: [Candidate], _ crowd: AddressTraffic, isLowTraffic: Bool) -> Bool {
         guard clicks.count > 1 else { return true }
         guard let first = clicks.first, first.hasAddress else { return isLowTraffic }
         guard clicks.count <= mostClicks else { return false }
         return first.address != .exact || !isCrowded(crowd, own: clicks.count)
     }
 
-    private static func isCrowded(_ crowd: AddressCrowd, own: Int) -> Bool {
+    private static func isCrowded(_ crowd: AddressTraffic, own: Int) -> Bool {
         crowd.clicksExact + crowd.launchesExact - Double(own) >= crowded
     }
 

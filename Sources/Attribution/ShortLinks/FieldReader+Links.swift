@@ -57,8 +57,8 @@ extension FieldReader where Field == LinkField {
     }
 
     /// Colours that scanners cannot tell apart count as none.
-    mutating func qrLook() -> Link.QRLook {
-        var look = Link.QRLook(
+    mutating func qrLook() -> Link.QRDefaults {
+        var look = Link.QRDefaults(
             foreground: color(.qrForeground),
             background: color(.qrBackground),
             errorCorrection: errorCorrection(.qrErrorCorrection)

@@ -1,6 +1,6 @@
 extension Link {
     /// How a link's QR code looks where nobody wishes otherwise; what is nil is as ``QRStyle/standard`` has it.
-    public struct QRLook: Equatable, Sendable {
+    public struct QRDefaults: Equatable, Sendable {
         public var foreground: QRColor?
         public var background: QRColor?
         public var errorCorrection: QRErrorCorrection?
@@ -35,7 +35,7 @@ extension QRPicture {
     ///   - look: that of the link.
     ///   - title: what a screen reader says, in the page's language; it is escaped.
     /// - Returns: an SVG element, whose size the page's style may set; nil for an address that no code holds.
-    public static func element(of url: String, look: Link.QRLook, title: String) -> String? {
+    public static func element(of url: String, look: Link.QRDefaults, title: String) -> String? {
         guard let code = try? QRCode(encoding: url, errorCorrection: .low) else { return nil }
         let standard = QRStyle.standard
         let style = try? QRStyle(

@@ -122,7 +122,7 @@ public struct Link: Equatable, Sendable {
         /// Names of query parameters that are handed on to the destination.
         public var passedParameters: [String] = []
         public var tags: [String] = []
-        public var qr = QRLook()
+        public var qr = QRDefaults()
 
         public init() {}
     }

@@ -11,21 +11,21 @@ struct AgentText {
         bytes = [UInt8](capacity: text.count) { free in
             for index in text.indices { free.append(text[index]) }
         }
-        ends = AgentMarkFinder.shared.ends(in: bytes)
+        ends = AgentKeywordFinder.shared.ends(in: bytes)
     }
 
-    func contains(_ mark: AgentMark) -> Bool {
+    func contains(_ mark: AgentKeyword) -> Bool {
         ends[mark.rawValue] > 0
     }
 
     /// Where the first occurrence of `mark` ends.
-    func end(of mark: AgentMark) -> Int? {
+    func end(of mark: AgentKeyword) -> Int? {
         let end = Int(ends[mark.rawValue])
         return end > 0 ? end : nil
     }
 
     /// Where the first occurrence of `mark` that begins at `start` or later ends.
-    func end(of mark: AgentMark, after start: Int) -> Int? {
+    func end(of mark: AgentKeyword, after start: Int) -> Int? {
         if let first = end(of: mark), first - mark.text.utf8.count >= start { return first }
         let text = Array(mark.text.utf8)
         var rest = bytes[min(start, bytes.count)...]
@@ -37,14 +37,14 @@ struct AgentText {
     }
 
     /// What follows `mark` as long as `belongs` holds; nil when the mark is missing or nothing follows it.
-    func value(after mark: AgentMark, while belongs: (UInt8) -> Bool) -> ArraySlice<UInt8>? {
+    func value(after mark: AgentKeyword, while belongs: (UInt8) -> Bool) -> ArraySlice<UInt8>? {
         guard let start = end(of: mark) else { return nil }
         let value = bytes[start...].prefix(while: belongs)
         return value.isEmpty ? nil : value
     }
 
     /// The version that follows `mark`, of digits, dots and underscores.
-    func version(after mark: AgentMark) -> OSVersion? {
+    func version(after mark: AgentKeyword) -> OSVersion? {
         value(after: mark) { $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
             .flatMap { OSVersion(bytes: $0) }
     }
@@ -56,12 +56,12 @@ struct AgentText {
     }
 
     /// The whole number that follows `mark`; nil when it has more than six digits.
-    func number(after mark: AgentMark) -> Int? {
+    func number(after mark: AgentKeyword) -> Int? {
         value(after: mark, while: \.isASCIIDigit).flatMap(Self.number)
     }
 
     /// The language tag that follows `mark`.
-    func tag(after mark: AgentMark) -> String? {
+    func tag(after mark: AgentKeyword) -> String? {
         value(after: mark) { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
             .map { String(decoding: $0.prefix(35), as: UTF8.self) }
     }

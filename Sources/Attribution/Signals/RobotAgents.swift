@@ -29,7 +29,7 @@ public struct RobotAgents: Sendable {
     }
 
     public let known: [Robot]
-    private let marks: AgentMarks
+    private let marks: AgentPatternSet
 
     /// How much of an agent is read; no real one is longer.
     private static let maximumLength = 2048
@@ -65,8 +65,8 @@ public struct RobotAgents: Sendable {
 
     private init(_ rows: RobotRows) {
         known = rows.robots
-        marks = AgentMarks(
-            rows.robots.map { AgentMarks.Mark($0.mark, isWeak: $0.purpose == .program) },
+        marks = AgentPatternSet(
+            rows.robots.map { AgentPatternSet.Mark($0.mark, isWeak: $0.purpose == .program) },
             exceptions: rows.people
         )
     }

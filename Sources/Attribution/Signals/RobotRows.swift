@@ -45,7 +45,7 @@ struct RobotRows {
             let words = RobotAgents.Purpose.allCases.map(\.rawValue).joined(separator: ", ")
             throw row.error(at: 0, "does not say what the robot is for", "Write one of \(words)")
         }
-        try Self.checkMark(AgentMarks.Mark(row.columns[2], isWeak: false).bytes, row, at: 2)
+        try Self.checkMark(AgentPatternSet.Mark(row.columns[2], isWeak: false).bytes, row, at: 2)
         try Self.checkSource(row, at: 3)
         robots.append(
             RobotAgents.Robot(

@@ -24,7 +24,7 @@ public struct ServerKeys: Sendable {
 }
 
 /// What a store says of the server keys that it is opened with.
-public enum ServerKeyStanding: Equatable, Sendable {
+public enum ServerKeyRecognition: Equatable, Sendable {
     /// They are its own, except for so many under which clicks may still be stored.
     case own(missing: Int)
     /// What it holds was stored under another one.
@@ -32,7 +32,7 @@ public enum ServerKeyStanding: Equatable, Sendable {
 }
 
 /// Which keys a store has no use for any more.
-public struct KeyNeeds: Equatable, Sendable {
+public struct RequiredKeys: Equatable, Sendable {
     /// The oldest record that anything could be found by; nil for an empty store.
     public var oldestRecord: Timestamp?
     /// When server keys ceased to be the present one, by ``ServerKey/check``'s first word.

@@ -46,7 +46,7 @@ public struct HTTPSClient: Sendable {
     }
 
     /// Sends a request and waits for the whole answer.
-    public func send(_ request: HTTPSRequest) throws(HTTPSFailure) -> HTTPSAnswer {
+    public func send(_ request: HTTPSRequest) throws(HTTPSFailure) -> HTTPSResponse {
         let deadline = MonotonicTime.now().advanced(by: bounds.time)
         let addresses = try BoundedLookup.addresses(
             of: request.host,
@@ -80,9 +80,9 @@ private struct HTTPSExchange {
     }
 
     func run(over socket: borrowing ClientSocket, until deadline: MonotonicTime) throws(HTTPSFailure)
-        -> HTTPSAnswer
+        -> HTTPSResponse
     {
-        var parser = AnswerParser(isHead: isHead, bodyLimit: bodyLimit)
+        var parser = HTTPSResponseParser(isHead: isHead, bodyLimit: bodyLimit)
         var received: [UInt8] = []
         while true {
             let (plain, output) = tls.receive(received)

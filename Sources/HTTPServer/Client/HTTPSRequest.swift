@@ -61,7 +61,7 @@ public struct HTTPSRequest: Sendable {
 }
 
 /// What somebody else's server answered.
-public struct HTTPSAnswer: Sendable, Equatable {
+public struct HTTPSResponse: Sendable, Equatable {
     /// 200 to 599; a redirect is an answer as any other, and none is followed.
     public let status: Int
     /// As received, in order.

@@ -8,7 +8,7 @@ internal import Synchronization
 /// on it. Connections and handler are not `Sendable`; a handler that suspends comes back here.
 actor EventLoop {
     nonisolated let executor: LoopExecutor
-    nonisolated let orders = LoopOrders()
+    nonisolated let orders = LoopStopRequest()
     nonisolated let configuration: Configuration
     nonisolated let counters: Counters
 

@@ -32,7 +32,7 @@ struct CheckRow {
         facts.organicShare = row.optionalReal(10)
         facts.candidates = Int(clamping: row.integer(11))
         facts.click = row.isNull(12) ? nil : ClickID(high: word(12), low: word(32))
-        facts.lane = row.isNull(13) ? nil : Lane(code: word(13))
+        facts.lane = row.isNull(13) ? nil : PlatformForm(code: word(13))
         facts.agreement = row.optionalInteger(14).flatMap { AddressAgreement(rawValue: UInt8(clamping: $0)) }
         facts.shares = Self.unpacked(row.bytes(15))
         facts.address = row.isNull(18) ? nil : AddressHashes(exact: word(18), near: word(19))
@@ -44,7 +44,7 @@ struct CheckRow {
         facts.weight = max(1, Int(clamping: row.optionalInteger(28) ?? 1))
         facts.otherFingerprints = Self.words(row.bytes(29))
         facts.firstInstalledAt = row.optionalInteger(30).map(Timestamp.init(milliseconds:))
-        facts.signals = SignalMarks(word: word(31))
+        facts.signals = SignalHashes(word: word(31))
         self.facts = facts
         campaign = row.optionalText(33).flatMap { CampaignKey($0) }
     }

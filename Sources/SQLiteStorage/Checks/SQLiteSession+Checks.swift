@@ -5,8 +5,8 @@ extension SQLiteSession: CheckStore {
     public func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage {
         try await flushNotes()
         let apps = try appsByScope()
-        return try await readAside { connection throws(SQLiteError) in
-            try CheckListing(connection: connection, apps: apps).page(query)
+        return try await readInBackground { connection throws(SQLiteError) in
+            try CheckPageReader(connection: connection, apps: apps).page(query)
         }
     }
 
@@ -15,19 +15,19 @@ extension SQLiteSession: CheckStore {
     {
         try await flushNotes()
         let apps = try appsByScope()
-        let material = try await readAside { connection throws(SQLiteError) in
-            try ExplanationLook(connection: connection, apps: apps).material(of: reference)
+        let material = try await readInBackground { connection throws(SQLiteError) in
+            try ExplanationReader(connection: connection, apps: apps).material(of: reference)
         }
         guard let material else { return nil }
         // Holds no snapshot meanwhile.
-        return try await readAside { _ throws(SQLiteError) in explainer.explain(material) }
+        return try await readInBackground { _ throws(SQLiteError) in explainer.explain(material) }
     }
 
-    public func material(ofClick id: ClickID) async throws(StoreError) -> ClickMaterial? {
+    public func material(ofClick id: ClickID) async throws(StoreError) -> ClickExplanationInput? {
         try await flushNotes()
         let apps = try appsByScope()
-        return try await readAside { connection throws(SQLiteError) in
-            try ClickLook(connection: connection, apps: apps).material(of: id)
+        return try await readInBackground { connection throws(SQLiteError) in
+            try ClickExplanationReader(connection: connection, apps: apps).material(of: id)
         }
     }
 

@@ -3,7 +3,7 @@ internal import SQLite
 
 /// Writing what loops have noted of checks.
 extension WriteContext {
-    func write(_ notes: CheckNotes) throws(SQLiteError) {
+    func write(_ notes: PendingCheckRecords) throws(SQLiteError) {
         try insert(notes.records)
         if notes.unrecorded > 0 {
             try connection.statement(CheckSQL.addProgress).run("unrecorded_checks", notes.unrecorded)
@@ -15,7 +15,7 @@ extension WriteContext {
         for (slot, bin) in notes.calibration { counters.addCalibration(bin, slot) }
     }
 
-    private func insert(_ records: [CheckNotes.Record]) throws(SQLiteError) {
+    private func insert(_ records: [PendingCheckRecords.Record]) throws(SQLiteError) {
         guard !records.isEmpty else { return }
         var id = try connection.statement(CheckSQL.newest).first { $0.integer(0) } ?? 0
         // Of one write, told apart by their first half alone.
@@ -27,7 +27,8 @@ extension WriteContext {
         try connection.statement(CheckSQL.addProgress).run("kept_checks", records.count)
     }
 
-    private func insert(_ record: CheckNotes.Record, _ id: Int64, _ low: UInt64) throws(SQLiteError) {
+    private func insert(_ record: PendingCheckRecords.Record, _ id: Int64, _ low: UInt64) throws(SQLiteError)
+    {
         let facts = record.facts
         try connection.statement(CheckSQL.insert).run(
             id,
@@ -66,7 +67,8 @@ extension WriteContext {
     }
 
     /// The name that a slot's campaign is counted under, empty for all of them; nil where it cannot be found any more.
-    private func name(of slot: CheckNotes.Slot, _ expected: CheckNotes.Expected) throws(SQLiteError)
+    private func name(of slot: PendingCheckRecords.Slot, _ expected: PendingCheckRecords.Expected)
+        throws(SQLiteError)
         -> String?
     {
         let campaign: String?
@@ -81,7 +83,7 @@ extension WriteContext {
     }
 
     /// Looked up once, in one of the campaign's clicks.
-    private func name(ofCampaign hash: UInt64, _ scope: Scope, _ expected: CheckNotes.Expected)
+    private func name(ofCampaign hash: UInt64, _ scope: Scope, _ expected: PendingCheckRecords.Expected)
         throws(SQLiteError) -> String?
     {
         if let known = campaignNames[hash] { return known }

@@ -21,7 +21,7 @@ struct CollisionCensus {
     private var place = 0
     private var row = Row.first
     private var count: CollisionCount?
-    private var crowdings: [Scope: [Lane: [Crowding]]] = [:]
+    private var crowdings: [Scope: [PlatformForm: [FingerprintSharing]]] = [:]
     private var estimates: [Scope: FalseMatchEstimate] = [:]
     /// The last record that was read; nil before the first.
     private var record: Int64?
@@ -57,7 +57,7 @@ struct CollisionCensus {
     }
 
     /// Reads on; false when all is counted.
-    mutating func runSlice(on connection: Connection) throws(SQLiteError) -> Bool {
+    mutating func runSlice(on connection: SQLiteConnection) throws(SQLiteError) -> Bool {
         if place < places.count {
             try countFingerprints(places[place], on: connection)
         } else if !isDone {
@@ -80,7 +80,9 @@ struct CollisionCensus {
         return reports
     }
 
-    private mutating func countFingerprints(_ place: Place, on connection: Connection) throws(SQLiteError) {
+    private mutating func countFingerprints(_ place: Place, on connection: SQLiteConnection)
+        throws(SQLiteError)
+    {
         var count = self.count ?? CollisionCount(windows: [place.window])
         // One copy alone: what it holds is not small.
         self.count = nil
@@ -116,7 +118,7 @@ struct CollisionCensus {
         let isClosed = row.integer(1) != 0
         if isClosed, row.text(5) == NoMatchReason.robotClick.rawValue { return nil }
         let code = row.optionalInteger(6).map { UInt64(bitPattern: $0) }
-        let lane = code.flatMap { Lane(code: $0) }
+        let lane = code.flatMap { PlatformForm(code: $0) }
         guard lane?.code == code else { return nil }
         let visitor = row.integer(8)
         return CollisionRow(
@@ -129,7 +131,7 @@ struct CollisionCensus {
         )
     }
 
-    private mutating func countRecords(on connection: Connection) throws(SQLiteError) {
+    private mutating func countRecords(on connection: SQLiteConnection) throws(SQLiteError) {
         if records == nil {
             let bounds = try connection.statement(Self.bounds).first { (row) -> ClosedRange<Int64>? in
                 guard !row.isNull(0) else { return nil }

@@ -29,7 +29,7 @@ struct CollisionRounds {
     }
 
     /// Works for a few milliseconds, and says when it wants to again.
-    mutating func runSlice(_ open: () throws(StoreError) -> Connection) throws(StoreError) {
+    mutating func runSlice(_ open: () throws(StoreError) -> SQLiteConnection) throws(StoreError) {
         let start = MonotonicClock.now()
         do throws(StoreError) {
             let isDone = try work(try open())
@@ -43,7 +43,7 @@ struct CollisionRounds {
     }
 
     /// A whole round, without pauses: for tests.
-    mutating func runRound(on connection: Connection) throws(StoreError) {
+    mutating func runRound(on connection: SQLiteConnection) throws(StoreError) {
         census = try opening.translated { () throws(SQLiteError) in
             CollisionCensus(of: try places(on: connection))
         }
@@ -51,12 +51,12 @@ struct CollisionRounds {
     }
 
     /// As above, unless none is due.
-    mutating func runRoundIfDue(on connection: Connection) throws(StoreError) {
+    mutating func runRoundIfDue(on connection: SQLiteConnection) throws(StoreError) {
         while try !work(connection) {}
     }
 
     /// True when there is nothing to do for a while.
-    private mutating func work(_ connection: Connection) throws(StoreError) -> Bool {
+    private mutating func work(_ connection: SQLiteConnection) throws(StoreError) -> Bool {
         guard var census else {
             guard try opening.translated({ () throws(SQLiteError) in try isRoundDue(on: connection) }) else {
                 return true
@@ -79,7 +79,8 @@ struct CollisionRounds {
     }
 
     /// A few at a time: other writes wait for it.
-    private func keep(_ reports: [Scope: CollisionReport], on connection: Connection) throws(StoreError) {
+    private func keep(_ reports: [Scope: CollisionReport], on connection: SQLiteConnection) throws(StoreError)
+    {
         var kept: [(scope: Scope, report: CollisionReport)] = []
         for (scope, report) in reports {
             let isNews = try opening.translated { () throws(SQLiteError) in
@@ -102,7 +103,7 @@ struct CollisionRounds {
     private static let keptAtOnce = 16
 
     /// Whether anything can have changed, and no other process has counted just now.
-    private func isRoundDue(on connection: Connection) throws(SQLiteError) -> Bool {
+    private func isRoundDue(on connection: SQLiteConnection) throws(SQLiteError) -> Bool {
         guard countedCommits != shared.commitCount else { return false }
         let newest = try connection.statement(CollisionRows.newest).first { $0.optionalInteger(0) }
         guard let newest = newest ?? nil else { return true }
@@ -110,7 +111,7 @@ struct CollisionRounds {
         return !(0..<Self.pauseMilliseconds).contains(age)
     }
 
-    private func places(on connection: Connection) throws(SQLiteError) -> [CollisionCensus.Place] {
+    private func places(on connection: SQLiteConnection) throws(SQLiteError) -> [CollisionCensus.Place] {
         let standard = shared.configuration.standardWindow
         return try connection.statement(Self.apps).all { row in
             let window = row.optionalInteger(1).flatMap { AttributionWindow(seconds: $0) } ?? standard

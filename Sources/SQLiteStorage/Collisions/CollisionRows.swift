@@ -4,7 +4,9 @@ internal import SQLite
 /// The last report on collisions, as it stands in its tables.
 enum CollisionRows {
     /// Nil where nobody has counted yet.
-    static func report(of scope: Scope, on connection: Connection) throws(SQLiteError) -> CollisionReport? {
+    static func report(of scope: Scope, on connection: SQLiteConnection) throws(SQLiteError)
+        -> CollisionReport?
+    {
         let report = try connection.statement(Self.report).first(scope.number) { row throws(SQLiteError) in
             CollisionReport(
                 countedAt: Timestamp(milliseconds: row.integer(0)),
@@ -18,8 +20,8 @@ enum CollisionRows {
         }
         guard var report else { return nil }
         report.forms = try connection.statement(forms).all(scope.number) { row throws(SQLiteError) in
-            guard let lane = Lane(code: UInt64(bitPattern: row.integer(0))) else { throw damage }
-            let crowding = Crowding(
+            guard let lane = PlatformForm(code: UInt64(bitPattern: row.integer(0))) else { throw damage }
+            let crowding = FingerprintSharing(
                 clicks: row.real(1),
                 aloneSum: row.real(2),
                 competingSum: row.real(3)

@@ -6,7 +6,7 @@ internal import SQLite
 /// Over all time they are read off. Over a range, the most clicked of each span compete: a campaign that is never
 /// among a span's first hundred is not in the report, though it might have come in by its sum.
 struct CampaignRanking {
-    let connection: Connection
+    let connection: SQLiteConnection
     let spans: [CountedSpans]
     let scope: Scope
 

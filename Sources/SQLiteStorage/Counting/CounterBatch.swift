@@ -87,8 +87,8 @@ struct CounterBatch: Sendable {
         of traits: CountedTraits,
         _ scope: Scope,
         at moment: Timestamp,
-        admittedBy register: inout ValueRegister,
-        on connection: Connection
+        admittedBy register: inout AdmittedNames,
+        on connection: SQLiteConnection
     ) throws(SQLiteError) -> String? {
         let day = Granularity.day.start(of: moment)
         var campaign: String?

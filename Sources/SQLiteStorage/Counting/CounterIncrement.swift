@@ -24,7 +24,7 @@ enum CounterIncrement {
     }
 
     /// The statement, with all bound that the spans of a label share.
-    func statement(for counts: MetricCounts, of slot: CounterBatch.Slot, on connection: Connection)
+    func statement(for counts: MetricCounts, of slot: CounterBatch.Slot, on connection: SQLiteConnection)
         throws(SQLiteError) -> Statement
     {
         let (scope, label) = (slot.scope.number, slot.label)
@@ -51,7 +51,7 @@ enum CounterIncrement {
         _ statement: Statement,
         _ granularity: Granularity,
         _ period: Timestamp,
-        on connection: Connection
+        on connection: SQLiteConnection
     ) throws(SQLiteError) -> Bool {
         try statement.bindText(granularity.rawValue, at: granularityParameter)
         try statement.bindInteger(period.milliseconds, at: periodParameter)

@@ -10,7 +10,7 @@ struct CounterPlace {
     let granularity: Granularity
     let period: Timestamp
 
-    func add(_ counts: MetricCounts, to value: String, on connection: Connection) throws(SQLiteError) {
+    func add(_ counts: MetricCounts, to value: String, on connection: SQLiteConnection) throws(SQLiteError) {
         try connection.statement(CounterSQL.add).run(
             scope.number,
             campaign,
@@ -40,7 +40,7 @@ struct CounterPlace {
     /// Adds the counts of one value, or of all where it is nil, to another place and takes them from here.
     ///
     /// `renamed` is the value that they are added to; nil keeps their own.
-    func move(_ value: String?, to other: CounterPlace, as renamed: String?, on connection: Connection)
+    func move(_ value: String?, to other: CounterPlace, as renamed: String?, on connection: SQLiteConnection)
         throws(SQLiteError)
     {
         let rows = try connection.statement(CounterSQL.rows).all(
@@ -60,7 +60,7 @@ struct CounterPlace {
     }
 
     /// Deletes the counts of one value, or of all where it is nil.
-    func remove(_ value: String?, on connection: Connection) throws(SQLiteError) {
+    func remove(_ value: String?, on connection: SQLiteConnection) throws(SQLiteError) {
         try connection.statement(CounterSQL.remove).run(
             scope.number,
             campaign,

@@ -3,7 +3,7 @@ internal import SQLite
 
 extension CounterBatch {
     /// Adds everything to the tables, each row once for each span that it belongs to.
-    func write(to connection: Connection) throws(SQLiteError) {
+    func write(to connection: SQLiteConnection) throws(SQLiteError) {
         for (slot, counts) in counts { try write(counts, of: slot, to: connection) }
         let delay = try connection.statement(CounterSQL.addDelays)
         for (slot, count) in delays {
@@ -15,7 +15,9 @@ extension CounterBatch {
         try probabilities.write(to: connection)
     }
 
-    private func write(_ counts: MetricCounts, of slot: Slot, to connection: Connection) throws(SQLiteError) {
+    private func write(_ counts: MetricCounts, of slot: Slot, to connection: SQLiteConnection)
+        throws(SQLiteError)
+    {
         let increment = try CounterIncrement(counts).map { (increment) throws(SQLiteError) in
             try increment.statement(for: counts, of: slot, on: connection)
         }

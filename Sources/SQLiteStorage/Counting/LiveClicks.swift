@@ -16,7 +16,7 @@ enum LiveClicks {
     }
 
     /// Adds the changes.
-    static func write(_ changes: [CounterBatch.ExpirySlot: Int64], to connection: Connection)
+    static func write(_ changes: [CounterBatch.ExpirySlot: Int64], to connection: SQLiteConnection)
         throws(SQLiteError)
     {
         let statement = try connection.statement(add)
@@ -32,7 +32,7 @@ enum LiveClicks {
     }
 
     /// Clicks of a scope whose window's last second is this one or later.
-    static func count(of scope: Scope, at now: Timestamp, on connection: Connection) throws(SQLiteError)
+    static func count(of scope: Scope, at now: Timestamp, on connection: SQLiteConnection) throws(SQLiteError)
         -> Int64
     {
         let second = second(of: now)
@@ -48,7 +48,7 @@ enum LiveClicks {
     /// A little past is kept, for a clock that is set back.
     ///
     /// - Returns: whether there may be more.
-    static func purge(_ scope: Scope, at now: Timestamp, atMost limit: Int, on connection: Connection)
+    static func purge(_ scope: Scope, at now: Timestamp, atMost limit: Int, on connection: SQLiteConnection)
         throws(SQLiteError) -> Bool
     {
         let second = second(of: now) - keptSeconds

@@ -11,7 +11,7 @@ struct ProbabilityBatch: Sendable {
     }
 
     private(set) var expected: [Slot: ExpectedConversions] = [:]
-    private(set) var calibration: [CheckNotes.CalibrationSlot: CalibrationTable.Bin] = [:]
+    private(set) var calibration: [PendingCheckRecords.CalibrationSlot: CalibrationTable.Bin] = [:]
 
     var isEmpty: Bool { expected.isEmpty && calibration.isEmpty }
 
@@ -19,11 +19,11 @@ struct ProbabilityBatch: Sendable {
         expected[slot, default: .zero] += sum
     }
 
-    mutating func add(_ bin: CalibrationTable.Bin, to slot: CheckNotes.CalibrationSlot) {
+    mutating func add(_ bin: CalibrationTable.Bin, to slot: PendingCheckRecords.CalibrationSlot) {
         calibration[slot, default: .zero] += bin
     }
 
-    func write(to connection: Connection) throws(SQLiteError) {
+    func write(to connection: SQLiteConnection) throws(SQLiteError) {
         for (slot, sum) in expected {
             for granularity in Granularity.allCases {
                 try connection.statement(ProbabilitySQL.addExpected).run(
@@ -59,7 +59,7 @@ struct ProbabilityBatch: Sendable {
         _ scope: Int64,
         _ granularity: String,
         _ period: Int64,
-        on connection: Connection
+        on connection: SQLiteConnection
     ) throws(SQLiteError) {
         if let other {
             let rows = try connection.statement(ProbabilitySQL.ofCampaign)
@@ -83,7 +83,7 @@ extension CounterBatch {
         probabilities.add(sum, to: ProbabilityBatch.Slot(scope: scope, hour: hour, campaign: campaign))
     }
 
-    mutating func addCalibration(_ bin: CalibrationTable.Bin, _ slot: CheckNotes.CalibrationSlot) {
+    mutating func addCalibration(_ bin: CalibrationTable.Bin, _ slot: PendingCheckRecords.CalibrationSlot) {
         probabilities.add(bin, to: slot)
     }
 }

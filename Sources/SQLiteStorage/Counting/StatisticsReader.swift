@@ -8,7 +8,7 @@ struct StatisticsReader {
         let scope: Scope
     }
 
-    let connection: Connection
+    let connection: SQLiteConnection
     let query: StatisticsQuery
     let apps: [CountedApp]
 
@@ -44,7 +44,7 @@ struct StatisticsReader {
         for app in apps where !app.scope.isTest {
             let looked = try DriftRows.lookedAt(app.scope, on: connection)
             var readings: [DriftReading]
-            if apps.count == 1, DriftLookout.isDue(end, after: looked) {
+            if apps.count == 1, DriftScheduler.isDue(end, after: looked) {
                 readings = try DriftRows.look(at: app.scope, end: end, on: connection).readings
             } else if room > 0 {
                 readings = try DriftRows.readings(of: app.scope, atMost: room, on: connection)

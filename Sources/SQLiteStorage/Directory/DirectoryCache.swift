@@ -14,16 +14,16 @@ final class DirectoryCache: Sendable {
         }
     }
 
-    private let latest: Monitor<Snapshot>
+    private let latest: ConditionLock<Snapshot>
 
-    init(reading connection: Connection) throws(SQLiteError) {
-        latest = Monitor(try DirectoryRows.snapshot(on: connection))
+    init(reading connection: SQLiteConnection) throws(SQLiteError) {
+        latest = ConditionLock(try DirectoryRows.snapshot(on: connection))
     }
 
     var snapshot: Snapshot { latest.withLock { $0 } }
 
     /// What the database holds, read only if it is another version than the one at hand.
-    func current(on connection: Connection) throws(SQLiteError) -> Snapshot {
+    func current(on connection: SQLiteConnection) throws(SQLiteError) -> Snapshot {
         let version = try DirectoryRows.version(on: connection)
         let known = snapshot
         if known.version == version { return known }

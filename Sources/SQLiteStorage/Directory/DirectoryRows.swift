@@ -3,12 +3,12 @@ internal import SQLite
 
 /// Apps and keys as they stand in their tables.
 enum DirectoryRows {
-    static func version(on connection: Connection) throws(SQLiteError) -> Int64 {
+    static func version(on connection: SQLiteConnection) throws(SQLiteError) -> Int64 {
         try connection.integer("SELECT version FROM directory")
     }
 
     /// Everything, as of one moment where the caller has opened a transaction.
-    static func snapshot(on connection: Connection) throws(SQLiteError) -> DirectoryCache.Snapshot {
+    static func snapshot(on connection: SQLiteConnection) throws(SQLiteError) -> DirectoryCache.Snapshot {
         let version = try version(on: connection)
         let origins = try lists("SELECT app, origin FROM app_origins ORDER BY app, position", connection)
         let destinations = try lists(
@@ -78,7 +78,7 @@ enum DirectoryRows {
         )
     }
 
-    private static func appLinks(on connection: Connection) throws(SQLiteError) -> [Int64: AppLinks] {
+    private static func appLinks(on connection: SQLiteConnection) throws(SQLiteError) -> [Int64: AppLinks] {
         var fields: [Int64: AppLinkFields] = [:]
         let sql: StaticString = "SELECT app, field, value FROM app_link_fields ORDER BY app, field, position"
         try connection.statement(sql).forEach { row in
@@ -89,7 +89,8 @@ enum DirectoryRows {
         return fields.mapValues { AppLinks(stored: $0) }
     }
 
-    private static func lists(_ sql: StaticString, _ connection: Connection) throws(SQLiteError) -> [Int64:
+    private static func lists(_ sql: StaticString, _ connection: SQLiteConnection) throws(SQLiteError)
+        -> [Int64:
         [String]]
     {
         var lists: [Int64: [String]] = [:]

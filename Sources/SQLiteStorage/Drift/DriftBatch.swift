@@ -17,7 +17,7 @@ struct DriftBatch {
     private var open: [Span: [DriftGroup: DriftCount]] = [:]
     /// Of transactions that were committed.
     private var waiting: [Span: [DriftGroup: DriftCount]] = [:]
-    private var register = DriftRegister()
+    private var register = AdmittedDriftGroups()
     /// When all was written, in nanoseconds of the monotonic clock.
     private var writtenAt: UInt64 = 0
     private var mustBeWritten = false
@@ -38,7 +38,7 @@ struct DriftBatch {
     }
 
     /// Adds what waits to the table, under the names that each span admits, if it is time.
-    mutating func writeIfDue(to connection: Connection) throws(SQLiteError) {
+    mutating func writeIfDue(to connection: SQLiteConnection) throws(SQLiteError) {
         guard !open.isEmpty || !waiting.isEmpty else { return }
         guard mustBeWritten || MonotonicClock.now() >= writtenAt + Self.interval else { return }
         for counts in [waiting, open] {
@@ -53,7 +53,7 @@ struct DriftBatch {
         _ count: DriftCount,
         of group: DriftGroup,
         _ span: Span,
-        to connection: Connection
+        to connection: SQLiteConnection
     ) throws(SQLiteError) {
         let group = try register.admit(group, of: span.scope, in: span.period, on: connection)
         try connection.statement(Self.add).run(
@@ -96,7 +96,7 @@ struct DriftBatch {
 /// Which groups have counts of their own in a span: what strangers write into headers must not fill a database.
 ///
 /// Writer's thread only. Those that are watched already are always among them, so that nobody can crowd them out.
-struct DriftRegister {
+struct AdmittedDriftGroups {
     /// Groups of one side and one span beyond which others count together.
     static let limit = 200
 
@@ -110,7 +110,7 @@ struct DriftRegister {
         _ group: DriftGroup,
         of scope: Scope,
         in period: Timestamp,
-        on connection: Connection
+        on connection: SQLiteConnection
     ) throws(SQLiteError) -> DriftGroup {
         let page = Page(scope: scope, period: period)
         if groups[page] == nil {
@@ -138,7 +138,7 @@ struct DriftRegister {
         groups[oldest] = nil
     }
 
-    private func read(_ page: Page, _ connection: Connection) throws(SQLiteError) -> Set<DriftGroup> {
+    private func read(_ page: Page, _ connection: SQLiteConnection) throws(SQLiteError) -> Set<DriftGroup> {
         let scope = page.scope.number
         let names =
             try connection.statement(Self.counted).all(scope, page.period.milliseconds) {

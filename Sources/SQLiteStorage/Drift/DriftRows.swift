@@ -4,7 +4,7 @@ internal import SQLite
 /// The watch on match rates as it stands in its tables.
 enum DriftRows {
     /// The counts of a scope up to the end of a span.
-    static func history(of scope: Scope, end: Timestamp, on connection: Connection) throws(SQLiteError)
+    static func history(of scope: Scope, end: Timestamp, on connection: SQLiteConnection) throws(SQLiteError)
         -> DriftHistory
     {
         var history = DriftHistory(end: end)
@@ -30,12 +30,13 @@ enum DriftRows {
     }
 
     /// When a scope was looked at; nil when it never was.
-    static func lookedAt(_ scope: Scope, on connection: Connection) throws(SQLiteError) -> Timestamp? {
+    static func lookedAt(_ scope: Scope, on connection: SQLiteConnection) throws(SQLiteError) -> Timestamp? {
         try connection.statement(looked).first(scope.number) { Timestamp(milliseconds: $0.integer(0)) }
     }
 
     /// What the last look found, at most so many groups; those with an alarm are all among them.
-    static func readings(of scope: Scope, atMost limit: Int, on connection: Connection) throws(SQLiteError)
+    static func readings(of scope: Scope, atMost limit: Int, on connection: SQLiteConnection)
+        throws(SQLiteError)
         -> [DriftReading]
     {
         var readings = try alarmed(in: scope, on: connection)
@@ -47,7 +48,9 @@ enum DriftRows {
         return readings
     }
 
-    static func alarmed(in scope: Scope, on connection: Connection) throws(SQLiteError) -> [DriftReading] {
+    static func alarmed(in scope: Scope, on connection: SQLiteConnection) throws(SQLiteError)
+        -> [DriftReading]
+    {
         try connection.statement(alarms).all(scope.number) { row throws(SQLiteError) in try reading(row) }
     }
 
@@ -94,11 +97,12 @@ extension WriteContext {
     /// Keeps what a look found, and takes the oldest counts away that nobody looks at any more.
     ///
     /// - Returns: false when somebody else has looked since: nothing is kept then.
-    func keep(_ findings: DriftWatch.Findings, of scope: Scope, lookedAt end: Timestamp) throws(SQLiteError)
+    func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp)
+        throws(SQLiteError)
         -> Bool
     {
         let looked = try DriftRows.lookedAt(scope, on: connection)
-        guard DriftLookout.isDue(end, after: looked) else { return false }
+        guard DriftScheduler.isDue(end, after: looked) else { return false }
         try connection.statement(Self.noteLook).run(scope.number, end.milliseconds)
         try connection.statement(Self.removeGroups).run(scope.number)
         for reading in findings.readings {

@@ -8,7 +8,7 @@ extension HotQueries {
         ),
         Query(
             name: "groups of a span",
-            sql: DriftRegister.counted,
+            sql: AdmittedDriftGroups.counted,
             plan: ["SEARCH drift_counters USING PRIMARY KEY (scope=? AND period=?)"]
         ),
         Query(

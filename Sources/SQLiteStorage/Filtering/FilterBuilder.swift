@@ -72,7 +72,7 @@ struct FilterBuilder {
         }
     }
 
-    private func capacity(on connection: Connection) throws(StoreError) -> Int {
+    private func capacity(on connection: SQLiteConnection) throws(StoreError) -> Int {
         try opening.translated { () throws(SQLiteError) in
             let rows = try connection.integer("SELECT count(*) FROM fingerprints")
             return max(Self.leastCapacity, 2 * Int(clamping: rows))
@@ -81,7 +81,7 @@ struct FilterBuilder {
 
     /// Reads the table in slices of a snapshot each, so that the write-ahead log can begin anew between them, and leaves
     /// half of the time to requests.
-    private func read(into filter: FingerprintFilter, from connection: Connection) throws(StoreError) {
+    private func read(into filter: FingerprintFilter, from connection: SQLiteConnection) throws(StoreError) {
         var last: (Int64, Int64, Int64, Int64, Int64) = (.min, .min, .min, .min, .min)
         var isMore = true
         while isMore {

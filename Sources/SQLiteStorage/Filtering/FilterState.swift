@@ -25,7 +25,7 @@ struct FilterState: Sendable {
 /// The writer's part in it: adds the fingerprints of clicks before they are committed.
 ///
 /// Writer's thread only.
-struct FilterKeeper {
+struct FilterUpdater {
     private let shared: SharedState
     /// As of the beginning of the open transaction.
     private var filters: [FingerprintFilter] = []
@@ -36,7 +36,7 @@ struct FilterKeeper {
     }
 
     /// Adds what another process has recorded, given the database's newest click as the transaction begins.
-    mutating func catchUp(to newest: Int64, on connection: Connection) throws(SQLiteError) {
+    mutating func catchUp(to newest: Int64, on connection: SQLiteConnection) throws(SQLiteError) {
         let state = shared.filters.withLock { $0 }
         filters = state.filters
         guard !filters.isEmpty, newest != state.covered else { return }

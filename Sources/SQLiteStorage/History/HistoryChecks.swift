@@ -13,7 +13,7 @@ struct HistoryChecks {
 
     private static let pageLength = 8192
     /// More than two loops may have waiting.
-    private static let readAhead = 2 * CheckNotes.mostRecords
+    private static let readAhead = 2 * PendingCheckRecords.mostRecords
 
     init(_ facts: HistoryFacts) {
         self.facts = facts
@@ -24,7 +24,7 @@ struct HistoryChecks {
 
     mutating func takeFirst() -> RecordedLaunch? { waiting.popFirst() }
 
-    mutating func read(on connection: Connection, _ gaps: inout HistoryGaps) throws(SQLiteError) {
+    mutating func read(on connection: SQLiteConnection, _ gaps: inout HistoryGaps) throws(SQLiteError) {
         var launches = Array(waiting)
         while !hasEnded, launches.count < 2 * Self.readAhead {
             var count = 0

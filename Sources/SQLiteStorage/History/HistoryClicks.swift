@@ -4,14 +4,14 @@ internal import SQLite
 /// An app's clicks in the order in which they were recorded.
 struct HistoryClicks {
     private let facts: HistoryFacts
-    private var remaking: FingerprintRemaking
+    private var remaking: FingerprintReconstruction
     private var page: ArraySlice<RecordedClick> = []
     private var last: Int64 = .min
     private var hasEnded = false
 
     private static let pageLength = 1000
 
-    init(_ facts: HistoryFacts, _ remaking: FingerprintRemaking) {
+    init(_ facts: HistoryFacts, _ remaking: FingerprintReconstruction) {
         self.facts = facts
         self.remaking = remaking
     }
@@ -21,7 +21,7 @@ struct HistoryClicks {
 
     mutating func takeFirst() -> RecordedClick? { page.popFirst() }
 
-    mutating func read(on connection: Connection, _ gaps: inout HistoryGaps) throws(SQLiteError) {
+    mutating func read(on connection: SQLiteConnection, _ gaps: inout HistoryGaps) throws(SQLiteError) {
         var clicks: [RecordedClick] = []
         try connection.statement(HistorySQL.clicks).forEach(
             last,

@@ -12,7 +12,7 @@ struct HistoryFacts: Sendable {
     private let learningBegan: Timestamp?
     private let hasDeleted: Bool
 
-    init(of scope: Scope, on connection: Connection) throws(SQLiteError) {
+    init(of scope: Scope, on connection: SQLiteConnection) throws(SQLiteError) {
         self.scope = scope
         func moment(_ sql: StaticString) throws(SQLiteError) -> Timestamp? {
             try connection.statement(sql).first(scope.number) { Timestamp(milliseconds: $0.integer(0)) }

@@ -9,7 +9,7 @@ public struct SQLiteHistory: TrafficHistory {
     public let isWhole: Bool
     public private(set) var gaps = HistoryGaps()
 
-    private let look: DatabaseLook
+    private let look: DatabaseSnapshot
     private var clicks: HistoryClicks
     private var checks: HistoryChecks
 
@@ -23,9 +23,9 @@ public struct SQLiteHistory: TrafficHistory {
         _ configuration: SQLiteConfiguration,
         of app: AppID,
         isTest: Bool,
-        remaking: FingerprintRemaking
+        remaking: FingerprintReconstruction
     ) throws(StoreError) {
-        let look = try DatabaseLook(configuration)
+        let look = try DatabaseSnapshot(configuration)
         let connection = look.connection
         let facts = try look.opening.translated { () throws(SQLiteError) in
             var apps = AppNumbers()

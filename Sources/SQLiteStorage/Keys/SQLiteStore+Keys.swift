@@ -8,7 +8,7 @@ extension SQLiteStore {
     ///
     /// What was there before is not changed where it was stored under another key than these.
     public func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(StoreError)
-        -> ServerKeyStanding
+        -> ServerKeyRecognition
     {
         try shared.performAndWait { context throws(SQLiteError) in
             .success(try context.confirm(serverKeys: checks, at: now))
@@ -16,7 +16,7 @@ extension SQLiteStore {
     }
 
     /// Which keys may be destroyed, as of a moment of the store's own clock.
-    public func keyNeeds() throws(StoreError) -> KeyNeeds {
+    public func keyNeeds() throws(StoreError) -> RequiredKeys {
         let now = shared.configuration.clock.now()
         // Not by the writer, whose commits say that the disk takes writes.
         let (needs, hasPastDays) = try opening.translated { () throws(SQLiteError) in
@@ -24,7 +24,7 @@ extension SQLiteStore {
             let hasPastDays = try connection.statement(KeySQL.hasPastDays).first(now.milliseconds) {
                 $0.integer(0)
             }
-            return (try KeyNeeds(at: now, on: connection), hasPastDays == 1)
+            return (try RequiredKeys(at: now, on: connection), hasPastDays == 1)
         }
         guard hasPastDays else { return needs }
         try shared.performAndWait { context throws(SQLiteError) in

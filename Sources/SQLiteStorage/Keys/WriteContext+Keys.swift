@@ -4,7 +4,9 @@ internal import SQLite
 /// Which keys what is stored was hashed under.
 extension WriteContext {
     /// Remembers the keys, the present one first, that the store is used with from now on.
-    func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(SQLiteError) -> ServerKeyStanding {
+    func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(SQLiteError)
+        -> ServerKeyRecognition
+    {
         let words = checks.map { Int64(bitPattern: $0.index) }
         guard let present = words.first else { return .foreign }
         try connection.statement(KeySQL.remember).run(present)
@@ -31,8 +33,8 @@ extension WriteContext {
     }
 }
 
-extension KeyNeeds {
-    init(at now: Timestamp, on connection: Connection) throws(SQLiteError) {
+extension RequiredKeys {
+    init(at now: Timestamp, on connection: SQLiteConnection) throws(SQLiteError) {
         self.init()
         for sql in [KeySQL.oldestClick, KeySQL.oldestCheck] {
             guard let id = try connection.statement(sql).first(read: { $0.integer(0) }) else { continue }

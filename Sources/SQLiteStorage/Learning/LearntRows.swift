@@ -4,7 +4,8 @@ internal import SQLite
 /// The learnt counters as they stand in the database.
 enum LearntRows {
     /// Everything of the posterior that is not about one launch.
-    static func model(of scope: Scope, at moment: Timestamp, on connection: Connection) throws(SQLiteError)
+    static func model(of scope: Scope, at moment: Timestamp, on connection: SQLiteConnection)
+        throws(SQLiteError)
         -> MatchingModel
     {
         guard let epoch = try epoch(of: scope, on: connection) else { return .fresh(at: moment) }
@@ -19,12 +20,13 @@ enum LearntRows {
     }
 
     /// Scopes from which something has been learnt.
-    static func scopes(on connection: Connection) throws(SQLiteError) -> [Scope] {
+    static func scopes(on connection: SQLiteConnection) throws(SQLiteError) -> [Scope] {
         try connection.statement(LearntSQL.scopes).all { Scope(number: $0.integer(0)) }
     }
 
     /// Nil for a scope from which nothing has been learnt.
-    static func epoch(of scope: Scope, on connection: Connection) throws(SQLiteError) -> LearningEpoch? {
+    static func epoch(of scope: Scope, on connection: SQLiteConnection) throws(SQLiteError) -> LearningEpoch?
+    {
         try connection.statement(LearntSQL.epoch).first(scope.number) {
             LearningEpoch(
                 began: Timestamp(milliseconds: $0.integer(0)),

@@ -84,13 +84,13 @@ extension WriteContext {
 /// What came of links.
 extension WriteContext {
     /// Where a click's link stands, and whether it still leads somewhere.
-    struct TappedLink {
+    struct LinkState {
         /// Nil where it was deleted meanwhile.
         let number: Int64?
         let ending: Link.Ending?
     }
 
-    func tapped(_ link: LinkID, at moment: Timestamp) throws(SQLiteError) -> TappedLink {
+    func tapped(_ link: LinkID, at moment: Timestamp) throws(SQLiteError) -> LinkState {
         let row = try connection.statement(LinkSQL.limits).first(link.high, link.low) { row in
             let ending = Link.ending(
                 isArchived: !row.isNull(1),
@@ -99,9 +99,9 @@ extension WriteContext {
                 clicks: Int(row.integer(4)),
                 at: moment
             )
-            return TappedLink(number: row.integer(0), ending: ending)
+            return LinkState(number: row.integer(0), ending: ending)
         }
-        return row ?? TappedLink(number: nil, ending: .archived)
+        return row ?? LinkState(number: nil, ending: .archived)
     }
 
     /// Counts a click for its link, and for the variant that the visitor got.

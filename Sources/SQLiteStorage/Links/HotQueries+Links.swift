@@ -50,24 +50,24 @@ extension HotQueries {
         ),
         Query(
             name: "links",
-            sql: LinkLook.ofAll,
+            sql: LinkPageReader.ofAll,
             plan: ["SEARCH links USING INTEGER PRIMARY KEY (rowid<?)", appOfLink] + tagOfLink
         ),
         Query(
             name: "links of an app",
-            sql: LinkLook.ofApp,
+            sql: LinkPageReader.ofApp,
             plan: ["SEARCH links USING INDEX links_by_app (app=? AND rowid<?)", appOfLink] + tagOfLink
         ),
         Query(
             name: "links of a campaign",
-            sql: LinkLook.ofCampaign,
+            sql: LinkPageReader.ofCampaign,
             plan: [
                 "SEARCH links USING INDEX links_by_campaign (campaign_key=? AND rowid<?)", appOfLink,
             ] + tagOfLink
         ),
         Query(
             name: "links of a tag",
-            sql: LinkLook.ofTag,
+            sql: LinkPageReader.ofTag,
             plan: [
                 "SEARCH tag USING COVERING INDEX links_by_tag (value=? AND link<?)",
                 "SEARCH links USING INTEGER PRIMARY KEY (rowid=?)", appOfLink,

@@ -24,7 +24,7 @@ struct LinkRow {
     }
 
     /// The link with what its other tables say of it.
-    func listing(on connection: Connection) throws(SQLiteError) -> LinkListing {
+    func listing(on connection: SQLiteConnection) throws(SQLiteError) -> LinkListing {
         let link = Link(
             id: id,
             app: app,
@@ -58,7 +58,9 @@ struct LinkRow {
         return listing
     }
 
-    private static func fields(of link: Int64, on connection: Connection) throws(SQLiteError) -> LinkFields {
+    private static func fields(of link: Int64, on connection: SQLiteConnection) throws(SQLiteError)
+        -> LinkFields
+    {
         var texts: [LinkField: [String]] = [:]
         try connection.statement(LinkSQL.fields).forEach(link) { row in
             // A field of a newer program is kept, and not understood.
@@ -70,12 +72,12 @@ struct LinkRow {
         return fields
     }
 
-    static func find(_ id: LinkID, on connection: Connection) throws(SQLiteError) -> LinkRow? {
+    static func find(_ id: LinkID, on connection: SQLiteConnection) throws(SQLiteError) -> LinkRow? {
         try connection.statement(LinkSQL.byID).first(id.high, id.low) { LinkRow($0) }
     }
 
     /// The oldest one among those of `apps`.
-    static func find(_ slug: LinkSlug, of apps: [AppID], on connection: Connection) throws(SQLiteError)
+    static func find(_ slug: LinkSlug, of apps: [AppID], on connection: SQLiteConnection) throws(SQLiteError)
         -> LinkRow?
     {
         try connection.statement(LinkSQL.bySlug).all(slug.text) { LinkRow($0) }

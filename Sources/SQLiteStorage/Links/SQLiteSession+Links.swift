@@ -15,7 +15,7 @@ extension SQLiteSession: LinkStore {
     }
 
     public func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug? {
-        try await readAside { connection throws(SQLiteError) in
+        try await readInBackground { connection throws(SQLiteError) in
             try connection.statement(LinkSQL.sharedSlug).first(app.high, app.low, other.high, other.low) {
                 LinkSlug(stored: $0.text(0))
             }
@@ -23,8 +23,8 @@ extension SQLiteSession: LinkStore {
     }
 
     public func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage {
-        try await readAside { connection throws(SQLiteError) in
-            try LinkLook(connection: connection).page(query)
+        try await readInBackground { connection throws(SQLiteError) in
+            try LinkPageReader(connection: connection).page(query)
         }
     }
 
@@ -58,7 +58,7 @@ extension SQLiteSession: LinkStore {
         _ body: @escaping @Sendable (WriteContext) throws(SQLiteError) -> Result<Void, LinkStoreError>
     ) async throws(LinkStoreError) {
         // The queue knows only its own errors; what is refused is told through here.
-        let refusal = Monitor<LinkStoreError?>(nil)
+        let refusal = ConditionLock<LinkStoreError?>(nil)
         do throws(StoreError) {
             try await write { context throws(SQLiteError) in
                 let result = try body(context)

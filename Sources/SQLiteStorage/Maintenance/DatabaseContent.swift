@@ -18,7 +18,7 @@ public struct DatabaseContent: Equatable, Sendable {
     let serverKeyCheck: Int64?
 
     /// - Throws: when the database is not Afterlink's, or is of a newer version.
-    init(_ opening: DatabaseOpening, _ connection: Connection) throws(StoreError) {
+    init(_ opening: DatabaseOpening, _ connection: SQLiteConnection) throws(StoreError) {
         let schema = try opening.inspect(connection)
         schemaVersion = schema.version
         pendingMigrations = schema.pending.map(\.name)
@@ -47,7 +47,7 @@ public struct DatabaseContent: Equatable, Sendable {
         let newestClickAt: Timestamp?
         let serverKeyCheck: Int64?
 
-        init(_ connection: Connection) throws(SQLiteError) {
+        init(_ connection: SQLiteConnection) throws(SQLiteError) {
             apps = try connection.integer("SELECT count(*) FROM apps")
             keys = try connection.integer("SELECT count(*) FROM keys")
             clicks = try connection.integer("SELECT count(*) FROM clicks")

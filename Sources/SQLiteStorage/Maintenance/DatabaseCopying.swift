@@ -15,14 +15,14 @@ extension DatabaseDraft {
     ///   - source: within a read transaction.
     ///   - isInterrupted: asked now and then; true ends the copy.
     /// - Throws: `stopping` when it was interrupted.
-    func fill(from source: Connection, unless isInterrupted: () -> Bool) throws(StoreError) {
+    func fill(from source: SQLiteConnection, unless isInterrupted: () -> Bool) throws(StoreError) {
         let copy = try translated { () throws(SQLiteError) in
-            let connection = try Connection(path: path, access: .readWrite, busyMilliseconds: 0)
+            let connection = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 0)
             // The draft is nobody's before it is published, and synced before that: nothing needs to be undone.
             try connection.execute("PRAGMA synchronous = OFF")
             try connection.execute("PRAGMA journal_mode = MEMORY")
             try connection.execute("PRAGMA cache_size = -2048")
-            return try OnlineCopy(from: source, to: connection)
+            return try OnlineBackup(from: source, to: connection)
         }
         var synced = 0
         while try translated({ () throws(SQLiteError) in try copy.step(pages: Self.stepPages) }) {
@@ -44,7 +44,7 @@ extension DatabaseDraft {
     /// - Throws: `corrupted` with the first difference.
     func check(isThorough: Bool) throws(StoreError) {
         let problems = try translated { () throws(SQLiteError) in
-            let connection = try Connection(path: path, access: .immutable, busyMilliseconds: 0)
+            let connection = try SQLiteConnection(path: path, access: .immutable, busyMilliseconds: 0)
             return try IntegrityCheck.problems(on: connection, isThorough: isThorough)
         }
         guard let first = problems.first else { return }

@@ -23,7 +23,7 @@ public struct DatabaseSurvey: Sendable {
     public init(_ configuration: SQLiteConfiguration) throws(StoreError) {
         // Before this process has the file open itself.
         holder = DatabaseUse.holder(of: try DatabaseFile(path: configuration.path).path)
-        let look = try DatabaseLook(configuration)
+        let look = try DatabaseSnapshot(configuration)
         path = look.file.path
         freeBytes = DatabaseFile.freeByteCount(inFolder: look.file.folder)
         writeAheadLogBytes = DatabaseFile.byteCount(look.file.logPath)

@@ -26,7 +26,7 @@ public final class SQLiteBackup {
         unless isInterrupted: () -> Bool,
         check: (DatabaseContent) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let look = try DatabaseLook(configuration)
+        let look = try DatabaseSnapshot(configuration)
         let target = try DatabaseFile(path: path)
         try Self.refuseName(target, of: look.file, mayReplace: mayReplace)
         self.mayReplace = mayReplace

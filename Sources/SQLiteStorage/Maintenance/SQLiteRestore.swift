@@ -44,7 +44,7 @@ public final class SQLiteRestore {
         try opening.file.checkHeader()
         // A backup is written by nobody, and may lie where nothing can be put beside it.
         let connection = try opening.translated { () throws(SQLiteError) in
-            try Connection(path: opening.file.path, access: .immutable, busyMilliseconds: 0)
+            try SQLiteConnection(path: opening.file.path, access: .immutable, busyMilliseconds: 0)
         }
         content = try DatabaseContent(opening, connection)
         try check(content)

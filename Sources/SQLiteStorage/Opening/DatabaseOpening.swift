@@ -36,11 +36,11 @@ struct DatabaseOpening: Sendable {
     /// Opens the database for writing, makes it where there is none, and brings it up to date.
     ///
     /// - Returns: the connection, and whether the database is new.
-    func open() throws(StoreError) -> (connection: Connection, isNew: Bool) {
+    func open() throws(StoreError) -> (connection: SQLiteConnection, isNew: Bool) {
         try file.whileNobodyElseOpens { () throws(StoreError) in try openAlone() }
     }
 
-    private func openAlone() throws(StoreError) -> (connection: Connection, isNew: Bool) {
+    private func openAlone() throws(StoreError) -> (connection: SQLiteConnection, isNew: Bool) {
         try file.createIfMissing()
         try file.checkFileSystemIsWritable()
         let connection = try connect(.readWrite, busyMilliseconds: 5000)
@@ -72,7 +72,7 @@ struct DatabaseOpening: Sendable {
     /// Opens the database again after its connection was given up.
     ///
     /// It was accepted before.
-    func reopen() throws(StoreError) -> Connection {
+    func reopen() throws(StoreError) -> SQLiteConnection {
         try file.checkFileSystemIsWritable()
         let connection = try connect(.readWrite, busyMilliseconds: Self.writerBusyMilliseconds)
         try checkIsWritable(connection)
@@ -81,7 +81,7 @@ struct DatabaseOpening: Sendable {
     }
 
     /// Opens a database that is this program's and up to date, for reading: waits for nobody who writes.
-    func openAccepted() throws(StoreError) -> Connection {
+    func openAccepted() throws(StoreError) -> SQLiteConnection {
         try file.checkFileSystemIsWritable()
         let connection = try connect(.readOnly, busyMilliseconds: 2000)
         guard try inspect(connection).pending.isEmpty else {
@@ -90,8 +90,8 @@ struct DatabaseOpening: Sendable {
         return connection
     }
 
-    func openReader() throws(SQLiteError) -> Connection {
-        let connection = try Connection(path: file.path, access: .readOnly, busyMilliseconds: 250)
+    func openReader() throws(SQLiteError) -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: file.path, access: .readOnly, busyMilliseconds: 250)
         // The upper pages, which every look passes, and no more: the operating system keeps the rest. Four times as
         // much, or mapping the file into memory, made checks on two million live clicks no faster.
         try connection.execute("PRAGMA cache_size = -16384")
@@ -103,12 +103,12 @@ struct DatabaseOpening: Sendable {
     static let writerBusyMilliseconds: Int32 = 100
 
     /// SQLite opens a file for reading where it cannot be opened for writing.
-    private func checkIsWritable(_ connection: Connection) throws(StoreError) {
+    private func checkIsWritable(_ connection: SQLiteConnection) throws(StoreError) {
         guard connection.isReadOnly else { return }
         throw StoreError(.readOnly, "\(file.path) cannot be written to; check its mode and its owner")
     }
 
-    private func setUp(_ connection: Connection) throws(SQLiteError) {
+    private func setUp(_ connection: SQLiteConnection) throws(SQLiteError) {
         let mode = try connection.prepare("PRAGMA journal_mode = WAL").first { $0.text(0) }
         guard mode == "wal" else { throw .damaged("switching to a write-ahead log") }
         switch configuration.durability {
@@ -117,7 +117,7 @@ struct DatabaseOpening: Sendable {
         }
         try connection.execute("PRAGMA foreign_keys = ON")
         // Checkpoints are for the background thread: never in somebody's commit.
-        try connection.execute("PRAGMA journal_size_limit = \(LogCopying.limitBytes)")
+        try connection.execute("PRAGMA journal_size_limit = \(CheckpointPolicy.limitBytes)")
         // Deleted content is overwritten wherever that costs no additional write.
         try connection.execute("PRAGMA secure_delete = FAST")
         // Not more: a commit after a page was split looks at every page in the cache, because SQLite numbers pages
@@ -128,7 +128,7 @@ struct DatabaseOpening: Sendable {
     }
 
     /// Checks that the database is ours, and reads its schema.
-    func inspect(_ connection: Connection) throws(StoreError) -> SchemaState {
+    func inspect(_ connection: SQLiteConnection) throws(StoreError) -> SchemaState {
         let (application, tables) = try translated { () throws(SQLiteError) in
             // A page whose cells lie is not read as if they did not.
             try connection.execute("PRAGMA cell_size_check = ON")
@@ -148,18 +148,18 @@ struct DatabaseOpening: Sendable {
         return try SchemaState(of: connection, path: file.path, migrations: migrations)
     }
 
-    private func backUp(_ connection: Connection, version: Int64) throws(StoreError) {
+    private func backUp(_ connection: SQLiteConnection, version: Int64) throws(StoreError) {
         let path = try file.createBackupFile(version: version, at: configuration.clock.now())
         try translated { () throws(SQLiteError) in try connection.copy(into: path) }
         try file.sync(path)
         configuration.log.write(.information, "database: copied to \(path) before it is brought up to date")
     }
 
-    private func connect(_ access: Connection.Access, busyMilliseconds: Int32) throws(StoreError)
-        -> Connection
+    private func connect(_ access: SQLiteConnection.Access, busyMilliseconds: Int32) throws(StoreError)
+        -> SQLiteConnection
     {
         try translated { () throws(SQLiteError) in
-            try Connection(path: file.path, access: access, busyMilliseconds: busyMilliseconds)
+            try SQLiteConnection(path: file.path, access: access, busyMilliseconds: busyMilliseconds)
         }
     }
 

@@ -52,7 +52,7 @@ struct SchemaState {
     let applied: [Migration]
 
     /// Reads what is there, and refuses what this program does not know.
-    init(of connection: Connection, path: String, migrations: [Migration]) throws(StoreError) {
+    init(of connection: SQLiteConnection, path: String, migrations: [Migration]) throws(StoreError) {
         let (version, digests) = try Self.read(connection, path)
         self.version = version
         let known = migrations.last?.number ?? 0
@@ -86,7 +86,7 @@ struct SchemaState {
         }
     }
 
-    private static func read(_ connection: Connection, _ path: String) throws(StoreError) -> (
+    private static func read(_ connection: SQLiteConnection, _ path: String) throws(StoreError) -> (
         Int64, [Int64: [UInt8]]
     ) {
         do throws(SQLiteError) {
@@ -103,7 +103,7 @@ struct SchemaState {
     }
 
     /// Applies what pends, each migration in a transaction of its own.
-    func applyPending(on connection: Connection, at now: Timestamp) throws(SQLiteError) {
+    func applyPending(on connection: SQLiteConnection, at now: Timestamp) throws(SQLiteError) {
         for migration in pending {
             try connection.transaction(.immediate) { () throws(SQLiteError) in
                 // Another process that starts at the same moment may have been faster.

@@ -4,7 +4,8 @@ internal import SQLite
 /// Clicks and claims as they stand in their tables.
 enum ClickRow {
     /// The click with this row id; nil when there is none.
-    static func find(_ id: Int64, app: AppID, isTest: Bool, on connection: Connection) throws(SQLiteError)
+    static func find(_ id: Int64, app: AppID, isTest: Bool, on connection: SQLiteConnection)
+        throws(SQLiteError)
         -> Click?
     {
         try connection.statement(select).first(id) { row throws(SQLiteError) in
@@ -16,7 +17,7 @@ enum ClickRow {
         _ row: Statement,
         app: AppID,
         isTest: Bool,
-        on connection: Connection
+        on connection: SQLiteConnection
     ) throws(SQLiteError) -> Click {
         guard
             let journeyID = JourneyID(row.text(5)),
@@ -57,7 +58,8 @@ enum ClickRow {
 
 extension Click.Facts {
     /// With the link that was tapped: most clicks have none, and need no look for it.
-    fileprivate func tapped(_ number: Int64, variant: String?, on connection: Connection) throws(SQLiteError)
+    fileprivate func tapped(_ number: Int64, variant: String?, on connection: SQLiteConnection)
+        throws(SQLiteError)
         -> Click.Facts
     {
         var facts = self
@@ -100,7 +102,7 @@ struct ClaimRow {
             )
     }
 
-    func claim(for check: Check, on connection: Connection) throws(SQLiteError) -> Claim? {
+    func claim(for check: Check, on connection: SQLiteConnection) throws(SQLiteError) -> Claim? {
         let click = try ClickRow.find(click, app: check.app, isTest: check.isTest, on: connection)
         return click.map {
             Claim(
@@ -114,12 +116,12 @@ struct ClaimRow {
         }
     }
 
-    static func ofClick(_ click: ClickID, on connection: Connection) throws(SQLiteError) -> ClaimRow? {
+    static func ofClick(_ click: ClickID, on connection: SQLiteConnection) throws(SQLiteError) -> ClaimRow? {
         try connection.statement(byClick).first(click.high) { row throws(SQLiteError) in try ClaimRow(row) }
     }
 
     /// The claim of the check's installation whose click's window has not ended.
-    static func ofInstall(_ check: Check, _ scope: Scope, on connection: Connection) throws(SQLiteError)
+    static func ofInstall(_ check: Check, _ scope: Scope, on connection: SQLiteConnection) throws(SQLiteError)
         -> ClaimRow?
     {
         for install in check.installs {
@@ -139,7 +141,7 @@ struct ClaimRow {
         _ scope: Scope,
         _ key: KeyedHash,
         at now: Timestamp,
-        on connection: Connection
+        on connection: SQLiteConnection
     ) throws(SQLiteError) -> ClaimRow? {
         try connection.statement(undelivered).first(scope.number, key.index, key.rest, now.milliseconds) {
             row throws(SQLiteError) in try ClaimRow(row)
@@ -149,7 +151,7 @@ struct ClaimRow {
     /// The newest claim of the check's caller, made within the grace before or after it.
     ///
     /// After: a clock that was set back. Not without end, or a leap of the clock would repeat answers for years.
-    static func ofCaller(_ scope: Scope, _ key: KeyedHash, _ check: Check, on connection: Connection)
+    static func ofCaller(_ scope: Scope, _ key: KeyedHash, _ check: Check, on connection: SQLiteConnection)
         throws(SQLiteError) -> ClaimRow?
     {
         for caller in check.callers {

@@ -14,7 +14,7 @@ struct NamedClick {
     let firstKey: KeyedHash?
 
     /// Nil where there is none with the whole of the identifier.
-    static func find(_ click: ClickID, on connection: Connection) throws(SQLiteError) -> NamedClick? {
+    static func find(_ click: ClickID, on connection: SQLiteConnection) throws(SQLiteError) -> NamedClick? {
         try connection.statement(select).first(click.high, click.low) { NamedClick($0) }
     }
 
@@ -29,9 +29,9 @@ struct NamedClick {
     }
 
     /// False for one that was retired with another.
-    func isOpen(on connection: Connection) throws(SQLiteError) -> Bool {
+    func isOpen(on connection: SQLiteConnection) throws(SQLiteError) -> Bool {
         guard let firstKey else { return true }
-        let row = try connection.statement(AddressLook.openRow).first(
+        let row = try connection.statement(AddressReader.openRow).first(
             scope.number,
             firstKey.index,
             clickedAt,

@@ -24,7 +24,7 @@ extension WriteContext {
         let first = try attempt(choice, scope, check)
         guard case .lost = first.outcome else { return first }
         // Nobody else writes before this transaction ends: what is chosen now cannot be lost again.
-        let look = CheckLook(
+        let look = CheckReader(
             connection: connection,
             scope: scope,
             check: check,

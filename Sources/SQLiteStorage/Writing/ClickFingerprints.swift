@@ -26,7 +26,9 @@ struct ClickFingerprints {
         nearAddress = row.optionalInteger(7)
     }
 
-    static func find(_ click: Int64, on connection: Connection) throws(SQLiteError) -> ClickFingerprints? {
+    static func find(_ click: Int64, on connection: SQLiteConnection) throws(SQLiteError)
+        -> ClickFingerprints?
+    {
         try connection.statement(select).first(click) { ClickFingerprints($0) }
     }
 
@@ -70,7 +72,7 @@ struct ClickFingerprints {
 /// One row that a click is found by.
 struct IndexEntry {
     let key: KeyedHash
-    /// Platform and form as ``Lane/code``; for an advertising id, the platform and the first letter of its kind.
+    /// Platform and form as ``PlatformForm/code``; for an advertising id, the platform and the first letter of its kind.
     let lane: UInt64
     let weight: Double
     let release: OSRelease?
@@ -89,14 +91,14 @@ extension NewClick {
             entries.append(
                 IndexEntry(
                     key: entry.key,
-                    lane: Lane(platform: facts.platform, form: entry.form).code,
+                    lane: PlatformForm(platform: facts.platform, form: entry.form).code,
                     weight: entry.weight,
                     release: entry.release,
                     signals: beside.isEmpty ? nil : beside.word
                 )
             )
         }
-        let platform = Lane(platform: facts.platform, form: nil).code
+        let platform = PlatformForm(platform: facts.platform, form: nil).code
         for id in evidence.advertisingIDs {
             let lane = platform | UInt64(id.kind.rawValue.utf8.first ?? 0)
             entries.append(IndexEntry(key: id.key, lane: lane, weight: 1, release: nil, signals: nil))

@@ -6,7 +6,7 @@ extension SharedState {
     func performAndWait<Outcome: Sendable>(
         _ body: @escaping PendingWrite<Outcome>.Body
     ) throws(StoreError) -> Outcome {
-        let result = Monitor<Result<Outcome, StoreError>?>(nil)
+        let result = ConditionLock<Result<Outcome, StoreError>?>(nil)
         let write = PendingWrite<Outcome>(deadline: .max, body: body) { outcome in
             result.withLock { $0 = outcome }
             result.broadcast()

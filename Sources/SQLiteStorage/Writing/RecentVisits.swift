@@ -83,7 +83,7 @@ struct RecentVisits {
     }
 
     /// Reads the visits of the last seconds before the newest click, unless that was longer ago.
-    mutating func load(from connection: Connection, at now: Timestamp) throws(SQLiteError) {
+    mutating func load(from connection: SQLiteConnection, at now: Timestamp) throws(SQLiteError) {
         let last = try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
         guard now.milliseconds <= last >> 16 + Self.spanMilliseconds else {
             newest = last
@@ -96,7 +96,7 @@ struct RecentVisits {
     ///
     /// Identifiers grow from commit to commit, whichever process makes it: without another one, the newest click is
     /// the one known here, and nothing is read. It is an older one only when newer ones have been deleted.
-    mutating func catchUp(to last: Int64, from connection: Connection) throws(SQLiteError) {
+    mutating func catchUp(to last: Int64, from connection: SQLiteConnection) throws(SQLiteError) {
         guard last != newest else { return }
         let first = last - Self.spanMilliseconds << 16
         let visits = try connection.statement(Self.recent).all(

@@ -8,31 +8,31 @@ internal import SQLite
 /// Effects in memory come after the last statement of a request that can fail, so that a request that is undone
 /// leaves none behind; a transaction that is undone drops them all.
 final class WriteContext {
-    let connection: Connection
+    let connection: SQLiteConnection
     let ledger: AnswerLedger
-    let learnt: LearntState
+    let learnt: LearningState
     private let random: @Sendable () -> UInt64
 
     var apps = AppNumbers()
     var visits = RecentVisits()
     var counters = CounterBatch()
     var drift = DriftBatch()
-    var addressDays = AddressDays()
-    var filters: FilterKeeper
+    var addressDays = AddressKeyDeadlines()
+    var filters: FilterUpdater
     /// Whether apps or keys were changed.
     var changesDirectory = false
     /// Of campaigns that expected conversions were noted for by their hash.
     var campaignNames: [UInt64: String] = [:]
-    private var register = ValueRegister()
+    private var register = AdmittedNames()
     private var lastClick: Int64 = 0
-    private(set) var closedBefore = ClosedBefore()
+    private(set) var closedBefore = ClosingWatermark()
 
-    init(connection: Connection, shared: SharedState) throws(SQLiteError) {
+    init(connection: SQLiteConnection, shared: SharedState) throws(SQLiteError) {
         self.connection = connection
         ledger = shared.ledger
         learnt = shared.learnt
         random = shared.configuration.random
-        filters = FilterKeeper(shared)
+        filters = FilterUpdater(shared)
         try visits.load(from: connection, at: shared.configuration.clock.now())
         try closedBefore.load(from: connection)
     }

@@ -32,11 +32,11 @@ extension SharedState {
 
 /// What a write took from the loops' notes, kept until it is on disk.
 private final class DrainedNotes: Sendable {
-    private let drained = Monitor(Notes.Content())
+    private let drained = ConditionLock(PendingUpdates.Content())
 
-    var content: Notes.Content { drained.withLock { $0 } }
+    var content: PendingUpdates.Content { drained.withLock { $0 } }
 
-    func take(from shared: SharedState) -> Notes.Content {
+    func take(from shared: SharedState) -> PendingUpdates.Content {
         let more = shared.drainNotes()
         return drained.withLock { content in
             content.merge(more)
@@ -46,7 +46,7 @@ private final class DrainedNotes: Sendable {
 }
 
 extension WriteContext {
-    func write(_ notes: Notes.Content) throws(SQLiteError) {
+    func write(_ notes: PendingUpdates.Content) throws(SQLiteError) {
         for click in notes.failedDeliveries { try markUndelivered(click) }
         for (key, moment) in notes.keyUses { try noteUse(of: key, at: moment) }
         for (replay, times) in notes.replays {

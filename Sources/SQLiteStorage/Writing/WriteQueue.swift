@@ -20,7 +20,7 @@ final class WriteQueue: Sendable {
         var refusals: [StoreError.Code: Int64] = [:]
     }
 
-    private let state = Monitor(State())
+    private let state = ConditionLock(State())
     private let limit: Int
     private let isInDoubtFlag = Atomic(false)
 

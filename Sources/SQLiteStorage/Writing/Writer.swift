@@ -11,7 +11,7 @@ final class Writer {
     private static let retryNanoseconds: UInt64 = 250_000_000
 
     private let shared: SharedState
-    private let open: () throws(StoreError) -> Connection
+    private let open: () throws(StoreError) -> SQLiteConnection
     private var context: WriteContext?
     /// Given up after a failure, and open until there is another: the last one to close would leave the log to be
     /// read anew from the disk.
@@ -24,7 +24,7 @@ final class Writer {
     init(
         _ context: WriteContext,
         shared: SharedState,
-        open: @escaping () throws(StoreError) -> Connection
+        open: @escaping () throws(StoreError) -> SQLiteConnection
     ) {
         self.context = context
         self.shared = shared
@@ -159,7 +159,7 @@ final class Writer {
     ///
     /// Writes that follow each other without a pause would make it grow for ever, because SQLite goes back to
     /// its start only when all of it has been copied.
-    private func boundLog(_ connection: Connection) throws(SQLiteError) {
+    private func boundLog(_ connection: SQLiteConnection) throws(SQLiteError) {
         switch shared.logCopying.withLock({ $0.copier }) {
         case .writer:
             let checkpoint = try connection.checkpoint(.passive)

@@ -47,7 +47,7 @@ enum ExplainCheck {
         _ exchange: Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> ClickExplanation? {
-        let material: ClickMaterial?
+        let material: ClickExplanationInput?
         do throws(StoreError) {
             material = try await context.stores.checks.material(ofClick: click)
         } catch {

@@ -2,7 +2,7 @@ public import Attribution
 
 extension ClickExplanation {
     /// Knows how the click's app is set.
-    public init(_ material: ClickMaterial, in directory: Directory, at now: Timestamp) {
+    public init(_ material: ClickExplanationInput, in directory: Directory, at now: Timestamp) {
         let policy = directory.policy(of: material.app) ?? MatchPolicy()
         self.init(material, usesFingerprints: policy.usesFingerprints, at: now)
     }

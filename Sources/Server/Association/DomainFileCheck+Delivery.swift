@@ -22,7 +22,7 @@ extension DomainFileCheck {
     }
 
     /// An answer, whatever it is.
-    init(_ kind: DomainFile?, _ answer: HTTPSAnswer, from url: WebURL) {
+    init(_ kind: DomainFile?, _ answer: HTTPSResponse, from url: WebURL) {
         var findings = Self.headFindings(kind ?? Self.kind(of: url), answer, url)
         let isRead = answer.status == 200 && !findings.contains { $0.rule == .contentEncoding }
         if isRead {
@@ -61,7 +61,7 @@ extension DomainFileCheck {
         }
     }
 
-    private static func headFindings(_ kind: DomainFile, _ answer: HTTPSAnswer, _ url: WebURL)
+    private static func headFindings(_ kind: DomainFile, _ answer: HTTPSResponse, _ url: WebURL)
         -> [AssociationFinding]
     {
         guard answer.status == 200 else { return [statusFinding(kind, answer)] }
@@ -88,7 +88,7 @@ extension DomainFileCheck {
         return findings
     }
 
-    private static func statusFinding(_ kind: DomainFile, _ answer: HTTPSAnswer) -> AssociationFinding {
+    private static func statusFinding(_ kind: DomainFile, _ answer: HTTPSResponse) -> AssociationFinding {
         guard (300...399).contains(answer.status), let location = answer.field("location") else {
             return AssociationFinding(
                 .status,

@@ -60,7 +60,7 @@ struct TraceLine {
                 campaign: campaign.map { RecordedEvent.hash($0) } ?? 0
             ),
             window: try window(),
-            signals: signals.map { SignalMarks($0.evidence(data: data)) } ?? .none,
+            signals: signals.map { SignalHashes($0.evidence(data: data)) } ?? .none,
             isRobot: robots.isRobot(userAgent),
             person: try body.name("person")
         )

@@ -18,7 +18,7 @@ struct ClickDevice {
     /// The canonical values as a line; nil for a click that brought no signals.
     let canonicalText: String?
     /// Values that a fingerprint may not hold.
-    let signals: SignalMarks
+    let signals: SignalHashes
     /// The fingerprints themselves, in the order of ``fingerprints``.
     private let ownFingerprints: [Fingerprint]
     /// What is lacking for any fingerprint, by the names of the body's members; empty where there is one.
@@ -26,7 +26,7 @@ struct ClickDevice {
 
     init(
         _ body: ClickBody,
-        _ claims: ClickClaims,
+        _ claims: ClickProvenance,
         _ app: App,
         _ request: Request,
         _ service: Service,
@@ -47,7 +47,7 @@ struct ClickDevice {
         let hasSignals = !isCounted && (body.signals != nil || claims.basis != nil)
         let line = isCounted ? platform.rawValue : hasSignals ? canonical.line : nil
         canonicalText = line.map { $0 + (claims.basis?.mark ?? "") }
-        signals = hasSignals ? SignalMarks(canonical.evidence(data: devices)) : .none
+        signals = hasSignals ? SignalHashes(canonical.evidence(data: devices)) : .none
         let localization = app.settings.localization(devices.languages)
         let made = hasSignals ? canonical.fingerprints(localization: localization, data: devices) : []
         let given = isCounted ? nil : body.fingerprint

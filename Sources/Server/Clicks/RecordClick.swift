@@ -36,7 +36,7 @@ enum RecordClick {
         _ exchange: inout Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> Recorded {
-        let claims = try ClickClaims(body, exchange, window: window(body, link, app, context))
+        let claims = try ClickProvenance(body, exchange, window: window(body, link, app, context))
         let stated = try ClickDestination.stated(body, app: app, key: exchange.key)
         let keys = context.keys
         let serverKey = keys.server.present
@@ -67,7 +67,7 @@ enum RecordClick {
     private static func newClick(
         _ body: ClickBody,
         _ app: App,
-        _ claims: ClickClaims,
+        _ claims: ClickProvenance,
         _ destination: ClickDestination,
         _ device: ClickDevice,
         _ context: LoopContext,
@@ -110,7 +110,7 @@ enum RecordClick {
     }
 
     /// Two visitors without a fingerprint are told apart by what little their signals say.
-    private static func visitorAgent(_ claims: ClickClaims, _ device: ClickDevice) -> String {
+    private static func visitorAgent(_ claims: ClickProvenance, _ device: ClickDevice) -> String {
         guard device.primary == nil, let signals = device.canonicalText else { return claims.userAgent }
         return claims.userAgent + "\n" + signals
     }
@@ -119,7 +119,7 @@ enum RecordClick {
         _ body: ClickBody,
         _ facts: Click.Facts,
         _ destination: ClickDestination,
-        _ claims: ClickClaims,
+        _ claims: ClickProvenance,
         _ device: ClickDevice,
         _ service: Service,
         _ keys: Keyring,
@@ -149,7 +149,7 @@ enum RecordClick {
     private static func facts(
         _ body: ClickBody,
         _ app: App,
-        _ claims: ClickClaims,
+        _ claims: ClickProvenance,
         _ destination: ClickDestination,
         _ device: ClickDevice,
         _ context: LoopContext,
@@ -188,7 +188,7 @@ enum RecordClick {
 
     /// Whose idempotency keys may meet: a stranger's key must not stand for a customer's own click, nor for
     /// another stranger's; nor does a click that is counted alone stand for one that may be matched.
-    private static func idempotencyScope(_ claims: ClickClaims, _ exchange: Exchange) -> String {
+    private static func idempotencyScope(_ claims: ClickProvenance, _ exchange: Exchange) -> String {
         (claims.basis == .counted ? "counted " : "")
             + (exchange.key?.kind == .server ? "server " : "\(claims.address.text) ")
     }

@@ -28,7 +28,7 @@ struct LandingPage {
 
     var response: Response {
         let nonce = PageSecurity.nonce(context.service.random)
-        var values = PageLook(visit.app).values
+        var values = PageTheme(visit.app).values
         values["nonce"] = nonce
         values["language"] = language.code
         values["direction"] = language.direction

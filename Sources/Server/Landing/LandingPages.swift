@@ -56,13 +56,13 @@ public struct LandingPages: Sendable {
         landing = try PageTemplate(text, values: LandingPage.valueNames, ownParts: ["style", "script"])
         ended = try PageTemplate(
             Self.file("ended.html"),
-            values: EndedPage.valueNames,
+            values: InactiveLinkPage.valueNames,
             ownParts: ["style"]
         )
         flow = try PageTemplate(
             Self.file("flow.html"),
-            values: LinkFlowPage.valueNames,
-            ownParts: LinkFlowPage.ownParts
+            values: LinkDebugPage.valueNames,
+            ownParts: LinkDebugPage.ownParts
         )
         texts = PageTexts(Self.textRows)
         style = Array(Self.file("page.css").utf8)

@@ -11,13 +11,13 @@ struct LinkVisit {
     let variant: Link.Variant?
     /// What the link was opened with, without what the page itself asks.
     let query: [QueryItem]
-    let handOver: HandOver
+    let handOver: LandingActions
     /// A preview, a crawler and the like: it gets what previews show, and nothing that clicks.
     let isRobot: Bool
 
     init(_ link: TappedLink, of app: App, _ exchange: Exchange, _ context: LoopContext) {
         let request = exchange.request
-        let headers = ClickClaims.visitHeaders(of: request)
+        let headers = ClickProvenance.visitHeaders(of: request)
         let items = exchange.queryItems
         self.link = link
         self.app = app
@@ -37,7 +37,7 @@ struct LinkVisit {
                 )
             }
         let target = link.settings.deepLink(variant, on: visitor.platform, of: app.settings.links)
-        handOver = HandOver(
+        handOver = LandingActions(
             visitor,
             of: link.settings,
             to: target?.adding(link.settings.passed(query)),

@@ -18,23 +18,23 @@ enum OpenLink {
         } catch {
             exchange.outcome = "unavailable"
             let refusal = APIError(error, requestID: exchange.requestID)
-            return try EndedPage(.busy, of: nil, exchange, context).response(orThrow: refusal)
+            return try InactiveLinkPage(.busy, of: nil, exchange, context).response(orThrow: refusal)
         }
         guard let opened else {
             exchange.outcome = "unknown"
-            return try EndedPage(.unknown, of: apps.count == 1 ? apps[0] : nil, exchange, context)
+            return try InactiveLinkPage(.unknown, of: apps.count == 1 ? apps[0] : nil, exchange, context)
                 .response(orThrow: .notFound("There is nothing at this path"))
         }
         exchange.app = opened.app.id
         if FirebaseLongLink.asksForPreview(exchange.queryItems) {
             exchange.outcome = "flow"
-            return LinkFlowPage(opened, exchange, context).response
+            return LinkDebugPage(opened, exchange, context).response
         }
         switch opened.state {
         case .ended(let ending, _): return try ended(ending, opened.app, &exchange, context)
         case .refused:
             exchange.outcome = "refused"
-            return try EndedPage(.unknown, of: opened.app, exchange, context)
+            return try InactiveLinkPage(.unknown, of: opened.app, exchange, context)
                 .response(orThrow: .notFound("This long link leads nowhere; d=1 in its query tells why"))
         case .leads(let link):
             let visit = LinkVisit(link, of: opened.app, exchange, context)
@@ -48,8 +48,8 @@ enum OpenLink {
         _ context: LoopContext
     ) async throws(APIError) -> Response {
         switch exchange.queryItem(LinkParameter.action).flatMap({ LinkParameter.Action(rawValue: $0) }) {
-        case .store?: return try await LeaveForStore.respond(visit, &exchange, context)
-        case .code?: return try HandOverCode.respond(visit, &exchange, context)
+        case .store?: return try await RedirectToStore.respond(visit, &exchange, context)
+        case .code?: return try HandoffQRCode.respond(visit, &exchange, context)
         case nil:
             exchange.outcome = visit.isRobot ? "preview" : "page"
             return LandingPage(visit, exchange, context).response
@@ -80,7 +80,9 @@ enum OpenLink {
         _ context: LoopContext
     ) throws(APIError) -> Response {
         exchange.outcome = ending.rawValue
-        return try EndedPage(.expired, of: app, exchange, context).response(orThrow: .linkEnded(ending))
+        return try InactiveLinkPage(.expired, of: app, exchange, context).response(
+            orThrow: .linkEnded(ending)
+        )
     }
 }
 

@@ -19,7 +19,7 @@ enum ShowQRCode {
         _ exchange: inout Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> Response {
-        let asked = try await AskedLink.find(exchange, context)
+        let asked = try await RequestedLink.find(exchange, context)
         exchange.app = asked.app.id
         let url = try asked.url(exchange, context)
         let file: [UInt8]

@@ -124,7 +124,7 @@ final class FirstLaunch: Sendable {
             ladder: ladder,
             caller: caller,
             install: installID.map { keys.server.present.install(app: app, isTest: isTest, installID: $0) },
-            earlier: EarlierHashes(callers: earlierCallers, installs: earlierInstalls(installID)),
+            earlier: HashesUnderFormerKeys(callers: earlierCallers, installs: earlierInstalls(installID)),
             at: now,
             firstByteAt: request.firstByteAt.nanoseconds,
             replayGrace: service.settings.replayGrace,
@@ -161,7 +161,7 @@ final class FirstLaunch: Sendable {
     /// An answer that is seen to fail on its way goes to the next check.
     private func answer(_ claim: Claim, _ directory: Directory, _ context: LoopContext) -> Response {
         let defaultLink = directory.app(app)?.settings.defaultLink
-        guard let body = MatchAnswer.match(claim, defaultLink: defaultLink) else {
+        guard let body = MatchResponse.match(claim, defaultLink: defaultLink) else {
             // The link that was answered first is set no more, and the personal one is not for this caller.
             return noMatch(.ambiguous, context)
         }
@@ -182,7 +182,7 @@ final class FirstLaunch: Sendable {
         var fields: [FieldLine] = []
         fields.reserveCapacity(2)
         fields.append(.noStore)
-        let body = isTest ? MatchAnswer.noMatch(reason).bytes : context.plainNoMatch
+        let body = isTest ? MatchResponse.noMatch(reason).bytes : context.plainNoMatch
         return Response(.ok, fields: fields, contentType: .json, body: body)
     }
 }

@@ -76,9 +76,9 @@ final class Route: Sendable {
 final class LoopContext {
     let service: Service
     let stores: Stores
-    let launches = LaunchKinds()
-    /// ``MatchAnswer/plainNoMatch`` in memory of the loop's own: of one array loops would take turns at counting users.
-    let plainNoMatch = MatchAnswer.plainNoMatch
+    let launches = LaunchClassifier()
+    /// ``MatchResponse/plainNoMatch`` in memory of the loop's own: of one array loops would take turns at counting users.
+    let plainNoMatch = MatchResponse.plainNoMatch
     private let loopKeys: LoopKeys
 
     init(service: Service, stores: Stores) {

@@ -41,7 +41,7 @@ enum CreateKey {
         let now = WallClock.system.now()
         let label = try label(arguments)
         let expiresAt = try arguments.value("expires").map { text throws(CommandFailure) in
-            try MomentText.expiry(text, now: now)
+            try TimeArgument.expiry(text, now: now)
         }
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }

@@ -43,7 +43,7 @@ package struct Configuration: Sendable {
     /// In seconds from one look at the copies of domain files to the next; 0 for none.
     package var domainWatch: Int64 = 0
     /// Where Apple and Google show their copies, with `{host}` in the place of the host.
-    package var domainCopies = DomainWatch.Copies()
+    package var domainCopies = DomainFileMonitor.Copies()
 
     package var appName = "app"
     package var destinations: [String] = []

@@ -3,7 +3,7 @@ internal import HTTPServer
 
 extension Configuration {
     /// Something that is wrong about a setting only when another one is looked at with it.
-    struct Contradiction {
+    struct SettingConflict {
         /// The setting's name.
         let setting: String
         /// Nil where the value is secret or says nothing.
@@ -11,25 +11,27 @@ extension Configuration {
         let sentence: String
     }
 
-    var contradictions: [Contradiction] {
-        var contradictions: [Contradiction] = []
+    var contradictions: [SettingConflict] {
+        var contradictions: [SettingConflict] = []
         contradictions += testClockContradictions
         if let metricsListen, metricsListen == listen, listen.address.port != 0 {
             let sentence = "must be another address or port than --listen"
             contradictions.append(
-                Contradiction(setting: "metrics-listen", value: "\(metricsListen)", sentence: sentence)
+                SettingConflict(setting: "metrics-listen", value: "\(metricsListen)", sentence: sentence)
             )
         }
         contradictions += tlsContradictions
         if let initialAppKey, initialAppKey.text == initialAdminKey?.text {
             let sentence = "must be another key than AFTERLINK_INITIAL_APP_KEY"
-            contradictions.append(Contradiction(setting: "initial-admin-key", value: nil, sentence: sentence))
+            contradictions.append(
+                SettingConflict(setting: "initial-admin-key", value: nil, sentence: sentence)
+            )
         }
         return contradictions
     }
 
     /// A clock that anybody can set stays on this machine, and off everything that looks like a real service.
-    private var testClockContradictions: [Contradiction] {
+    private var testClockContradictions: [SettingConflict] {
         guard usesTestClock else { return [] }
         var sentences = [listen, metricsListen].compactMap(\.self).filter { !$0.isLoopback }.map { address in
             "lets anybody who can reach \(address) set the time; it works on 127.0.0.1 and ::1 only"
@@ -39,22 +41,22 @@ extension Configuration {
                 "is for tests and is not served over TLS; leave out --tls-certificate and --tls-key"
             )
         }
-        return sentences.map { Contradiction(setting: "unsafe-test-clock", value: nil, sentence: $0) }
+        return sentences.map { SettingConflict(setting: "unsafe-test-clock", value: nil, sentence: $0) }
     }
 
     /// Who set one of the two thinks that HTTPS is spoken: never plain HTTP instead.
-    private var tlsContradictions: [Contradiction] {
+    private var tlsContradictions: [SettingConflict] {
         switch (tlsCertificate, tlsKey) {
         case (let certificate?, nil):
             [
-                Contradiction(
+                SettingConflict(
                     setting: "tls-certificate",
                     value: certificate,
                     sentence: "needs --tls-key with it"
                 )
             ]
         case (nil, let key?):
-            [Contradiction(setting: "tls-key", value: key, sentence: "needs --tls-certificate with it")]
+            [SettingConflict(setting: "tls-key", value: key, sentence: "needs --tls-certificate with it")]
         default: []
         }
     }

@@ -18,7 +18,7 @@ package struct Setting: Sendable {
     }
 
     /// Puts the texts of a value into the configuration, and says of each that is wrong why it cannot.
-    typealias Reader = @Sendable ([String], inout Configuration) -> [ValueRefusal]
+    typealias Reader = @Sendable ([String], inout Configuration) -> [InvalidValue]
 
     /// Words joined with `-`.
     package let name: String
@@ -64,7 +64,7 @@ package struct Setting: Sendable {
 }
 
 /// Why the text of a setting's value was refused.
-struct ValueRefusal: Error {
+struct InvalidValue: Error {
     /// The text that is wrong, one of several where the setting is repeatable.
     let text: String
     /// What to say instead of the setting's "must be …".
@@ -82,7 +82,7 @@ extension Setting {
         allowed: String,
         help: String,
         into path: any WritableKeyPath<Configuration, Value> & Sendable,
-        _ parse: @escaping @Sendable (String) throws(ValueRefusal) -> Value?
+        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?
     ) {
         self.init(
             name: name,
@@ -108,7 +108,7 @@ extension Setting {
         allowed: String,
         help: String,
         intoOptional path: any WritableKeyPath<Configuration, Value?> & Sendable,
-        _ parse: @escaping @Sendable (String) throws(ValueRefusal) -> Value?
+        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?
     ) {
         self.init(
             name: name,
@@ -133,7 +133,7 @@ extension Setting {
         allowed: String,
         help: String,
         into path: any WritableKeyPath<Configuration, [Value]> & Sendable,
-        _ parse: @escaping @Sendable (String) throws(ValueRefusal) -> Value?
+        _ parse: @escaping @Sendable (String) throws(InvalidValue) -> Value?
     ) {
         self.init(
             name: name,
@@ -168,7 +168,7 @@ extension Setting {
         ) { texts, configuration in
             // A bare flag has no text and means on.
             let text = texts.last ?? "true"
-            guard text == "true" || text == "false" else { return [ValueRefusal(text: text)] }
+            guard text == "true" || text == "false" else { return [InvalidValue(text: text)] }
             configuration[keyPath: path] = text == "true"
             return []
         }
@@ -177,14 +177,14 @@ extension Setting {
     /// Reads every text, and takes the values over if all of them are allowed and there are any.
     private static func read<Value>(
         _ texts: some Sequence<String>,
-        _ parse: (String) throws(ValueRefusal) -> Value?,
+        _ parse: (String) throws(InvalidValue) -> Value?,
         _ take: ([Value]) -> Void
-    ) -> [ValueRefusal] {
+    ) -> [InvalidValue] {
         var values: [Value] = []
-        var refusals: [ValueRefusal] = []
+        var refusals: [InvalidValue] = []
         for text in texts {
-            do throws(ValueRefusal) {
-                guard let value = try parse(text) else { throw ValueRefusal(text: text) }
+            do throws(InvalidValue) {
+                guard let value = try parse(text) else { throw InvalidValue(text: text) }
                 values.append(value)
             } catch {
                 refusals.append(error)

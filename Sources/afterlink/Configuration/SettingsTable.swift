@@ -210,11 +210,16 @@ extension Setting {
             into: \.domainWatch,
             { $0 == "0" ? 0 : ValueText.integer($0, in: 60...604_800) }
         ),
-        copies("apple-copies", of: "Apple", default: DomainWatch.Copies().apple, into: \.domainCopies.apple),
+        copies(
+            "apple-copies",
+            of: "Apple",
+            default: DomainFileMonitor.Copies().apple,
+            into: \.domainCopies.apple
+        ),
         copies(
             "google-copies",
             of: "Google",
-            default: DomainWatch.Copies().google,
+            default: DomainFileMonitor.Copies().google,
             into: \.domainCopies.google
         ),
     ]

@@ -26,14 +26,14 @@ enum ValueText {
     }
 
     /// - Throws: a sentence about database URLs, which may hold a password and are therefore never repeated.
-    static func databasePath(_ text: String) throws(ValueRefusal) -> String? {
+    static func databasePath(_ text: String) throws(InvalidValue) -> String? {
         guard let scheme = text.firstRange(of: "://").map({ text[..<$0.lowerBound].lowercased() }) else {
             return path(text)
         }
         guard scheme == "postgres" || scheme == "postgresql" else {
-            throw ValueRefusal(text: scheme + "://…")
+            throw InvalidValue(text: scheme + "://…")
         }
-        throw ValueRefusal(
+        throw InvalidValue(
             text: scheme + "://…",
             sentence:
                 "is a PostgreSQL server, which this version cannot use yet; give the path of an SQLite file"
@@ -56,11 +56,11 @@ enum ValueText {
     }
 
     /// As it is stored, such as `https://shop.example` for `https://Shop.example/`.
-    static func destination(_ text: String) throws(ValueRefusal) -> String? {
+    static func destination(_ text: String) throws(InvalidValue) -> String? {
         do throws(DestinationError) {
             return try Destination(parsing: text).text
         } catch {
-            throw ValueRefusal(text: text, sentence: "is no destination. \(error.message)")
+            throw InvalidValue(text: text, sentence: "is no destination. \(error.message)")
         }
     }
 

@@ -193,7 +193,7 @@ struct CommandDatabase {
         }
     }
 
-    func material(ofClick id: ClickID) async throws(CommandFailure) -> ClickMaterial? {
+    func material(ofClick id: ClickID) async throws(CommandFailure) -> ClickExplanationInput? {
         do throws(StoreError) {
             return try await stores.checks.material(ofClick: id)
         } catch {

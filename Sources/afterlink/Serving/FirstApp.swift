@@ -26,14 +26,14 @@ struct FirstApp: Sendable {
         _ apps: any AppStore,
         _ configuration: Configuration,
         others: Others
-    ) async throws(CommandFailure) -> (HeldKeys, FirstApp?) {
+    ) async throws(CommandFailure) -> (LoadedKeys, FirstApp?) {
         let isNew: Bool
         do throws(StoreError) {
             isNew = try apps.directory().apps.isEmpty
         } catch {
             throw CommandFailure(error)
         }
-        let keys = try HeldKeys(configuration, store, databaseIsNew: isNew)
+        let keys = try LoadedKeys(configuration, store, databaseIsNew: isNew)
         guard isNew else { return (keys, nil) }
         do throws(StoreError) {
             return (keys, try await make(in: apps, configuration, others: others))

@@ -94,7 +94,7 @@ extension Wiring {
         _ configuration: Configuration,
         of app: AppID,
         isTest: Bool,
-        remaking: FingerprintRemaking
+        remaking: FingerprintReconstruction
     ) throws(StoreError) -> any TrafficHistory {
         let settings = storeConfiguration(configuration, .reading)
         return try SQLiteHistory(settings, of: app, isTest: isTest, remaking: remaking)

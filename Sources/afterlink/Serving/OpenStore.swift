@@ -6,12 +6,12 @@ struct OpenStore: Sendable {
     /// A view for one thread, to be made on it.
     let makeStores: @Sendable () -> Stores
     let health: @Sendable () -> StoreHealth
-    /// See ``ServerKeyStanding``; takes the checks of the keys, the present one first.
+    /// See ``ServerKeyRecognition``; takes the checks of the keys, the present one first.
     ///
     /// This and the two below wait for the disk.
     let confirm:
-        @Sendable (_ serverKeys: [KeyedHash], _ now: Timestamp) throws(StoreError) -> ServerKeyStanding
-    let keyNeeds: @Sendable () throws(StoreError) -> KeyNeeds
+        @Sendable (_ serverKeys: [KeyedHash], _ now: Timestamp) throws(StoreError) -> ServerKeyRecognition
+    let keyNeeds: @Sendable () throws(StoreError) -> RequiredKeys
     /// Takes the first word of a key's check.
     let forget: @Sendable (_ serverKey: UInt64) throws(StoreError) -> Void
     /// Finishes what waits, for so many milliseconds at most, and closes.

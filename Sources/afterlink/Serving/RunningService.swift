@@ -11,7 +11,7 @@ final class RunningService: Sendable {
     private let store: OpenStore
     private let servers: Servers
     private let service: Service
-    private let keeper: KeyKeeper
+    private let keeper: KeyMaintenanceThread
     /// Nil where plain HTTP is spoken.
     private let tls: ServedTLS?
     /// Nil where nobody looks at the copies of domain files.
@@ -40,7 +40,7 @@ final class RunningService: Sendable {
         MemoryAllocator.returnLargeBlocks()
         let descriptors = DescriptorLimit.raise()
         configuration.maximumConnections = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
-        let (lateStore, lateService) = (Late<OpenStore>(), Late<Service>())
+        let (lateStore, lateService) = (SetOnce<OpenStore>(), SetOnce<Service>())
         // First the addresses: where one is taken, nothing is made, and no keys that would never be shown.
         let servers = try Servers(configuration, lateStore, lateService, tls?.termination)
         try CommandDatabase.prepareDirectory(configuration)
@@ -59,7 +59,7 @@ final class RunningService: Sendable {
             let service = makeService(settings, keyring, log, output, store, servers)
             lateService.value = service
             let keeper = try start(servers, firstApp) { () throws(CommandFailure) in
-                try KeyKeeper(keys, keyring, surroundings(service, store, log))
+                try KeyMaintenanceThread(keys, keyring, surroundings(service, store, log))
             }
             let watch = try startWatch(configuration, store, service)
             let running = RunningService(
@@ -109,8 +109,8 @@ final class RunningService: Sendable {
     private static func start(
         _ servers: Servers,
         _ firstApp: FirstApp?,
-        keeping: () throws(CommandFailure) -> KeyKeeper
-    ) throws(CommandFailure) -> KeyKeeper {
+        keeping: () throws(CommandFailure) -> KeyMaintenanceThread
+    ) throws(CommandFailure) -> KeyMaintenanceThread {
         do throws(CommandFailure) {
             let keeper = try keeping()
             try servers.start()
@@ -148,10 +148,10 @@ final class RunningService: Sendable {
     }
 
     private static func surroundings(_ service: Service, _ store: OpenStore, _ log: Log)
-        -> KeyWork.Surroundings
+        -> KeyMaintenance.Surroundings
     {
         let settings = service.settings
-        return KeyWork.Surroundings(
+        return KeyMaintenance.Surroundings(
             store: store,
             log: log,
             clock: settings.usesTestClock ? service.backgroundClock : .system,
@@ -166,7 +166,7 @@ final class RunningService: Sendable {
         _ origins: [ConfigurationReader.Origin],
         _ configuration: Configuration
     ) -> [String] {
-        let without = FirstStartSettings.withoutEffect(origins, configuration, directory)
+        let without = InitialSettings.withoutEffect(origins, configuration, directory)
         return without.map { "\($0.text); \($0.advice)" } + directory.warnings + directory.policyWarnings()
     }
 
@@ -186,7 +186,7 @@ final class RunningService: Sendable {
     /// Opens the store, whose clock is the service's, which is made after it.
     private static func openStore(
         _ configuration: Configuration,
-        _ lateService: Late<Service>,
+        _ lateService: SetOnce<Service>,
         _ log: Log
     ) throws(CommandFailure) -> OpenStore {
         let testClock = WallClock { lateService.value?.backgroundClock.now() ?? WallClock.system.now() }
@@ -205,7 +205,7 @@ final class RunningService: Sendable {
         _ store: OpenStore,
         _ servers: Servers,
         _ service: Service,
-        _ keeper: KeyKeeper,
+        _ keeper: KeyMaintenanceThread,
         _ tls: ServedTLS?,
         _ domainWatch: PeriodicThread?,
         _ configuration: Configuration

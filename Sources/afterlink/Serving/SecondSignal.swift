@@ -6,7 +6,7 @@ internal import HTTPServer
 /// On a thread that exists from the start, since one that were asked for at the stop could be refused. It ends with
 /// the process.
 final class SecondSignal: Sendable {
-    private let service = Late<RunningService>()
+    private let service = SetOnce<RunningService>()
     private let stopHasBegun = DispatchSemaphore(value: 0)
 
     /// Starts the thread, which leaves the signals to others until the stop has begun.

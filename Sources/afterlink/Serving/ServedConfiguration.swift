@@ -12,7 +12,7 @@ extension Configuration {
         settings.trustedProxies = TrustedProxies(trustedProxies)
         settings.rateLimits = rateLimits
         settings.usesTestClock = usesTestClock
-        if domainWatch > 0 { settings.domainWatch = DomainWatch(domainCopies) }
+        if domainWatch > 0 { settings.domainWatch = DomainFileMonitor(domainCopies) }
         return settings
     }
 

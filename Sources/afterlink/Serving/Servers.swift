@@ -9,8 +9,8 @@ struct Servers: Sendable {
     /// Binds the addresses; nothing is accepted before ``start()``, which needs the store and the service.
     init(
         _ configuration: Configuration,
-        _ lateStore: Late<OpenStore>,
-        _ lateService: Late<Service>,
+        _ lateStore: SetOnce<OpenStore>,
+        _ lateService: SetOnce<Service>,
         _ tls: TLSTermination?
     ) throws(CommandFailure) {
         do throws(StartError) {

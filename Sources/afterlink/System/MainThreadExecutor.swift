@@ -17,7 +17,7 @@ final class MainThreadExecutor: TaskExecutor {
     /// Blocks until the operation has ended, and runs it meanwhile.
     static func run<Result: Sendable>(_ operation: @escaping @Sendable () async -> Result) -> Result {
         let executor = MainThreadExecutor()
-        let result = Late<Result>()
+        let result = SetOnce<Result>()
         Task(executorPreference: executor) {
             result.value = await operation()
             executor.end()

@@ -76,7 +76,7 @@ struct ReplayTests {
     @Test("gives the click whose page told the launch's screen, where its fingerprint does not hold that")
     func signals() {
         let (pro, max) = (TestValues.screen(393, 852), TestValues.screen(430, 932))
-        func links(_ launch: SignalMarks, form: FingerprintForm) -> [UInt64?] {
+        func links(_ launch: SignalHashes, form: FingerprintForm) -> [UInt64?] {
             var script = Script()
             script.click(1, at: 0, link: 1, signals: pro, form: form)
             script.click(2, at: 60_000, link: 2, signals: max, form: form)

@@ -16,7 +16,7 @@ struct Script {
         visitor: UInt64? = nil,
         address: AddressHashes? = nil,
         window: Int64? = nil,
-        signals: SignalMarks = .none,
+        signals: SignalHashes = .none,
         form: FingerprintForm = .d,
         isRobot: Bool = false
     ) {
@@ -41,7 +41,7 @@ struct Script {
         caller: UInt64? = nil,
         hasInstallID: Bool = false,
         address: AddressHashes? = nil,
-        signals: SignalMarks = .none,
+        signals: SignalHashes = .none,
         token: UInt64? = nil,
         truth: RecordedLaunch.Truth? = nil
     ) {

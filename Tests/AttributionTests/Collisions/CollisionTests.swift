@@ -2,11 +2,17 @@ import Attribution
 import Simulation
 import Testing
 
-private let d = Lane(platform: .ios, form: .d)
-private let a = Lane(platform: .ios, form: .a)
+private let d = PlatformForm(platform: .ios, form: .d)
+private let a = PlatformForm(platform: .ios, form: .a)
 private let minute = 60_000
 
-private func row(_ key: UInt64, _ lane: Lane? = d, at minutes: Int, visitor: UInt64, weight: Double = 1)
+private func row(
+    _ key: UInt64,
+    _ lane: PlatformForm? = d,
+    at minutes: Int,
+    visitor: UInt64,
+    weight: Double = 1
+)
     -> CollisionRow
 {
     let at = Timestamp(milliseconds: Int64(minutes * minute))
@@ -98,8 +104,8 @@ struct CollisionCountTests {
     @Test("has nothing to tell of no rows")
     func none() {
         #expect(CollisionCount.of([], windows: windows(3600)).isEmpty)
-        #expect(Crowding().alone == nil)
-        #expect(Crowding().competing == nil)
+        #expect(FingerprintSharing().alone == nil)
+        #expect(FingerprintSharing().competing == nil)
     }
 }
 

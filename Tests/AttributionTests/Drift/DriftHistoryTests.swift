@@ -3,13 +3,13 @@ import Testing
 
 @Suite("The history of match rates")
 struct DriftHistoryTests {
-    private let end = DriftWatchTests.end
+    private let end = DriftDetectorTests.end
     private let hour: Int64 = 3_600_000
 
     @Test("has days that end with the last span, and nothing that is not over or too old")
     func days() throws {
         var history = DriftHistory(end: end)
-        let group = DriftWatchTests.ios
+        let group = DriftDetectorTests.ios
         for hours in [-6, 0, 6, 24, 30, 63 * 24, 63 * 24 + 6] as [Int64] {
             history.add(
                 DriftCount(trials: 1),
@@ -48,9 +48,9 @@ struct DriftHistoryTests {
         ]
         var history = DriftHistory(end: end)
         for (group, matches) in sizes {
-            history.set(DriftWatchTests.days([(40, matches * 2, matches)]), of: group)
+            history.set(DriftDetectorTests.days([(40, matches * 2, matches)]), of: group)
         }
-        let readings = DriftWatch.look(at: history, alarms: []).readings.filter { !$0.group.isWhole }
+        let readings = DriftDetector.look(at: history, alarms: []).readings.filter { !$0.group.isWhole }
         #expect(
             readings.map(\.group.name) == ["*/*/*", "ios/*/*", "ios/26.1/*", "ios/26.1/1.8.9"]
         )
@@ -64,11 +64,11 @@ struct DriftHistoryTests {
         for number in 0..<300 {
             let matches = Int64(10 + number)
             history.set(
-                DriftWatchTests.days([(40, matches * 2, matches)]),
+                DriftDetectorTests.days([(40, matches * 2, matches)]),
                 of: group("\(number / 20 + 1).\(number % 20)", "1.8.9")
             )
         }
-        let names = DriftWatch.look(at: history, alarms: []).readings.map(\.group.name)
+        let names = DriftDetector.look(at: history, alarms: []).readings.map(\.group.name)
         #expect(names.count <= 44)
         #expect(names.contains("ios/15.19/1.8.9"))
         #expect(names.contains("ios/*/*") || names.contains("*/*/*"))

@@ -4,17 +4,17 @@ import Testing
 /// What the watch lets pass, and what does not make it blind.
 @Suite("The limits of the watch on match rates")
 struct DriftLimitsTests {
-    private static let ios = DriftWatchTests.ios
-    private static let android = DriftWatchTests.android
+    private static let ios = DriftDetectorTests.ios
+    private static let android = DriftDetectorTests.android
 
     private func alarms(
         _ groups: [DriftGroup: [(days: Int, trials: Int64, matches: Int64)]],
         after before: [DriftAlarm] = [],
         days: Int64 = 0
-    ) -> DriftWatch.Findings {
-        let end = DriftWatchTests.end.advanced(byMilliseconds: days * 86_400_000)
-        let history = DriftWatchTests.history(groups.mapValues(DriftWatchTests.days), end: end)
-        return DriftWatch.look(at: history, alarms: before)
+    ) -> DriftDetector.Findings {
+        let end = DriftDetectorTests.end.advanced(byMilliseconds: days * 86_400_000)
+        let history = DriftDetectorTests.history(groups.mapValues(DriftDetectorTests.days), end: end)
+        return DriftDetector.look(at: history, alarms: before)
     }
 
     private static let steady: [(days: Int, trials: Int64, matches: Int64)] = [(40, 9000, 6000)]
@@ -74,23 +74,23 @@ struct DriftLimitsTests {
         }
         let onIOS = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .safari)
         let onAndroid = DriftGroup(clickOn: .android, osVersion: "15.0", browser: .chrome)
-        let history = DriftWatchTests.history([
+        let history = DriftDetectorTests.history([
             Self.ios: runs(1, 20), Self.android: runs(9, 70), onIOS: clicks(1), onAndroid: clicks(9),
         ])
-        #expect(DriftWatch.look(at: history, alarms: []).alarms.map(\.group).contains(Self.ios))
+        #expect(DriftDetector.look(at: history, alarms: []).alarms.map(\.group).contains(Self.ios))
     }
 
     @Test("a fall that so few clicks leave open whether they explain it is no alarm")
     func uncertainClicks() {
         let onIOS = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .safari)
         func told(_ scale: Int64) -> [DriftGroup] {
-            var clicks = DriftWatchTests.days([(40, 2 * scale, scale)])
+            var clicks = DriftDetectorTests.days([(40, 2 * scale, scale)])
             clicks[0].trials = scale
-            let history = DriftWatchTests.history([
-                Self.ios: DriftWatchTests.days([(2, 100, 26), (38, 100, 70)]),
-                Self.android: DriftWatchTests.days(Self.steady), onIOS: clicks,
+            let history = DriftDetectorTests.history([
+                Self.ios: DriftDetectorTests.days([(2, 100, 26), (38, 100, 70)]),
+                Self.android: DriftDetectorTests.days(Self.steady), onIOS: clicks,
             ])
-            return DriftWatch.look(at: history, alarms: []).alarms.map(\.group)
+            return DriftDetector.look(at: history, alarms: []).alarms.map(\.group)
         }
         #expect(told(1) == [])
         #expect(told(1000) == [Self.ios])
@@ -145,8 +145,8 @@ struct DriftLimitsTests {
     func shrunk() {
         let alarm = DriftAlarm(
             group: Self.ios,
-            since: DriftWatchTests.end.advanced(byMilliseconds: -3 * 86_400_000),
-            began: DriftWatchTests.end,
+            since: DriftDetectorTests.end.advanced(byMilliseconds: -3 * 86_400_000),
+            began: DriftDetectorTests.end,
             usualRate: 0.7,
             rate: 0.2
         )

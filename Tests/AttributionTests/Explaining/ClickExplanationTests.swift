@@ -10,7 +10,7 @@ struct ClickExplanationTests {
         keys: Int = 6,
         isIndexed: Bool = true,
         usesFingerprints: Bool = true,
-        near: [NearCheck] = [],
+        near: [RelatedCheck] = [],
         set: (inout KnownClick) -> Void = { _ in }
     ) -> ClickExplanation {
         let clickedAt = Self.noon.advanced(byMilliseconds: -minutesAgo * 60_000)
@@ -21,7 +21,7 @@ struct ClickExplanationTests {
             campaign: CampaignKey("SUMMER25")
         )
         set(&click)
-        let material = ClickMaterial(
+        let material = ClickExplanationInput(
             click,
             app: AppID(high: 1, low: 1),
             isTest: false,
@@ -33,7 +33,7 @@ struct ClickExplanationTests {
         return ClickExplanation(material, usesFingerprints: usesFingerprints, at: Self.noon)
     }
 
-    private func check(_ relation: NearCheck.Relation, minutesAgo: Int64 = 50) -> NearCheck {
+    private func check(_ relation: RelatedCheck.Relation, minutesAgo: Int64 = 50) -> RelatedCheck {
         let facts = CheckFacts(
             at: Self.noon.advanced(byMilliseconds: -minutesAgo * 60_000),
             outcome: .noMatch,
@@ -45,7 +45,7 @@ struct ClickExplanationTests {
             isTest: false,
             facts: facts
         )
-        return NearCheck(record, relation)
+        return RelatedCheck(record, relation)
     }
 
     @Test("says until when it lives, since when it is over, and why")
@@ -82,8 +82,8 @@ struct ClickExplanationTests {
         #expect(explanation().advice == ["Most clicks lead to no launch, and this is how they end."])
     }
 
-    @Test("names the check that came nearest, and how it ended", arguments: NearCheck.Relation.allCases)
-    func near(relation: NearCheck.Relation) {
+    @Test("names the check that came nearest, and how it ended", arguments: RelatedCheck.Relation.allCases)
+    func near(relation: RelatedCheck.Relation) {
         let told = explanation(near: [check(relation)])
         #expect(told.summary.contains("10 min after it, \(relation.meaning) and found nothing (no_click)."))
         #expect(told.advice.contains { $0.hasPrefix("`afterlink explain chk_") })
@@ -93,8 +93,8 @@ struct ClickExplanationTests {
         "a check that weighed it is nearer than one with its fingerprint, and that than one from its address"
     )
     func order() {
-        #expect(NearCheck.Relation.allCases == NearCheck.Relation.allCases.sorted())
-        #expect(NearCheck.Relation.weighed < .sameFingerprint)
-        #expect(NearCheck.Relation.sameAddress < .nearAddress)
+        #expect(RelatedCheck.Relation.allCases == RelatedCheck.Relation.allCases.sorted())
+        #expect(RelatedCheck.Relation.weighed < .sameFingerprint)
+        #expect(RelatedCheck.Relation.sameAddress < .nearAddress)
     }
 }

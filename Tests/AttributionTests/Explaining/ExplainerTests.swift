@@ -82,7 +82,7 @@ struct ExplainerTests {
     ) throws {
         // One click alone: none of the launch's values was ever seen.
         let near = self.click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")
-        let material = ExplanationMaterial(record: try record(.noClick, launch: launch), recent: [near])
+        let material = ExplanationInput(record: try record(.noClick, launch: launch), recent: [near])
         let explanation = try explainer().explain(material)
         #expect(explanation.launch?.text == launch)
         #expect(explanation.launch?.form == form)
@@ -104,7 +104,7 @@ struct ExplainerTests {
             click(2, minutesAgo: 2, "iPhone;Europe/Istanbul;tr"),
             click(3, minutesAgo: 9, "iPhone;Europe/Istanbul;tr") { $0.agreement = .exact },
         ]
-        let material = ExplanationMaterial(
+        let material = ExplanationInput(
             record: try record(.noClick, launch: "iPhone|Asia/Dubai|tr"),
             recent: clicks
         )
@@ -124,7 +124,7 @@ struct ExplainerTests {
         }
         let click = click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")
         let explanation = try explainer().explain(
-            ExplanationMaterial(record: record, sameFingerprint: [click])
+            ExplanationInput(record: record, sameFingerprint: [click])
         )
         #expect(explanation.clicks.map(\.hasSameScreen) == [isSame])
         #expect(explanation.summary.contains("is the one that the click's page told") == (isSame == true))
@@ -135,7 +135,7 @@ struct ExplainerTests {
     func unknown() throws {
         var explainer = try explainer()
         explainer.searchLimit = 2000
-        let material = ExplanationMaterial(
+        let material = ExplanationInput(
             record: try record(.noClick, launch: "Nokia 3310|Mars/Base|tlh"),
             recent: [click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")]
         )
@@ -150,7 +150,7 @@ struct ExplainerTests {
     func earlierKey() throws {
         let present = try #require(ServerKey(bytes: Array(repeating: 8, count: ServerKey.byteCount)))
         let explainer = Explainer(keys: [present, try #require(key)], signals: { Self.signals($0) })
-        let material = ExplanationMaterial(
+        let material = ExplanationInput(
             record: try record(.noClick, launch: "iPhone|Asia/Dubai|tr"),
             recent: [click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")]
         )
@@ -168,7 +168,7 @@ struct ExplainerTests {
             click(5, minutesAgo: 30) { $0.isRetired = true },
             click(6, minutesAgo: 40),
         ]
-        let material = ExplanationMaterial(
+        let material = ExplanationInput(
             record: try record(.expired, launch: "iPhone|Asia/Dubai|tr"),
             sameFingerprint: clicks,
             recent: [click(7, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")]
@@ -200,7 +200,7 @@ struct ExplainerTests {
         }
         record.campaign = CampaignKey("SUMMER25")
         let explanation = try explainer().explain(
-            ExplanationMaterial(record: record, sameFingerprint: [click(3, minutesAgo: 9), answered])
+            ExplanationInput(record: record, sameFingerprint: [click(3, minutesAgo: 9), answered])
         )
         #expect(explanation.clicks.map(\.state) == [.answered, .open])
         #expect(explanation.clicks.first?.share == 0.83)

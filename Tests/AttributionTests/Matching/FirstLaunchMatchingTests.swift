@@ -99,7 +99,12 @@ struct FirstLaunchMatchingTests {
         var counted = view(older)
         counted.model = PosteriorScenario.taught()
         counted.evidence?.background = [
-            BackgroundCount(destination: gone, lane: Lane(platform: .ios, form: nil), ageBin: 0, weight: 1000)
+            BackgroundCount(
+                destination: gone,
+                lane: PlatformForm(platform: .ios, form: nil),
+                ageBin: 0,
+                weight: 1000
+            )
         ]
         let store = ScriptedClickStore(
             views: [.success(counted)],

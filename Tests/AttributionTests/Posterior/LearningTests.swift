@@ -8,11 +8,11 @@ struct LearningTests {
     private func taught(
         _ candidates: [Candidate],
         hasAddress: Bool = true,
-        crowd: AddressCrowd = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
+        crowd: AddressTraffic = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
         model: MatchingModel = PosteriorScenario.taught()
     ) -> LearntIncrements {
         var increments = LearntIncrements(epoch: epoch)
-        Teaching.launch(
+        ModelUpdates.launch(
             LaunchTraits(at: TestValues.noon, hasAddress: hasAddress),
             CandidateEvidence(candidates: candidates, crowd: crowd),
             fingerprint: 5,
@@ -39,7 +39,7 @@ struct LearningTests {
     )
     func pairAtOneAddress() {
         let sums = taught([PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
-        let lane = CounterKey(.conversions, Lane(platform: .ios, form: .a).code)
+        let lane = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
         let converted = sums[lane] ?? 0
         #expect((1.1...1.43).contains(converted))
         #expect(abs((sums[CounterKey(.organic, 5)] ?? 0) + converted - 1) < 1e-9)
@@ -57,7 +57,7 @@ struct LearningTests {
         }
         let model = MatchingModel(sums: seen.sums, epoch: seen.epoch, at: TestValues.noon)
         let pair = [PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact)]
-        let lane = CounterKey(.conversions, Lane(platform: .ios, form: .a).code)
+        let lane = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
         // 1 / 0.70 / 0.5, as far as it is trusted.
         #expect((2...2.86).contains(taught(pair, model: model).sums[lane] ?? 0))
     }
@@ -68,13 +68,13 @@ struct LearningTests {
         let sums = taught([click], hasAddress: false).sums
         // n = 1.441e-4; 75 / 1,500 organic launches for each of the day's clicks: 1 / (124,649 + 1,728,000) a second.
         let odds = 28.57
-        let learnt = sums[CounterKey(.conversions, Lane(platform: .ios, form: .a).code)] ?? 0
+        let learnt = sums[CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)] ?? 0
         #expect(abs(learnt - odds / (1 + odds)) < 5e-4, "\(learnt)")
     }
 
     @Test("tells habits of addresses where one click alone can have led there, less what strangers share")
     func habitsOfLikelyPairs() {
-        let crowd = AddressCrowd(clicksExact: 501, clicksNear: 501, liveClicks: 1000)
+        let crowd = AddressTraffic(clicksExact: 501, clicksNear: 501, liveClicks: 1000)
         let click = PosteriorScenario.candidate(1, secondsAgo: 300)
         let pairs = CounterKey(.agreements, AgreementCount.pairs(.tenMinutes))
         let exact = CounterKey(.agreements, AgreementCount.agreeing(.exact, .tenMinutes))
@@ -103,7 +103,7 @@ struct LearningTests {
         var increments = LearntIncrements(epoch: epoch)
         for index in 0..<600 {
             let agreement: AddressAgreement = index.isMultiple(of: 4) ? .exact : .differs
-            Teaching.certainPair(
+            ModelUpdates.certainPair(
                 agreement: agreement,
                 delaySeconds: 60,
                 at: TestValues.noon,
@@ -123,7 +123,7 @@ struct LearningTests {
     @Test("counts a click by app alone, whatever it is indexed under")
     func clicks() {
         var increments = LearntIncrements(epoch: epoch)
-        Teaching.click(
+        ModelUpdates.click(
             at: TestValues.noon,
             platform: .ios,
             forms: [.a, nil],
@@ -136,7 +136,7 @@ struct LearningTests {
         #expect(areTheApps)
         #expect(increments.sums.count == 12)
         #expect(increments.sums[CounterKey(AppTotal.clicksWithAddress)] == 1)
-        Teaching.click(
+        ModelUpdates.click(
             at: TestValues.noon,
             platform: .ios,
             forms: [.a],
@@ -178,7 +178,7 @@ struct LearningTests {
     func inventedSystems() throws {
         var increments = LearntIncrements(epoch: epoch)
         for number in 0..<2000 as Range<Int> {
-            Teaching.click(
+            ModelUpdates.click(
                 at: TestValues.noon,
                 platform: .ios,
                 forms: [.a],
@@ -212,7 +212,7 @@ struct LearningTests {
 
     @Test("takes one launch an hour from a device that asks again and again")
     func sightings() {
-        var sightings = LaunchSightings(limit: 10)
+        var sightings = RecentLaunches(limit: 10)
         func isNew(_ launch: UInt64, after minutes: Int64) -> Bool {
             sightings.isNew(launch, at: TestValues.noon.advanced(byMilliseconds: minutes * 60_000))
         }

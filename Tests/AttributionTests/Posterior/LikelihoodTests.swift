@@ -9,11 +9,11 @@ import Testing
 @Suite("What an address is worth")
 struct LikelihoodTests {
     private let unseen = 0.05 / 1001
-    private let alone = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
+    private let alone = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
 
     private func odds(
         _ candidates: [Candidate],
-        _ crowd: AddressCrowd,
+        _ crowd: AddressTraffic,
         _ model: MatchingModel = PosteriorScenario.taught()
     ) -> Double {
         let posterior = PosteriorScenario.posterior(candidates, organic: 2, crowd: crowd, model: model)
@@ -23,7 +23,7 @@ struct LikelihoodTests {
 
     private func ratio(
         _ address: AddressAgreement,
-        _ crowd: AddressCrowd,
+        _ crowd: AddressTraffic,
         secondsAgo: Double = 300,
         beside others: [Candidate] = [],
         _ model: MatchingModel = PosteriorScenario.taught()
@@ -56,7 +56,7 @@ struct LikelihoodTests {
 
     @Test("falls with everybody else who was seen there, and counts nobody twice")
     func others() {
-        let crowd = AddressCrowd(
+        let crowd = AddressTraffic(
             clicksExact: 6,
             clicksNear: 11,
             liveClicks: 1000,
@@ -70,9 +70,9 @@ struct LikelihoodTests {
 
     @Test("of a crowd too large to be counted is that of its share of the launches")
     func largeCrowd() {
-        var crowd = AddressCrowd(
-            clicksExact: AddressCrowd.enough,
-            clicksNear: AddressCrowd.enough,
+        var crowd = AddressTraffic(
+            clicksExact: AddressTraffic.enough,
+            clicksNear: AddressTraffic.enough,
             liveClicks: 100_000,
             launchesExact: 500,
             launchesNear: 500
@@ -83,13 +83,13 @@ struct LikelihoodTests {
         crowd.clicksExact = 1990
         crowd.liveClicks = 1000
         // More are known than live: some were claimed.
-        let share = (1989.0 + 500) / (AddressCrowd.enough + 1001)
+        let share = (1989.0 + 500) / (AddressTraffic.enough + 1001)
         #expect(isClose(ratio(.exact, crowd), 0.24 + 0.70 / (share + unseen)))
     }
 
     @Test("of a network where everybody is says nothing, nor that a click from elsewhere is the likely one")
     func everybody() {
-        let crowd = AddressCrowd(
+        let crowd = AddressTraffic(
             clicksExact: 300,
             clicksNear: 498,
             liveClicks: 500,
@@ -99,7 +99,7 @@ struct LikelihoodTests {
         #expect(isClose(ratio(.exact, crowd), 0.24 + 0.70 / (899.0 / 1501 + unseen)))
         #expect(isClose(ratio(.near, crowd), 0.24 + 0.06 / (597.0 / 1501 + unseen)))
         #expect(isClose(ratio(.differs, crowd), 0.24))
-        let all = AddressCrowd(
+        let all = AddressTraffic(
             clicksExact: 1000,
             clicksNear: 1000,
             liveClicks: 1000,
@@ -132,7 +132,7 @@ struct LikelihoodTests {
         func model(_ agreement: AddressAgreement) -> MatchingModel {
             PosteriorScenario.taught { increments in
                 for _ in 0..<10_000 {
-                    Teaching.certainPair(
+                    ModelUpdates.certainPair(
                         agreement: agreement,
                         delaySeconds: 300,
                         at: PosteriorScenario.noon,
@@ -180,7 +180,7 @@ struct LikelihoodTests {
     )
     func spent(clicksThere: Double, left: Double) {
         let click = PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact)
-        let crowd = AddressCrowd(clicksExact: clicksThere, clicksNear: clicksThere, liveClicks: 1000)
+        let crowd = AddressTraffic(clicksExact: clicksThere, clicksNear: clicksThere, liveClicks: 1000)
         func odds(claimedSecondsAgo: Double) -> Double {
             let claimed = PosteriorScenario.candidate(
                 2,
@@ -211,7 +211,7 @@ struct LikelihoodTests {
                     at: PosteriorScenario.noon
                 )
                 for (form, count) in [(FingerprintForm.a, 90), (.d, others)] {
-                    let lane = Lane(platform: .ios, form: form).code
+                    let lane = PlatformForm(platform: .ios, form: form).code
                     increments.add(count, to: CounterKey(.conversions, lane), at: PosteriorScenario.noon)
                 }
             }

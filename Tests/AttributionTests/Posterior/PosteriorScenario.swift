@@ -25,7 +25,7 @@ enum PosteriorScenario {
         address: AddressAgreement = .differs,
         visitor: UInt64? = nil,
         form: FingerprintForm? = .a,
-        signals: SignalMarks = .none,
+        signals: SignalHashes = .none,
         claimedSecondsAgo: Double? = nil
     ) -> Candidate {
         Candidate(
@@ -48,8 +48,8 @@ enum PosteriorScenario {
         _ candidates: [Candidate],
         background: [BackgroundCount] = [],
         organic: Double = 0,
-        crowd: AddressCrowd = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
-        signals: SignalMarks = .none,
+        crowd: AddressTraffic = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
+        signals: SignalHashes = .none,
         model: MatchingModel = taught()
     ) -> Posterior {
         let evidence = CandidateEvidence(
@@ -70,7 +70,7 @@ enum PosteriorScenario {
         policy: MatchPolicy = MatchPolicy(),
         model: MatchingModel = taught()
     ) -> Verdict {
-        let crowd = AddressCrowd(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
+        let crowd = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
         let evidence = CandidateEvidence(
             candidates: candidates,
             background: background,

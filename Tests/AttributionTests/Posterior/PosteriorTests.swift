@@ -77,7 +77,7 @@ struct PosteriorTests {
             PosteriorScenario.posterior(
                 click,
                 organic: 40,
-                crowd: AddressCrowd(clicksExact: $0, clicksNear: $0, liveClicks: 1000)
+                crowd: AddressTraffic(clicksExact: $0, clicksNear: $0, liveClicks: 1000)
             ).conversion
         }
         #expect(zip(byCrowd, byCrowd.dropFirst()).allSatisfy { $0 > $1 })
@@ -89,7 +89,7 @@ struct PosteriorTests {
         let single = (1...30).map { PosteriorScenario.candidate($0, secondsAgo: middle, visitor: $0) }
         let count = BackgroundCount(
             destination: CreditedDestination(url: 1, campaign: 1),
-            lane: Lane(platform: .ios, form: .a),
+            lane: PlatformForm(platform: .ios, form: .a),
             ageBin: 20,
             weight: 29
         )
@@ -119,15 +119,15 @@ enum RandomEvidence {
     static func background(_ random: inout SplitMix64) -> BackgroundCount {
         BackgroundCount(
             destination: random.chance(0.3) ? nil : CreditedDestination(url: 1, campaign: 1),
-            lane: Lane(platform: .android, form: nil),
+            lane: PlatformForm(platform: .android, form: nil),
             ageBin: random.below(60) - 5,
             weight: random.chance(0.1) ? -1 : random.unit() * 10_000,
             shareWithAddress: random.unit() * 2
         )
     }
 
-    static func crowd(_ random: inout SplitMix64) -> AddressCrowd {
-        AddressCrowd(
+    static func crowd(_ random: inout SplitMix64) -> AddressTraffic {
+        AddressTraffic(
             clicksExact: Double(random.below(1200)),
             clicksNear: Double(random.below(1200)),
             liveClicks: Double(random.below(30_000)),

@@ -87,7 +87,7 @@ struct VerdictTests {
     func competing() {
         let count = BackgroundCount(
             destination: CreditedDestination(url: 1, campaign: 7),
-            lane: Lane(platform: .ios, form: .a),
+            lane: PlatformForm(platform: .ios, form: .a),
             ageBin: 20,
             weight: 29
         )

@@ -7,7 +7,7 @@ struct VisitorTests {
     func doubleTap() {
         let one = [PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact, visitor: 9)]
         let two = one + [PosteriorScenario.candidate(2, secondsAgo: 297, address: .exact, visitor: 9)]
-        let crowd = AddressCrowd(clicksExact: 2, clicksNear: 2, liveClicks: 1000)
+        let crowd = AddressTraffic(clicksExact: 2, clicksNear: 2, liveClicks: 1000)
         let single = PosteriorScenario.posterior(one, organic: 20)
         let double = PosteriorScenario.posterior(two, organic: 20, crowd: crowd)
         #expect(double.destinations.count == 1)
@@ -35,7 +35,7 @@ struct VisitorTests {
         let alone = PosteriorScenario.posterior(clicks)
         let crowded = PosteriorScenario.posterior(
             clicks,
-            crowd: AddressCrowd(clicksExact: 60, clicksNear: 60, liveClicks: 1000)
+            crowd: AddressTraffic(clicksExact: 60, clicksNear: 60, liveClicks: 1000)
         )
         #expect(alone.destinations.count == 1)
         #expect(crowded.destinations.count == 3)
@@ -44,7 +44,7 @@ struct VisitorTests {
     @Test("are two people's where their screens differ, and one's where one of them is not told")
     func screens() {
         let (pro, max) = (TestValues.screen(393, 852), TestValues.screen(430, 932))
-        func links(_ screens: [SignalMarks]) -> [UInt64] {
+        func links(_ screens: [SignalHashes]) -> [UInt64] {
             let clicks = screens.enumerated().map { number, screen in
                 PosteriorScenario.candidate(
                     UInt64(number),

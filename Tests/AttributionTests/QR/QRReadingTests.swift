@@ -157,7 +157,7 @@ struct QRReadingTests {
         let picture = try QRPicture(of: "https://links.example/summer25", style: style)
         let file = try write(picture.png(), "try.png")
         let output = String(
-            decoding: try OutsideProgram.run("python3", ["-c", Self.pngReader, file]),
+            decoding: try ExternalProgram.run("python3", ["-c", Self.pngReader, file]),
             as: UTF8.self
         )
         let lines = output.split(separator: "\n")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Wishes for a QR code's looks")
 struct QRStyleFieldTests {
-    private func style(_ wishes: [QRStyleField: String], _ look: Link.QRLook = Link.QRLook()) throws
+    private func style(_ wishes: [QRStyleField: String], _ look: Link.QRDefaults = Link.QRDefaults()) throws
         -> QRStyle
     {
         var fields = QRStyleFields()
@@ -16,7 +16,7 @@ struct QRStyleFieldTests {
     @Test("are all heard; what is not wished for is as the link has it, and then as usual")
     func order() throws {
         #expect(try style([:]) == .standard)
-        let look = Link.QRLook(foreground: try QRColor(parsing: "#400"), errorCorrection: .quartile)
+        let look = Link.QRDefaults(foreground: try QRColor(parsing: "#400"), errorCorrection: .quartile)
         #expect(
             try style([:], look)
                 == QRStyle(errorCorrection: .quartile, foreground: QRColor(parsing: "#400"))
@@ -41,7 +41,7 @@ struct QRStyleFieldTests {
 
     @Test("for room for a logo bring level H along, unless another level is wished for, which is refused")
     func logo() throws {
-        let look = Link.QRLook(errorCorrection: .low)
+        let look = Link.QRDefaults(errorCorrection: .low)
         #expect(try style([.logo: "true"], look).errorCorrection == .high)
         #expect(try style([.logo: "false"], look).errorCorrection == .low)
         #expect(throws: FieldProblems([QRCodeError.logoNeedsHighCorrection.problem])) {
@@ -67,7 +67,7 @@ struct QRStyleFieldTests {
 
     @Test("fit together with the colour that is the link's own, or are refused")
     func colours() throws {
-        let dark = Link.QRLook(foreground: try QRColor(parsing: "#555"))
+        let dark = Link.QRDefaults(foreground: try QRColor(parsing: "#555"))
         #expect(throws: FieldProblems.self) { try style([.background: "777"], dark) }
         #expect(throws: Never.self) { try style([.background: "fff"], dark) }
     }
@@ -92,7 +92,7 @@ struct LinkQRCodeTests {
     @Test("that stand in a page hold its address as it is, in the link's colours")
     func element() throws {
         let url = "https://go.shop.example/a?al=" + String(repeating: "Ab1_", count: 40)
-        let look = Link.QRLook(foreground: try QRColor(parsing: "#1a2b3c"), errorCorrection: .high)
+        let look = Link.QRDefaults(foreground: try QRColor(parsing: "#1a2b3c"), errorCorrection: .high)
         let svg = try #require(QRPicture.element(of: url, look: look, title: "Tara <b>"))
         #expect(svg.hasPrefix("<svg xmlns="))
         #expect(svg.contains("<title>Tara &lt;b&gt;</title>"))
@@ -108,9 +108,9 @@ struct LinkQRCodeTests {
     )
     func everyElement() throws {
         let longest = "https://a.example/" + String(repeating: "a", count: 2_953 - 18)
-        #expect(QRPicture.element(of: longest, look: Link.QRLook(), title: "") != nil)
-        #expect(QRPicture.element(of: longest + "a", look: Link.QRLook(), title: "") == nil)
-        let unreadable = Link.QRLook(foreground: .white, background: .black)
+        #expect(QRPicture.element(of: longest, look: Link.QRDefaults(), title: "") != nil)
+        #expect(QRPicture.element(of: longest + "a", look: Link.QRDefaults(), title: "") == nil)
+        let unreadable = Link.QRDefaults(foreground: .white, background: .black)
         let svg = try #require(QRPicture.element(of: "https://a.example/a", look: unreadable, title: ""))
         #expect(svg.contains(##"fill="#000000""##))
     }

@@ -172,7 +172,7 @@ struct AddressKeysTests {
 }
 
 @Suite("What keys are still needed")
-struct KeyNeedsTests {
+struct RequiredKeysTests {
     private let replaced = Timestamp(milliseconds: 1_000_000_000)
 
     @Test(
@@ -186,7 +186,7 @@ struct KeyNeedsTests {
         ] as [(oldest: Int64?, now: Int64, isNeeded: Bool)]
     )
     func formerKey(oldest: Int64?, now: Int64, isNeeded: Bool) {
-        let needs = KeyNeeds(oldestRecord: oldest.map { replaced.advanced(byMilliseconds: $0) })
+        let needs = RequiredKeys(oldestRecord: oldest.map { replaced.advanced(byMilliseconds: $0) })
         #expect(
             needs.needsKey(replacedAt: replaced, at: replaced.advanced(byMilliseconds: now)) == isNeeded
         )

@@ -17,7 +17,7 @@ final class LoadConnection {
     func open(port: UInt16) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard Loopback.connect(descriptor, toPort: port) else {
-            throw Trouble("A load cannot connect to port \(port): error \(errno).")
+            throw BenchmarkError("A load cannot connect to port \(port): error \(errno).")
         }
         _ = linux_set_option(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         filled = 0

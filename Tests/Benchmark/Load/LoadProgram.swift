@@ -30,7 +30,7 @@ enum LoadProgram: String {
     /// Waits for its end, and reads what it found.
     static func result<Result: Decodable>(of child: ChildProcess) throws -> Result {
         let text = child.rest()
-        guard child.waitUntilExit() == 0 else { throw Trouble("A load failed: \(text)") }
+        guard child.waitUntilExit() == 0 else { throw BenchmarkError("A load failed: \(text)") }
         return try JSONDecoder().decode(Result.self, from: Data(text.utf8))
     }
 

@@ -17,7 +17,7 @@ import Glibc
     init(port: UInt16) throws {
         // A new context, or nil.
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else {
-            throw Trouble("OpenSSL has no client.")
+            throw BenchmarkError("OpenSSL has no client.")
         }
         unsafe self.context = context
         self.port = port

@@ -38,7 +38,7 @@ struct SimulatedWorld {
         try labels.flatMap { label in
             guard var world = Worlds.all.first(where: { $0.label == label }) else {
                 let known = Worlds.all.map(\.label).joined(separator: ", ")
-                throw Trouble("There is no world \(label); there are \(known).")
+                throw BenchmarkError("There is no world \(label); there are \(known).")
             }
             if isQuick { (world.clicksPerDay, world.days) = (200, 2) }
             return [

@@ -50,7 +50,9 @@ struct TracePlayer {
             answer = try client.answer()
         }
         guard 200..<300 ~= answer.status else {
-            throw Trouble("The server answers an event of the trace with \(answer.status): \(answer.body)")
+            throw BenchmarkError(
+                "The server answers an event of the trace with \(answer.status): \(answer.body)"
+            )
         }
         return try decoder.decode(Answer.self, from: Data(answer.body.utf8))
     }

@@ -35,7 +35,9 @@ final class ChildProcess {
         let status = child.waitUntilExit()
         guard status == 0 else {
             let errors = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
-            throw Trouble("\(program) ended with status \(status): \(errors.suffix(500)) \(text.suffix(500))")
+            throw BenchmarkError(
+                "\(program) ended with status \(status): \(errors.suffix(500)) \(text.suffix(500))"
+            )
         }
         return text.trimmingCharacters(in: .newlines)
     }

@@ -71,7 +71,7 @@ final class Installation {
         let text = try String(contentsOfFile: path, encoding: .utf8)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         guard let key = ServerKey(bytes: Self.bytes(text)) else {
-            throw Trouble("\(path) holds no server key.")
+            throw BenchmarkError("\(path) holds no server key.")
         }
         return key
     }
@@ -84,7 +84,7 @@ final class Installation {
         let day = AddressKeys.day(of: moment) - days
         guard words.count == 2, let link = AddressKeys.Link(day: day, bytes: Self.bytes(words[1])),
             let keys = AddressKeys([link], readyUntil: moment)
-        else { throw Trouble("\(path) holds no address keys of a new database.") }
+        else { throw BenchmarkError("\(path) holds no address keys of a new database.") }
         let date = Timestamp(milliseconds: day * AddressKeys.period).iso8601.prefix { $0 != "T" }
         // Not atomically: the file stays its owner's alone.
         try "\(date) \(words[1])\n".write(toFile: path, atomically: false, encoding: .utf8)

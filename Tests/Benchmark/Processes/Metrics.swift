@@ -14,12 +14,12 @@ package struct Metrics {
     }
 
     /// - Throws: when the server does not tell it.
-    package func value(_ name: String) throws(Trouble) -> Double {
-        guard let value = values[name] else { throw Trouble("/metrics has no \(name).") }
+    package func value(_ name: String) throws(BenchmarkError) -> Double {
+        guard let value = values[name] else { throw BenchmarkError("/metrics has no \(name).") }
         return value
     }
 
-    func growth(of name: String, since earlier: Metrics) throws(Trouble) -> Double {
+    func growth(of name: String, since earlier: Metrics) throws(BenchmarkError) -> Double {
         try value(name) - earlier.value(name)
     }
 }

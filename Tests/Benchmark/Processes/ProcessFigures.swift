@@ -17,7 +17,7 @@ extension ProcessFigures {
     }
 
     private func known(_ value: Int) throws -> Double {
-        guard value > 0 else { throw Trouble("The server is gone: it tells nothing any more.") }
+        guard value > 0 else { throw BenchmarkError("The server is gone: it tells nothing any more.") }
         return Double(value)
     }
 }

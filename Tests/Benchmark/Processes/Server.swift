@@ -96,6 +96,6 @@ final class Server {
             usleep(500)
         }
         let text = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
-        throw Trouble("The server did not become ready: \(text.suffix(500))")
+        throw BenchmarkError("The server did not become ready: \(text.suffix(500))")
     }
 }

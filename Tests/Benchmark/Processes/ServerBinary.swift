@@ -11,7 +11,7 @@ struct ServerBinary {
     init(path: String?) throws {
         self.path = try path ?? OwnProgram.sibling("afterlink")
         guard FileManager.default.isExecutableFile(atPath: self.path) else {
-            throw Trouble(
+            throw BenchmarkError(
                 "There is no program \(self.path): build it with "
                     + "`swift build -c release --static-swift-stdlib --product afterlink`, or name it with --binary."
             )

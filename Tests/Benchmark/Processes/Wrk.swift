@@ -34,9 +34,9 @@ struct Wrk {
         )
         guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("{") }),
             let result = try? JSONDecoder().decode(Result.self, from: Data(line.utf8))
-        else { throw Trouble("wrk gave no figures: \(output.suffix(500))") }
+        else { throw BenchmarkError("wrk gave no figures: \(output.suffix(500))") }
         guard result.failures <= result.requests / 1000 else {
-            throw Trouble("\(Int(result.failures)) of \(Int(result.requests)) requests failed.")
+            throw BenchmarkError("\(Int(result.failures)) of \(Int(result.requests)) requests failed.")
         }
         return result
     }

@@ -12,7 +12,7 @@ enum BenchmarkProgram {
                 return 0
             }
             let options: Options
-            do throws(Trouble) {
+            do throws(BenchmarkError) {
                 options = try Options(arguments)
             } catch {
                 FileHandle.standardError.write(Data("\(error)\n".utf8))
@@ -36,7 +36,7 @@ enum BenchmarkProgram {
             return 0
         }
         Interruption.watch()
-        let yardsticks = try Yardsticks()
+        let yardsticks = try ReferencePrograms()
         let bench = try Workbench(options)
         defer { Interruption.cleanUp() }
         let machine = try Machine(bench, yardsticks)

@@ -47,7 +47,7 @@ struct Options {
         failed; 2 for wrong use.
         """
 
-    init(_ arguments: [String]) throws(Trouble) {
+    init(_ arguments: [String]) throws(BenchmarkError) {
         var rest = arguments[...]
         var only: [RowName] = []
         while let name = rest.popFirst() {
@@ -65,15 +65,17 @@ struct Options {
             case "--json": json = try Self.value(of: name, &rest)
             case "--list": listsRows = true
             case "--help", "-h": showsHelp = true
-            default: throw Trouble("There is no option \(name); --help lists them.")
+            default: throw BenchmarkError("There is no option \(name); --help lists them.")
             }
         }
         if isQuick { (rounds, seconds) = (1, 1) }
         if !only.isEmpty { rows = only }
     }
 
-    private static func value(of name: String, _ rest: inout ArraySlice<String>) throws(Trouble) -> String {
-        guard let value = rest.popFirst() else { throw Trouble("\(name) wants a value.") }
+    private static func value(of name: String, _ rest: inout ArraySlice<String>) throws(BenchmarkError)
+        -> String
+    {
+        guard let value = rest.popFirst() else { throw BenchmarkError("\(name) wants a value.") }
         return value
     }
 
@@ -81,19 +83,19 @@ struct Options {
         of name: String,
         in range: ClosedRange<Number>,
         _ rest: inout ArraySlice<String>
-    ) throws(Trouble) -> Number {
+    ) throws(BenchmarkError) -> Number {
         let text = try value(of: name, &rest)
         guard let number = Number(text), range.contains(number) else {
-            throw Trouble(
+            throw BenchmarkError(
                 "\(name) wants a number from \(range.lowerBound) to \(range.upperBound), not \(text)."
             )
         }
         return number
     }
 
-    private static func row(_ text: String) throws(Trouble) -> RowName {
+    private static func row(_ text: String) throws(BenchmarkError) -> RowName {
         guard let row = RowName(rawValue: text) else {
-            throw Trouble("There is no row \(text); --list names them.")
+            throw BenchmarkError("There is no row \(text); --list names them.")
         }
         return row
     }

@@ -57,7 +57,7 @@ final class Workbench {
             PlainValue.blob(SHA256.digest(of: Array(migration.text.utf8)).bytes)
         }
         guard applied == own else {
-            throw Trouble(
+            throw BenchmarkError(
                 "\(binary.path) has other migrations than this program: build both from the same source."
             )
         }

@@ -15,7 +15,9 @@ enum DiskSync {
         for _ in 0..<100 {
             let start = MonotonicTime.now()
             try file.write(contentsOf: page)
-            guard fdatasync(file.fileDescriptor) == 0 else { throw Trouble("\(path) cannot be synced.") }
+            guard fdatasync(file.fileDescriptor) == 0 else {
+                throw BenchmarkError("\(path) cannot be synced.")
+            }
             times.append(Double(MonotonicTime.now().nanoseconds(since: start)) / 1000)
         }
         return times.median

@@ -13,7 +13,7 @@ struct Machine: Encodable {
     let loadBefore: Double
     let versions: [String]
 
-    init(_ bench: Workbench, _ yardsticks: Yardsticks) throws {
+    init(_ bench: Workbench, _ yardsticks: ReferencePrograms) throws {
         processor = Self.field("model name", in: "/proc/cpuinfo") ?? "unknown"
         cores = ProcessInfo.processInfo.activeProcessorCount
         memoryGigabytes = (Double(ProcessInfo.processInfo.physicalMemory) / 1e9 * 10).rounded() / 10

@@ -17,7 +17,7 @@ enum ClickLoading {
         let after = try server.metrics()
         // Of clicks that bring signals, a very few have the values and the address of another one.
         guard try after.growth(of: "afterlink_clicks_total", since: before) >= result.requests * 0.99 else {
-            throw Trouble("The server acknowledged clicks that it has not counted.")
+            throw BenchmarkError("The server acknowledged clicks that it has not counted.")
         }
         let sum = try after.growth(of: "afterlink_store_batch_size_sum", since: before)
         let count = try after.growth(of: "afterlink_store_batch_size_count", since: before)

@@ -60,7 +60,7 @@ enum ClicksRow {
             let result = try Wrk(script: script).run(port: server.port, seconds: seconds, bench)
             let matches = try server.metrics().growth(of: "afterlink_matches_total", since: before)
             guard matches >= result.requests * 0.99 else {
-                throw Trouble(
+                throw BenchmarkError(
                     "Only \(Int(matches)) of \(Int(result.requests)) checks matched: take fewer --seconds."
                 )
             }

@@ -96,7 +96,7 @@ private final class HotKeyPeople {
         client.send(request)
         let answer = try client.answer()
         guard answer.status == status else {
-            throw Trouble("The server answers with \(answer.status): \(answer.body)")
+            throw BenchmarkError("The server answers with \(answer.status): \(answer.body)")
         }
     }
 }

@@ -49,7 +49,7 @@ enum Loading {
             SampleRequests.check(fingerprint: fingerprint, key: server.installation.keys.app)
         )
         guard answer.status == 200, answer.body.contains("no_match") else {
-            throw Trouble("The server answers a check with \(answer.status): \(answer.body)")
+            throw BenchmarkError("The server answers a check with \(answer.status): \(answer.body)")
         }
         return StaticAnswer(answer)
     }

@@ -42,7 +42,9 @@ enum MemoryRow {
         for _ in 0..<count {
             let client = try RawClient(port: server.port)
             client.send(request)
-            guard try client.answer().status == 200 else { throw Trouble("An idle connection was refused.") }
+            guard try client.answer().status == 200 else {
+                throw BenchmarkError("An idle connection was refused.")
+            }
             clients.append(client)
         }
         // They are open until the memory has been read.

@@ -22,7 +22,7 @@ enum RetentionRow {
             },
         ])
         guard deleted.allSatisfy({ $0 > 0 }) else {
-            throw Trouble("Nothing was left to delete in a round: take fewer --seconds.")
+            throw BenchmarkError("Nothing was left to delete in a round: take fewer --seconds.")
         }
         return [
             Figure(.retentionTailGrowth, tails[1], of: tails[0]),
@@ -60,7 +60,7 @@ enum RetentionRow {
         )
         let result = try plan.run()
         guard result.isSustained else {
-            throw Trouble("The machine did not keep up with half its highest rate.")
+            throw BenchmarkError("The machine did not keep up with half its highest rate.")
         }
         return result.p99 / 1000
     }

@@ -8,7 +8,7 @@ enum SignalClicksRow {
             let server = try Server(installation, bench)
             let template = try ClickTemplate(bench, from: device)
             guard !template.fingerprints.isEmpty else {
-                throw Trouble(
+                throw BenchmarkError(
                     "A click of an \(device.rawValue) has no fingerprint: mend the benchmark's SampleDevice."
                 )
             }

@@ -45,7 +45,9 @@ enum TLSResumptionRow {
     private static func rate(_ port: UInt16, _ key: String, _ seconds: Double) throws -> Double {
         let result = try ResumptionPlan(port: port, key: key, seconds: seconds).run()
         guard result.failures <= result.answered / 1000 else {
-            throw Trouble("\(result.failures) TLS connections failed, \(result.answered) were answered.")
+            throw BenchmarkError(
+                "\(result.failures) TLS connections failed, \(result.answered) were answered."
+            )
         }
         // The first connection of each thread has nothing to resume.
         guard result.resumed >= result.answered * 9 / 10 else {

@@ -62,7 +62,7 @@ extension RowTemplate {
 
     func integer(_ column: String) throws -> Int64 {
         guard case .integer(let value) = values[Int(try parameter(column)) - 1] else {
-            throw Trouble("The column \(column) of \(table) holds no whole number.")
+            throw BenchmarkError("The column \(column) of \(table) holds no whole number.")
         }
         return value
     }

@@ -33,7 +33,9 @@ struct ClickTemplate {
             key: installation.keys.app,
             agent: device?.userAgent ?? SampleRequests.userAgent
         )
-        guard try server.answer(request).status == 201 else { throw Trouble("The server records no click.") }
+        guard try server.answer(request).status == 201 else {
+            throw BenchmarkError("The server records no click.")
+        }
         server.stop()
         let database = try PlainDatabase(installation.database)
         try bench.checkSchema(of: database)
@@ -51,7 +53,9 @@ struct ClickTemplate {
     /// The row that a check finds a click by that has but one.
     func fingerprint() throws -> RowTemplate {
         guard fingerprints.count == 1, let row = fingerprints.first else {
-            throw Trouble("A click writes \(fingerprints.count) fingerprints: tell the benchmark's Storage.")
+            throw BenchmarkError(
+                "A click writes \(fingerprints.count) fingerprints: tell the benchmark's Storage."
+            )
         }
         return row
     }
@@ -59,7 +63,7 @@ struct ClickTemplate {
     private static func only(_ table: String, _ database: PlainDatabase) throws -> RowTemplate {
         let rows = try RowTemplate.read(table, "TRUE", in: database)
         guard rows.count == 1, let row = rows.first else {
-            throw Trouble(
+            throw BenchmarkError(
                 "A click writes \(rows.count) rows to \(table), not one: tell the benchmark's Storage."
             )
         }
@@ -76,7 +80,7 @@ struct ClickTemplate {
                 continue
             }
             guard try database.integer("SELECT count(*) FROM \(name)") == 0 else {
-                throw Trouble("A click writes to the table \(name) too: tell the benchmark's Storage.")
+                throw BenchmarkError("A click writes to the table \(name) too: tell the benchmark's Storage.")
             }
         }
     }

@@ -14,7 +14,7 @@ import CSQLite
         guard status == SQLITE_OK, let pointer = unsafe opened else {
             // Closed once and never used again; nil is allowed.
             unsafe sqlite3_close_v2(opened)
-            throw Trouble("\(path) cannot be opened: SQLite says \(status).")
+            throw BenchmarkError("\(path) cannot be opened: SQLite says \(status).")
         }
         unsafe self.pointer = pointer
     }
@@ -24,13 +24,13 @@ import CSQLite
         unsafe sqlite3_close_v2(pointer)
     }
 
-    func execute(_ sql: String) throws(Trouble) {
+    func execute(_ sql: String) throws(BenchmarkError) {
         // The text is valid for the length of the call; no callback and no message is asked for.
         let status = unsafe sqlite3_exec(pointer, sql, nil, nil, nil)
         guard status == SQLITE_OK else { throw failure(status, sql) }
     }
 
-    func prepare(_ sql: String) throws(Trouble) -> PlainStatement {
+    func prepare(_ sql: String) throws(BenchmarkError) -> PlainStatement {
         var statement: OpaquePointer?
         // The text is valid for the length of the call, and its end is where its zero is.
         let status = unsafe sqlite3_prepare_v2(pointer, sql, -1, &statement, nil)
@@ -39,7 +39,7 @@ import CSQLite
     }
 
     /// All rows of a query.
-    func rows(_ sql: String) throws(Trouble) -> [[PlainValue]] {
+    func rows(_ sql: String) throws(BenchmarkError) -> [[PlainValue]] {
         let statement = try prepare(sql)
         var rows: [[PlainValue]] = []
         while try statement.step() { rows.append(statement.values()) }
@@ -47,24 +47,24 @@ import CSQLite
     }
 
     /// The first column of the first row; 0 when there is none.
-    func integer(_ sql: String) throws(Trouble) -> Int64 {
+    func integer(_ sql: String) throws(BenchmarkError) -> Int64 {
         guard case .integer(let value) = try rows(sql).first?.first else { return 0 }
         return value
     }
 
     /// Refuses a table that has other columns than these: what is written to it by name would not be all of it.
-    func require(_ columns: [String], of table: String) throws(Trouble) {
+    func require(_ columns: [String], of table: String) throws(BenchmarkError) {
         let found = try rows("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid").compactMap(
             \.first
         )
         guard found == columns.map({ PlainValue.text($0) }) else {
-            throw Trouble("The table \(table) has other columns now: tell the benchmark's Storage.")
+            throw BenchmarkError("The table \(table) has other columns now: tell the benchmark's Storage.")
         }
     }
 
-    func failure(_ status: Int32, _ action: String) -> Trouble {
+    func failure(_ status: Int32, _ action: String) -> BenchmarkError {
         // The message is valid until the next call on this connection.
         let message = unsafe sqlite3_errmsg(pointer).map { unsafe String(cString: $0) } ?? ""
-        return Trouble("SQLite refused with \(status), \(message): \(action.prefix(200))")
+        return BenchmarkError("SQLite refused with \(status), \(message): \(action.prefix(200))")
     }
 }

@@ -72,7 +72,7 @@ enum PlainValue: Equatable {
     }
 
     /// Moves to the next row; false when there is none.
-    func step() throws(Trouble) -> Bool {
+    func step() throws(BenchmarkError) -> Bool {
         // The statement is live.
         let status = unsafe sqlite3_step(pointer)
         if status == SQLITE_ROW { return true }
@@ -84,7 +84,7 @@ enum PlainValue: Equatable {
 
     /// Runs to the end.
     @inline(__always)
-    func run() throws(Trouble) {
+    func run() throws(BenchmarkError) {
         while try step() {}
     }
 

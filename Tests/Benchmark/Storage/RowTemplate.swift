@@ -31,7 +31,7 @@ struct RowTemplate {
     /// The parameter of a column that differs from row to row.
     func parameter(_ column: String) throws -> Int32 {
         guard let index = columns.firstIndex(of: column) else {
-            throw Trouble(
+            throw BenchmarkError(
                 "The table \(table) has no column \(column) any more: tell the benchmark's Storage."
             )
         }

@@ -21,7 +21,7 @@ struct SeededCounters {
 
     init(_ template: ClickTemplate, _ database: PlainDatabase) throws {
         guard let row = template.counters.first, let liveRow = template.live.first else {
-            throw Trouble("A click moves no counters any more: tell the benchmark's Storage.")
+            throw BenchmarkError("A click moves no counters any more: tell the benchmark's Storage.")
         }
         self.template = template
         counter = try row.inserting(into: database)

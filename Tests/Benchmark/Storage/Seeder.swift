@@ -60,7 +60,7 @@ struct Seeder {
             let key = serverKey.keyed(SeededFingerprint.number(number))
             let addressKey = addressKeys.key(at: Timestamp(milliseconds: clickedAt))
             guard let address = addressKey.addressHashes(of: SampleAddress.number(number)) else {
-                throw Trouble("A click's address tells nothing.")
+                throw BenchmarkError("A click's address tells nothing.")
             }
             let trait = traits.next(at: clickedAt)
             let isClaimed = plan.isClaimed(number)

@@ -22,7 +22,7 @@ struct ChromiumTests {
         let profile = browser.profilePath
         #expect(FileManager.default.fileExists(atPath: profile))
         browser.close()
-        let areGone = Patience.until { all.allSatisfy { $0.residentByteCount == 0 } }
+        let areGone = Polling.until { all.allSatisfy { $0.residentByteCount == 0 } }
         #expect(areGone && !FileManager.default.fileExists(atPath: profile))
         #expect(throws: (any Error).self) { try browser.call("Browser.getVersion") }
     }

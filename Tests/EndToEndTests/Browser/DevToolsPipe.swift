@@ -70,7 +70,7 @@ struct DevToolsPipe {
     private var isReadable: Bool {
         var entry = pollfd(fd: output.fileDescriptor, events: Int16(POLLIN), revents: 0)
         // One entry, which lives for the call.
-        return unsafe poll(&entry, 1, Int32(Patience.seconds) * 1000) > 0
+        return unsafe poll(&entry, 1, Int32(Polling.seconds) * 1000) > 0
     }
 
     private mutating func keep(_ message: DevToolsMessage) throws {
@@ -112,7 +112,7 @@ struct DevToolsPipe {
         isOpen = false
         if (try? send("Browser.close", [:], in: nil)) != nil {
             while (try? receive()) != nil {}
-            _ = Patience.until { !process.isRunning }
+            _ = Polling.until { !process.isRunning }
         }
         if process.isRunning { _ = kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()

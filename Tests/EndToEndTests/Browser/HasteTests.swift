@@ -70,7 +70,7 @@ extension BrowserJourneys {
             try tab.value(of: "window.dispatchEvent(new Event('pagehide')); ''")
             let request = try tab.clickRequest()
             #expect(request.string("type") == "Ping", "what outlives the page")
-            let isStored = try Patience.until { try link.clicks().count == 1 }
+            let isStored = try Polling.until { try link.clicks().count == 1 }
             #expect(isStored)
             let signals = try link.clicks().first?.signals
             #expect(signals?.hasPrefix("android; model=SM-A546E;") == true)

@@ -33,12 +33,12 @@ final class LinkStage: Sendable {
         browser = try Chromium(hosts: [Self.host], port: server.port)
     }
 
-    func connect() throws -> Connection {
+    func connect() throws -> HTTPTestClient {
         try server.connect(tls: TLSClientSettings())
     }
 
     /// What the app is told that asks on a phone for the first time, with a release of the SDK that hashes this form.
-    func launch(on phone: Handset, hashing form: FingerprintForm) throws -> Connection.Reply {
+    func launch(on phone: Handset, hashing form: FingerprintForm) throws -> HTTPTestClient.Reply {
         try connect().check(phone.fingerprint(form), key: installation.keys.app, fields: phone.fields)
     }
 
@@ -102,7 +102,7 @@ struct StagedLink {
 
     /// Its clicks as they are on disk, the oldest first.
     func clicks() throws -> [Click] {
-        let connection = try SQLite.Connection(
+        let connection = try SQLiteConnection(
             path: stage.installation.database.path,
             access: .readWrite,
             busyMilliseconds: 60_000

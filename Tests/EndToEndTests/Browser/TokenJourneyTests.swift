@@ -8,7 +8,7 @@ extension BrowserJourneys {
     struct Tokens {
         /// Asks as an app does that was handed something.
         private func launch(_ evidence: [String: String], fields: [String: String] = [:]) throws
-            -> Connection.Reply
+            -> HTTPTestClient.Reply
         {
             let stage = try LinkStage.current
             let body = try JSONSerialization.data(withJSONObject: evidence)
@@ -18,13 +18,13 @@ extension BrowserJourneys {
             ]
             return try stage.connect().call(
                 "POST",
-                Connection.prefix + "/resolve",
+                HTTPTestClient.prefix + "/resolve",
                 fields: usual.merging(fields) { $1 },
                 body: String(decoding: body, as: UTF8.self)
             )
         }
 
-        private func expectSure(_ reply: Connection.Reply, _ slug: String) {
+        private func expectSure(_ reply: HTTPTestClient.Reply, _ slug: String) {
             #expect(reply.isMatch && reply.json["guaranteed"] as? Bool == true, "\(reply.text)")
             #expect(reply.string("attributionMethod") == "signed_token")
             #expect(reply.string("campaignKey") == slug)
@@ -89,7 +89,7 @@ extension BrowserJourneys {
             try tab.tap("store")
             _ = try tab.leaving(to: LinkStage.appStore)
             var copied = ""
-            let isCopied = try Patience.until {
+            let isCopied = try Polling.until {
                 copied = try tab.value(of: "navigator.clipboard.readText()")
                 return !copied.isEmpty
             }

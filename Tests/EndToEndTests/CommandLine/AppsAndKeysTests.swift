@@ -192,7 +192,7 @@ struct AppsAndKeysTests {
         #expect(second.errors.contains("\"app\":\"\(id)\"") && second.errors.contains("--allowed-origin"))
         #expect(second.errors.contains("\"app\":\"\(installation.appID)\"  for app"))
         // It is as it says.
-        #expect(try Patience.until { try connection.click(fingerprint(2)).status == 400 })
+        #expect(try Polling.until { try connection.click(fingerprint(2)).status == 400 })
         #expect(try connection.click(fingerprint(2), ["app": String(id)]).status == 201)
         let third = try installation.run(["apps", "create", "Blog", "--json"])
         #expect(third.errors.contains("There are 3 apps: a click without a key"))
@@ -232,14 +232,14 @@ struct AppsAndKeysTests {
         #expect(key["label"] as? String == "phone" && key["expires_at"] is String)
 
         let connection = try server.connect()
-        let known = try Patience.until { try connection.check(fingerprint(1), key: text).status == 200 }
+        let known = try Polling.until { try connection.check(fingerprint(1), key: text).status == 200 }
         #expect(known, "a serving process learns of a key that another one made")
 
         let list = try installation.run(["keys", "list"])
         #expect(list.text.contains(id) && !list.text.contains(text) && list.text.contains("phone"))
         let revoked = try installation.run(["keys", "revoke", id])
         #expect(revoked.status == 0 && revoked.text == "Revoked \(id).\n")
-        #expect(try Patience.until { try connection.check(fingerprint(1), key: text).status == 401 })
+        #expect(try Polling.until { try connection.check(fingerprint(1), key: text).status == 401 })
         #expect(try installation.run(["keys", "revoke", id]).text.contains("was revoked before"))
     }
 
@@ -253,7 +253,7 @@ struct AppsAndKeysTests {
         for round in 1...3 {
             let made = try json(installation.run(["keys", "create", "--kind", "app", "--json"]))
             let new = try #require((made["key"] as? [String: Any])?["text"] as? String)
-            let known = try Patience.until { try status(new, server) == 200 }
+            let known = try Polling.until { try status(new, server) == 200 }
             #expect(known, "round \(round)")
             #expect(try status(old, server) == 200, "both are good at once")
             let valid = try keys(installation).filter { $0["state"] as? String == "valid" }

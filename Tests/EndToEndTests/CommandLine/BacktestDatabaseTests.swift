@@ -6,7 +6,7 @@ import Testing
 struct BacktestDatabaseTests {
     /// Two clicks of each phone, one of which it comes for after five minutes or two hours; every third launch has no
     /// click.
-    private func play(_ connection: Connection, _ installation: Installation) throws {
+    private func play(_ connection: HTTPTestClient, _ installation: Installation) throws {
         for phone in 0..<30 {
             let start = Double(phone) * 600
             for tap in 0..<2 {

@@ -74,7 +74,7 @@ struct CollisionsCommandTests {
     func statistics() throws {
         let installation = try Installation()
         try fill(installation)
-        let connection = try SQLite.Connection(
+        let connection = try SQLiteConnection(
             path: installation.database.path,
             access: .readWrite,
             busyMilliseconds: 10_000
@@ -84,7 +84,7 @@ struct CollisionsCommandTests {
         let server = try AfterlinkProcess(installation)
         defer { server.kill() }
         let client = try server.connect()
-        let isShown = try Patience.until {
+        let isShown = try Polling.until {
             let statistics = try client.get("/admin/stats", key: installation.keys.admin)
             return (statistics.json["collisions"] as? [Any])?.isEmpty == false
         }

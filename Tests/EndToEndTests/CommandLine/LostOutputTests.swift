@@ -81,7 +81,7 @@ struct LostOutputTests {
         )
         defer { server.kill() }
         func logged() -> String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
-        #expect(Patience.until { logged().contains("nobody has seen them") })
+        #expect(Polling.until { logged().contains("nobody has seen them") })
         #expect(logged().contains("`afterlink keys create`"))
         server.send(SIGTERM)
         #expect(server.waitUntilExit() == 0)

@@ -37,10 +37,10 @@ struct RefusedStartTests {
 
     @Test(
         "says of a port that needs a right of its own which right, and shows no keys",
-        .enabled(if: Nobody.isPossible && firstFreePort > 1)
+        .enabled(if: UnprivilegedUser.isPossible && firstFreePort > 1)
     )
     func privilegedPort() throws {
-        let nobody = try Nobody()
+        let nobody = try UnprivilegedUser()
         let server = try nobody.serve("127.0.0.1:1")
         #expect(server.line(containing: "app_") == nil)
         #expect(server.waitUntilExit() == 1)

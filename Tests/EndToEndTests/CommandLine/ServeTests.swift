@@ -38,11 +38,11 @@ struct ServeTests {
         let body = try #require(server.line(containing: "-d '")).split(separator: "'")[1]
         let check = try #require(server.line(containing: "fingerprint=")).split(separator: "=")[1].prefix(64)
         let key = try #require(server.line(containing: "Bearer")).split(separator: " ").last?.dropLast() ?? ""
-        let connection = try Connection(port: try port(server.line(containing: "listening on")))
+        let connection = try HTTPTestClient(port: try port(server.line(containing: "listening on")))
         let fields = ["Content-Type": "application/json"]
         let click = try connection.call(
             "POST",
-            Connection.prefix + "/click",
+            HTTPTestClient.prefix + "/click",
             fields: fields,
             body: String(body)
         )
@@ -70,7 +70,7 @@ struct ServeTests {
         )
         defer { server.kill() }
         let line = server.line(containing: " ")
-        let connection = try Connection(port: try port(line))
+        let connection = try HTTPTestClient(port: try port(line))
         #expect(line?.hasPrefix("listening on ") == true)
         #expect(try connection.check(fingerprint(1), key: app).status == 200)
         #expect(try connection.get("/admin/stats", key: admin).status == 200)
@@ -136,16 +136,16 @@ struct ServeTests {
         let folder = try TemporaryFolder()
         let server = try start(in: folder, ["--metrics-listen", "127.0.0.1:0", "--log-format", "json"])
         defer { server.kill() }
-        let connection = try Connection(port: try port(server.line(containing: "listening on")))
+        let connection = try HTTPTestClient(port: try port(server.line(containing: "listening on")))
         #expect(try connection.get("/metrics").status == 401)
         // The line is in the log before the address is printed only if the log was flushed: ask until it is.
         var metricsPort: UInt16?
-        let end = Patience.end
+        let end = Polling.end
         while metricsPort == nil, ContinuousClock.now < end {
             let text = try log(folder).components(separatedBy: "metrics on 127.0.0.1:").dropFirst().first
             metricsPort = text.flatMap { UInt16($0.prefix { $0.isNumber }) }
         }
-        let metrics = try Connection(port: #require(metricsPort))
+        let metrics = try HTTPTestClient(port: #require(metricsPort))
         #expect(try metrics.get("/metrics").text.contains("afterlink_build_info"))
         #expect(try metrics.get("/v1/deferred-deeplink").status == 404)
     }
@@ -193,7 +193,7 @@ struct ServeTests {
         defer { server.kill() }
         let connection = try server.connect()
         // At most one more passes for each second that the machine takes for it.
-        var replies: [Connection.Reply] = []
+        var replies: [HTTPTestClient.Reply] = []
         while replies.count < 200, replies.last?.status != 429 {
             replies.append(try connection.check(fingerprint(1), key: installation.keys.app))
         }

@@ -92,19 +92,19 @@ struct StartConditionsTests {
 
     @Test(
         "needs no right of a particular user: as nobody, in a folder of nobody's, everything works",
-        .enabled(if: Nobody.isPossible)
+        .enabled(if: UnprivilegedUser.isPossible)
     )
     func asNobody() throws {
-        let nobody = try Nobody()
+        let nobody = try UnprivilegedUser()
         let server = try nobody.serve("127.0.0.1:0")
         defer { server.kill() }
         let line = server.line(containing: "listening on")
         let port = try #require(line?.split(separator: ":").last.flatMap { UInt16($0) })
-        #expect(try Connection(port: port).click(fingerprint(1)).status == 201)
+        #expect(try HTTPTestClient(port: port).click(fingerprint(1)).status == 201)
         let data = nobody.dataDirectory
         for file in try FileManager.default.contentsOfDirectory(atPath: data) {
             let found = try FileManager.default.attributesOfItem(atPath: "\(data)/\(file)")
-            #expect(found[.ownerAccountID] as? Int == Nobody.identifier)
+            #expect(found[.ownerAccountID] as? Int == UnprivilegedUser.identifier)
             #expect(found[.posixPermissions] as? Int == 0o600)
         }
     }

@@ -57,18 +57,18 @@ final class AfterlinkProcess: Sendable {
     /// - Returns: the exit status; nil where it has not ended in time.
     func exitStatus(withinSeconds limit: Int) -> Int32? {
         let end = ContinuousClock.now + .seconds(limit)
-        _ = Patience.until { !isRunning || ContinuousClock.now > end }
+        _ = Polling.until { !isRunning || ContinuousClock.now > end }
         return isRunning ? nil : waitUntilExit()
     }
 
     var isRunning: Bool { process.isRunning }
 
-    func connect() throws -> Connection {
-        try Connection(port: port)
+    func connect() throws -> HTTPTestClient {
+        try HTTPTestClient(port: port)
     }
 
-    func connect(tls settings: TLSClientSettings) throws -> Connection {
-        try Connection(port: port, tls: settings)
+    func connect(tls settings: TLSClientSettings) throws -> HTTPTestClient {
+        try HTTPTestClient(port: port, tls: settings)
     }
 }
 

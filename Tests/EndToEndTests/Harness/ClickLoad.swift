@@ -48,7 +48,7 @@ struct ClickLoad {
         case check(Int)
     }
 
-    private mutating func send(on connection: Connection, isCheck: Bool) throws -> Request {
+    private mutating func send(on connection: HTTPTestClient, isCheck: Bool) throws -> Request {
         if isCheck, let number = unasked.randomElement(using: &random) {
             asked.insert(number)
             connection.sendCheck(fingerprint(number), key: key)
@@ -61,7 +61,7 @@ struct ClickLoad {
 
     private var unasked: [Int] { acknowledged.keys.filter { !asked.contains($0) }.sorted() }
 
-    private mutating func note(_ reply: Connection.Reply, _ request: Request) {
+    private mutating func note(_ reply: HTTPTestClient.Reply, _ request: Request) {
         // A machine that is busy with other things may need longer than a second.
         guard reply.status != 503 else { return }
         switch request {
@@ -105,8 +105,8 @@ struct ClickLoad {
         #expect(matchedTwice.isEmpty)
     }
 
-    private func decided(_ number: Int, _ connection: Connection) throws -> Connection.Reply {
-        let end = Patience.end
+    private func decided(_ number: Int, _ connection: HTTPTestClient) throws -> HTTPTestClient.Reply {
+        let end = Polling.end
         var reply = try connection.check(fingerprint(number), key: key)
         while reply.status == 503, ContinuousClock.now < end {
             reply = try connection.check(fingerprint(number), key: key)

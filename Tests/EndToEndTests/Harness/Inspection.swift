@@ -10,7 +10,7 @@ struct Inspection {
     let claims: Set<Int64>
 
     init(_ database: URL) throws {
-        let connection = try SQLite.Connection(
+        let connection = try SQLiteConnection(
             path: database.path,
             access: .readWrite,
             busyMilliseconds: 5000

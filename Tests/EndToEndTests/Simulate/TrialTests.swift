@@ -45,7 +45,7 @@ struct TrialTests {
             let platform = try Trials.trial(["--profile", profile.name]).release.platform
             for release in SDKRelease.all where release.platform == platform {
                 let trial = try Trials.trial(["--profile", profile.name, "--sdk", release.name])
-                let reading = TrialReading(trial)
+                let reading = TrialAnalysis(trial)
                 let differences = reading.differences.map(\.component.rawValue)
                 #expect(reading.hit != nil, "\(profile.name) \(release.name): \(differences)")
                 #expect(differences.isEmpty, "\(profile.name) \(release.name)")
@@ -75,7 +75,7 @@ struct TrialTests {
         #expect(told.launch.text == "X|1080|Asia/Dubai|in")
         let person = try Trials.trial("--timezone Europe/Berlin --language de-DE")
         #expect(person.launch.text == "iPhone|Europe/Berlin|de")
-        #expect(TrialReading(person).hit != nil)
+        #expect(TrialAnalysis(person).hit != nil)
         let other = try Trials.trial("--device galaxy-s23")
         #expect(other.release.name == "android")
         #expect(other.launch.text == "SM-S911B|1080|Europe/Istanbul|tr")
@@ -92,7 +92,7 @@ struct TrialTests {
         ]
     )
     func differences(words: String, names: [String]) throws {
-        let reading = TrialReading(try Trials.trial(words))
+        let reading = TrialAnalysis(try Trials.trial(words))
         #expect(reading.hit == nil)
         #expect(reading.differences.map(\.component.rawValue) == names)
     }
@@ -118,7 +118,7 @@ struct TrialTests {
                 number: 1
             )
             #expect(trial.launch.text == text)
-            #expect(TrialReading(trial).hit != nil, "\(words)")
+            #expect(TrialAnalysis(trial).hit != nil, "\(words)")
         }
     }
 
@@ -129,7 +129,7 @@ struct TrialTests {
             "--profile chrome-android --device-language he --language iw",
             "--sdk 1.7.1 --os-version 26.4",
         ] {
-            #expect(TrialReading(try Trials.trial(words)).hit != nil, "\(words)")
+            #expect(TrialAnalysis(try Trials.trial(words)).hit != nil, "\(words)")
         }
     }
 
@@ -137,12 +137,12 @@ struct TrialTests {
     func everyProfileByValues() throws {
         for profile in BrowserProfile.all where !profile.isRobot && profile.name != "firefox-android" {
             let trial = try Trials.trial(["--profile", profile.name, "--resolve"])
-            #expect(TrialReading(trial).hit != nil, "\(profile.name): \(trial.launch.text)")
+            #expect(TrialAnalysis(trial).hit != nil, "\(profile.name): \(trial.launch.text)")
         }
         // Found by the person's first language, whatever the app runs in, as long as its languages are not known.
         let german = try Trials.trial("--resolve --device-language de")
         #expect(german.launch.text == "iPhone|Europe/Istanbul|tr")
-        #expect(TrialReading(german).hit != nil)
+        #expect(TrialAnalysis(german).hit != nil)
     }
 
     @Test("sends what browser and SDK send")

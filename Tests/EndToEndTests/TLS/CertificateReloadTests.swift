@@ -7,7 +7,7 @@ import Testing
 struct CertificateReloadTests {
     /// Waits until a log says something so many times, asking the server meanwhile.
     private func awaitLog(_ log: URL, _ words: String, count: Int = 1, _ server: AfterlinkProcess) throws {
-        let end = Patience.end
+        let end = Polling.end
         while (try? String(contentsOf: log, encoding: .utf8))?.components(separatedBy: words).count ?? 1
             <= count
         {
@@ -85,7 +85,7 @@ private final class Load: Sendable {
     private func run(_ port: UInt16, _ settings: TLSClientSettings) {
         while !state.withLock(\.isStopping) {
             do {
-                let connection = try Connection(port: port, tls: settings)
+                let connection = try HTTPTestClient(port: port, tls: settings)
                 for _ in 0..<5 {
                     let status = try connection.get("/healthz").status
                     state.withLock { state in

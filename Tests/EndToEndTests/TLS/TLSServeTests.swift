@@ -16,7 +16,7 @@ struct TLSServeTests {
             try connection.click(fingerprint(1)), try connection.check(fingerprint(1), key: key),
             try connection.check("nonsense", key: key), try connection.check(fingerprint(1), key: "wrong"),
             try connection.get("/nowhere"), try connection.get("/healthz"),
-            try connection.call("OPTIONS", Connection.prefix), try connection.call("DELETE", "/healthz"),
+            try connection.call("OPTIONS", HTTPTestClient.prefix), try connection.call("DELETE", "/healthz"),
         ]
         #expect(replies.map(\.status) == [201, 200, 400, 401, 404, 200, 204, 405])
         #expect(replies[1].isMatch)
@@ -86,7 +86,7 @@ struct TLSServeTests {
             // A connection that is idle for long is closed.
             if number.isMultiple(of: 50) { _ = try watching.get("/healthz") }
         }
-        let end = Patience.end
+        let end = Polling.end
         while try descriptorCount(server) > before, ContinuousClock.now < end {
             _ = try watching.get("/healthz")
         }
@@ -122,7 +122,7 @@ struct TLSServeTests {
             #expect(try connection.get("/healthz").status == 200)
             unlucky.reset()
             try disk.set()
-            #expect(try Patience.until { try connection.check(print, key: key).isMatch })
+            #expect(try Polling.until { try connection.check(print, key: key).isMatch })
             #expect(try connection.check(print, key: key).isNoMatch)
             let totals = try connection.totals(installation.keys.admin)
             let number = version == .tls12 ? 1 : 2

@@ -17,7 +17,7 @@ struct HTTPSClientTests {
     private func client(
         trusting certificate: TestCertificate?,
         in folder: TemporaryFolder,
-        time: Duration = .seconds(Patience.seconds),
+        time: Duration = .seconds(Polling.seconds),
         lookup: @escaping HTTPSClient.Lookup = HTTPSClientTests.loopback,
         permits: @escaping @Sendable (PeerAddress) -> Bool = { _ in true }
     ) throws -> HTTPSClient {
@@ -39,7 +39,7 @@ struct HTTPSClientTests {
         try #require(HTTPSRequest(host: host, port: server.port, .get, "/x?y=z"))
     }
 
-    private func failure(_ call: () throws(HTTPSFailure) -> HTTPSAnswer) -> HTTPSFailure? {
+    private func failure(_ call: () throws(HTTPSFailure) -> HTTPSResponse) -> HTTPSFailure? {
         do throws(HTTPSFailure) {
             _ = try call()
             return nil

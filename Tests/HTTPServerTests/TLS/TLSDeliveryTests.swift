@@ -32,7 +32,7 @@ struct TLSDeliveryTests {
             if closes { client.close() }
             #expect(await reports.become([.delivered]))
             client.reset()
-            #expect(await Patience.eventually { server.statistics.openConnections == 0 })
+            #expect(await Polling.eventually { server.statistics.openConnections == 0 })
             #expect(reports.all == [.delivered])
         }
     }
@@ -63,7 +63,7 @@ struct TLSDeliveryTests {
         try await run(gate: gate) { server, reports in
             let client = try server.connect(TLSClientSettings(version))
             client.send(TLSServer.get)
-            #expect(await Patience.eventually { gate.waitingCount == 1 })
+            #expect(await Polling.eventually { gate.waitingCount == 1 })
             if resets { client.reset() } else { client.close() }
             gate.open()
             #expect(await reports.become([.failed]))
@@ -77,7 +77,7 @@ struct TLSDeliveryTests {
             try client.beginTLS()
             let before = server.statistics.sentBytes
             client.send(TLSServer.get)
-            #expect(await Patience.eventually { server.statistics.sentBytes > before })
+            #expect(await Polling.eventually { server.statistics.sentBytes > before })
             client.reset()
             #expect(await reports.become([.failed]))
         }
@@ -109,7 +109,7 @@ struct TLSDeliveryTests {
             for _ in 0..<3 { _ = try client.answer() }
             client.close()
             #expect(await reports.become([.delivered, .delivered, .delivered]))
-            #expect(await Patience.eventually { server.statistics.openConnections == 0 })
+            #expect(await Polling.eventually { server.statistics.openConnections == 0 })
             #expect(reports.all.count == 3)
         }
     }

@@ -55,8 +55,8 @@ struct TLSFaultTests {
                 steady.send(TLSServer.get)
                 #expect(try steady.answer().status == 200)
             }
-            #expect(await Patience.eventually { server.statistics.failedHandshakes == attempts.count })
-            #expect(await Patience.eventually { server.statistics.openConnections == 1 })
+            #expect(await Polling.eventually { server.statistics.failedHandshakes == attempts.count })
+            #expect(await Polling.eventually { server.statistics.openConnections == 1 })
             #expect(server.statistics.requests == attempts.count + 1)
         }
     }
@@ -77,7 +77,7 @@ struct TLSFaultTests {
                 steady.send(TLSServer.get)
                 #expect(try steady.answer().status == 200)
             }
-            #expect(await Patience.eventually { server.statistics.openConnections == 1 })
+            #expect(await Polling.eventually { server.statistics.openConnections == 1 })
         }
     }
 
@@ -121,11 +121,11 @@ struct TLSFaultTests {
             let half = try server.connectWithoutTLS()
             half.send(hello)
             #expect(!half.isSilent(milliseconds: 60_000), "its own part of the handshake is sent")
-            #expect(await Patience.eventually { server.statistics.openConnections == 2 })
+            #expect(await Polling.eventually { server.statistics.openConnections == 2 })
             let start = MonotonicTime.now()
             let webServer = server.webServer
             let stop = Background.start { webServer.stop(within: .seconds(3600)) }
-            #expect(await Patience.eventually { stop.isOpen })
+            #expect(await Polling.eventually { stop.isOpen })
             #expect(MonotonicTime.now().nanoseconds(since: start) < 30_000_000_000)
             #expect(try silent.rest() == "")
             half.close()
@@ -143,9 +143,9 @@ struct TLSFaultTests {
             }
         ) { server in
             let client = try server.visit(TLSClientSettings(.tls13))
-            let limit = Patience.end
+            let limit = Polling.end
             while client.sendKeys() { try #require(ContinuousClock.now < limit) }
-            #expect(await Patience.eventually { server.statistics.openConnections == 0 })
+            #expect(await Polling.eventually { server.statistics.openConnections == 0 })
         }
     }
 
@@ -159,8 +159,8 @@ struct TLSFaultTests {
                 client.send(Array(hello.prefix(Int.random(in: 0...hello.count, using: &generator))))
                 if Bool.random(using: &generator) { client.reset() } else { client.close() }
             }
-            #expect(await Patience.eventually { server.statistics.acceptedConnections == 1_000 })
-            #expect(await Patience.eventually { server.statistics.openConnections == 0 })
+            #expect(await Polling.eventually { server.statistics.acceptedConnections == 1_000 })
+            #expect(await Polling.eventually { server.statistics.openConnections == 0 })
             let visitor = try server.visit()
             #expect(visitor.tlsVersion == .tls13)
         }
@@ -177,7 +177,7 @@ struct TLSFaultTests {
                 client.endSending()
                 _ = try client.rest()
             }
-            #expect(await Patience.eventually { server.statistics.openConnections == 0 })
+            #expect(await Polling.eventually { server.statistics.openConnections == 0 })
             let visitor = try server.visit()
             #expect(visitor.tlsVersion == .tls13)
         }

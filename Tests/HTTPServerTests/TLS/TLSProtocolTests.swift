@@ -40,7 +40,7 @@ struct TLSProtocolTests {
             try await TLSServer.run(TestCertificate("localhost", kind)) { server in
                 guard version.rawValue >= TLSClientSettings.Version.tls12.rawValue else {
                     #expect(throws: RawClient.Failure.self) { try server.connect(TLSClientSettings(version)) }
-                    #expect(await Patience.eventually { server.statistics.failedHandshakes == 1 })
+                    #expect(await Polling.eventually { server.statistics.failedHandshakes == 1 })
                     return
                 }
                 let visitor = try server.visit(TLSClientSettings(version))
@@ -219,7 +219,7 @@ struct TLSProtocolTests {
             let idle = try server.visit()
             let busy = try server.connect()
             busy.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(await Patience.eventually { gate.waitingCount == 1 })
+            #expect(await Polling.eventually { gate.waitingCount == 1 })
             let stopped = server.stopInBackground()
             #expect(try idle.rest() == "" && idle.wasEndedProperly)
             gate.open()

@@ -69,7 +69,7 @@ struct TLSResumptionTests {
         try await TLSServer.run(TestCertificate("old")) { server in
             let replacement = try TestCertificate("new")
             let relay = try SlowRelay(to: server.port) {
-                #expect(Patience.until { server.statistics.receivedBytes == 1 })
+                #expect(Polling.until { server.statistics.receivedBytes == 1 })
                 #expect(throws: Never.self) { try server.show(replacement) }
             }
             let early = try RawClient(port: relay.port, tls: TLSClientSettings())
@@ -84,7 +84,7 @@ struct TLSResumptionTests {
     func replacedBefore() async throws {
         try await TLSServer.run(TestCertificate("old")) { server in
             let silent = try server.connectWithoutTLS()
-            #expect(await Patience.eventually { server.statistics.openConnections == 1 })
+            #expect(await Polling.eventually { server.statistics.openConnections == 1 })
             _ = try server.show(try TestCertificate("new"))
             try silent.beginTLS()
             #expect(silent.serverName == "new")

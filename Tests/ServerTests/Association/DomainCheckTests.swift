@@ -34,7 +34,7 @@ struct DomainCheckTests {
                 )
             }
             client = HTTPSClient(
-                bounds: HTTPSClient.Bounds(time: .seconds(Patience.seconds)),
+                bounds: HTTPSClient.Bounds(time: .seconds(Polling.seconds)),
                 roots: roots,
                 lookup: { _, port in [PeerAddress(ipv4: 0x7F00_0001, port: port)] },
                 permits: { _ in true }
@@ -188,9 +188,9 @@ struct DomainCheckTests {
     func crowded() async throws {
         let release = DispatchSemaphore(value: 0)
         let (begun, begins) = AsyncStream<Void>.makeStream()
-        let outgoing = OutgoingCalls(
+        let outgoing = OutgoingRequests(
             HTTPSClient(
-                bounds: HTTPSClient.Bounds(time: .seconds(Patience.seconds)),
+                bounds: HTTPSClient.Bounds(time: .seconds(Polling.seconds)),
                 lookup: { _, _ in
                     begins.yield()
                     release.wait()

@@ -105,12 +105,13 @@ final class TestService: Sendable {
 
     /// What a connection of another process would read.
     func integer(_ sql: StaticString) throws -> Int64 {
-        try Connection(path: storeConfiguration.path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
+        try SQLiteConnection(path: storeConfiguration.path, access: .readOnly, busyMilliseconds: 1000)
+            .integer(sql)
     }
 
     /// What another process does to the database.
     func execute(_ script: String) throws {
-        try Connection(path: storeConfiguration.path, access: .readWrite, busyMilliseconds: 1000)
+        try SQLiteConnection(path: storeConfiguration.path, access: .readWrite, busyMilliseconds: 1000)
             .execute(script)
     }
 

@@ -15,14 +15,14 @@ public struct DriftPlay: Sendable {
 
     public private(set) var told: [Told] = []
     /// What the last look found.
-    public private(set) var last = DriftWatch.Findings()
+    public private(set) var last = DriftDetector.Findings()
 
     /// Until `firstDay` the watch does not look, which saves time and tells nothing.
     public init(_ world: DriftWorld, days: Int, seed: UInt64, from firstDay: Int = 0) {
         let traffic = DriftTraffic(world, days: days, seed: seed)
         let spansPerDay = Int(86_400_000 / DriftHistory.periodMilliseconds)
         for span in max(1, firstDay * spansPerDay)...(days * spansPerDay) {
-            last = DriftWatch.look(at: traffic.history(after: span), alarms: last.alarms)
+            last = DriftDetector.look(at: traffic.history(after: span), alarms: last.alarms)
             for event in last.events {
                 told.append(Told(day: Double(span) / Double(spansPerDay), event: event))
             }

@@ -27,8 +27,8 @@ struct CollisionStorageTests {
         return try #require(report)
     }
 
-    private static let d = Lane(platform: .ios, form: .d)
-    private static let a = Lane(platform: .ios, form: .a)
+    private static let d = PlatformForm(platform: .ios, form: .d)
+    private static let a = PlatformForm(platform: .ios, form: .a)
 
     @Test("are counted of open, claimed and expired clicks alike, without robots and ids")
     func allStates() async throws {

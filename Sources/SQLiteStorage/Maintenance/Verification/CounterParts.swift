@@ -3,10 +3,10 @@ internal import SQLite
 
 /// Whether the counts of the parts add up to the counts of the whole, over all time.
 struct CounterParts {
-    private let connection: Connection
+    private let connection: SQLiteConnection
     private let names: ScopeNames
 
-    init(_ connection: Connection, _ names: ScopeNames) {
+    init(_ connection: SQLiteConnection, _ names: ScopeNames) {
         self.connection = connection
         self.names = names
     }

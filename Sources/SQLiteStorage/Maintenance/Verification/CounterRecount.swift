@@ -5,7 +5,7 @@ internal import SQLite
 ///
 /// What happens without leaving a fact (checks that matched nothing, repeated posts, replays) cannot be counted again.
 struct CounterRecount {
-    private let connection: Connection
+    private let connection: SQLiteConnection
     private let facts: FactCounting
     private let spans: HeldSpans
     /// What is left of the counters to be compared.
@@ -16,7 +16,7 @@ struct CounterRecount {
     /// Columns of the counters that the facts tell.
     private static let told = [Metric.clicks, .robots, .matches]
 
-    init(_ connection: Connection, at now: Timestamp) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection, at now: Timestamp) throws(SQLiteError) {
         self.connection = connection
         self.now = now
         spans = try HeldSpans(connection)

@@ -4,7 +4,7 @@ internal import SQLite
 /// Makes counters agree with the facts, and with each other where that decides which one is wrong; changes nothing
 /// else.
 public struct CounterRepair {
-    private let connection: Connection
+    private let connection: SQLiteConnection
     private var lines: [String] = []
     private var count = 0
 
@@ -38,7 +38,7 @@ public struct CounterRepair {
         }
     }
 
-    private init(connection: Connection) {
+    private init(connection: SQLiteConnection) {
         self.connection = connection
     }
 

@@ -7,11 +7,11 @@ internal import SQLite
 /// This holds for all times, and for what leaves no fact behind, but for what was thinned out: of that, what is left
 /// is compared, and little is proved.
 struct CounterSums {
-    private let connection: Connection
+    private let connection: SQLiteConnection
     private let names: ScopeNames
     private let thinned: ThinnedSpans
 
-    init(_ connection: Connection, _ thinned: ThinnedSpans) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection, _ thinned: ThinnedSpans) throws(SQLiteError) {
         self.connection = connection
         self.thinned = thinned
         names = try ScopeNames(connection)

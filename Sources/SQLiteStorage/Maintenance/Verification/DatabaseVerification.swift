@@ -3,13 +3,16 @@ internal import SQLite
 
 /// Compares a database with itself, and its counters with its facts; works on what is damaged.
 public struct DatabaseVerification {
-    private let look: DatabaseLook
+    private let look: DatabaseSnapshot
     private let now: Timestamp
 
     private init(_ configuration: SQLiteConfiguration, _ files: [(name: String, text: String)]?)
         throws(StoreError)
     {
-        look = try DatabaseLook(configuration, migrations: files.map(Migration.read) ?? Migration.embedded)
+        look = try DatabaseSnapshot(
+            configuration,
+            migrations: files.map(Migration.read) ?? Migration.embedded
+        )
         now = configuration.clock.now()
     }
 
@@ -52,7 +55,7 @@ public struct DatabaseVerification {
             // Of other tables than ours, nothing can be said.
             let isOurs = report.checks.dropFirst(2).prefix(2).allSatisfy(\.findings.isEmpty)
             guard isOurs else { return }
-            report.checks += FactCheck.all.map { fact in
+            report.checks += InvariantQuery.all.map { fact in
                 checked(.init(fact.name, fact.scope)) { check throws(SQLiteError) in
                     try fact.run(look.connection, &check)
                 }

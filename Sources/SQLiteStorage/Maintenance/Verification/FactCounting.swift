@@ -4,20 +4,20 @@ internal import SQLite
 /// Counts all facts that are held once more, through the code that counts them when they come, into a database of
 /// its own.
 struct FactCounting {
-    private let connection: Connection
+    private let connection: SQLiteConnection
     /// Has the tables of this program, and in them what was counted.
-    let counted: Connection
+    let counted: SQLiteConnection
     private var batch = CounterBatch()
-    private var register = ValueRegister()
+    private var register = AdmittedNames()
     private var gathered = 0
 
     /// - Parameters:
     ///   - connection: within a transaction.
     ///   - now: clicks that expire earlier are live no more.
     /// - Throws: also for facts that this program does not write.
-    init(_ connection: Connection, at now: Timestamp) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection, at now: Timestamp) throws(SQLiteError) {
         self.connection = connection
-        counted = try Connection.temporary()
+        counted = try SQLiteConnection.temporary()
         for migration in Migration.embedded { try counted.execute(migration.text) }
         try counted.begin(.immediate)
         try countClicks()

@@ -11,7 +11,7 @@ struct HeldSpans {
     /// Spans that begin later are whole; `min`: nothing was ever deleted; nil: no click is held.
     let after: Timestamp?
 
-    init(_ connection: Connection) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection) throws(SQLiteError) {
         let held = try connection.integer("SELECT count(*) FROM clicks")
         guard held > 0 else {
             after = nil

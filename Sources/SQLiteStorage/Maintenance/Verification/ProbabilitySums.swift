@@ -6,10 +6,10 @@ internal import SQLite
 ///
 /// Days are the finer record of the whole, and hours of days: what they add up to is right.
 struct ProbabilitySums {
-    private let connection: Connection
+    private let connection: SQLiteConnection
     private let names: ScopeNames
 
-    init(_ connection: Connection) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection) throws(SQLiteError) {
         self.connection = connection
         names = try ScopeNames(connection)
     }

@@ -42,8 +42,8 @@ struct CountingTable {
 
     /// Walks through the rows of two databases in step; where one has no row, its counts are zero.
     func forEachPair(
-        _ expected: Connection,
-        _ found: Connection,
+        _ expected: SQLiteConnection,
+        _ found: SQLiteConnection,
         _ body: (_ expected: Row, _ found: Row) throws(SQLiteError) -> Void
     ) throws(SQLiteError) {
         let (left, right) = (try expected.prepare(select), try found.prepare(select))

@@ -12,7 +12,7 @@ enum SchemaChecks {
     )
     static let serverKey = Check("server_key", "the server key is the one that the database was made with")
 
-    static func compareApplication(_ connection: Connection, _ check: inout Check) {
+    static func compareApplication(_ connection: SQLiteConnection, _ check: inout Check) {
         do throws(SQLiteError) {
             guard try connection.integer("PRAGMA application_id") != DatabaseOpening.applicationID else {
                 return
@@ -26,7 +26,7 @@ enum SchemaChecks {
         }
     }
 
-    static func compareMigrations(_ known: [Migration], _ connection: Connection, _ check: inout Check)
+    static func compareMigrations(_ known: [Migration], _ connection: SQLiteConnection, _ check: inout Check)
         throws(SQLiteError)
     {
         let version = try connection.integer("PRAGMA user_version")
@@ -65,7 +65,7 @@ enum SchemaChecks {
         check.add("the version is \(version), and the last migration \(last.number)", Advice.restore)
     }
 
-    static func compare(_ keys: [ServerKey], _ connection: Connection, _ check: inout Check)
+    static func compare(_ keys: [ServerKey], _ connection: SQLiteConnection, _ check: inout Check)
         throws(SQLiteError)
     {
         guard !keys.isEmpty else {
@@ -88,7 +88,7 @@ enum SchemaChecks {
         )
     }
 
-    private static func compareFormer(_ words: [Int64], _ connection: Connection, _ check: inout Check)
+    private static func compareFormer(_ words: [Int64], _ connection: SQLiteConnection, _ check: inout Check)
         throws(SQLiteError)
     {
         // An older schema knows of none.

@@ -5,7 +5,7 @@ internal import SQLite
 struct ScopeNames {
     private let apps: [Int64: String]
 
-    init(_ connection: Connection) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection) throws(SQLiteError) {
         let rows = try connection.prepare("SELECT number, name FROM apps").all { ($0.integer(0), $0.text(1)) }
         apps = Dictionary(rows) { first, _ in first }
     }

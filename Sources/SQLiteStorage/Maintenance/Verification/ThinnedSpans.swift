@@ -37,7 +37,7 @@ struct ThinnedSpans {
     }
 
     /// The day that is being thinned out is told by what time it is now.
-    init(_ connection: Connection, at now: Timestamp) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection, at now: Timestamp) throws(SQLiteError) {
         end = try Self.end(connection, at: now)
         var folded: Set<Names> = []
         guard end.milliseconds > .min else {
@@ -49,17 +49,19 @@ struct ThinnedSpans {
                 let granularity = Granularity(rawValue: row.text(2))
             else { return }
             // So many are left, at least, of more.
-            guard row.integer(3) >= CounterThinning.limit(dimension, granularity) else { return }
+            guard row.integer(3) >= CounterCompaction.limit(dimension, granularity) else { return }
             folded.insert(Names(scope: row.integer(0), dimension: dimension))
         }
         self.folded = folded
     }
 
-    private static func end(_ connection: Connection, at now: Timestamp) throws(SQLiteError) -> Timestamp {
-        let done = try connection.prepare(CounterThinning.thinnedBefore).first { $0.integer(0) }
+    private static func end(_ connection: SQLiteConnection, at now: Timestamp) throws(SQLiteError)
+        -> Timestamp
+    {
+        let done = try connection.prepare(CounterCompaction.thinnedBefore).first { $0.integer(0) }
         let first = try connection.prepare(Self.firstDay).first { $0.optionalInteger(0) } ?? nil
         guard let next = done ?? first else { return Timestamp(milliseconds: .min) }
-        let due = CounterThinning.end(at: now).milliseconds
+        let due = CounterCompaction.end(at: now).milliseconds
         // The next day may have been begun, also by a clock that was ahead of what it is now.
         if next < due || (done ?? .min) > due {
             return Timestamp(milliseconds: next).advanced(byMilliseconds: 86_400_000)

@@ -24,7 +24,7 @@ struct BacktestDatabase {
     }
 
     func source() throws(CommandFailure) -> HistorySource {
-        let remaking = FingerprintRemaking(
+        let remaking = FingerprintReconstruction(
             keys: keys,
             data: data,
             localization: app.settings.localization(data.languages)

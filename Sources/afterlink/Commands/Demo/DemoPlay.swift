@@ -89,7 +89,7 @@ struct DemoPlay {
         } catch {
             throw DemoScene.failure("there was no answer: \(error.text)")
         }
-        guard let answer = ClientAnswer(bytes) else {
+        guard let answer = ClientResponse(bytes) else {
             throw DemoScene.failure("the answer was no HTTP")
         }
         let scene = DemoScene(answer)

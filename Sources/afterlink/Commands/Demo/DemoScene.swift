@@ -2,10 +2,10 @@ internal import Server
 
 /// An answer that the demo got, and what it should have been.
 struct DemoScene {
-    private let answer: ClientAnswer
+    private let answer: ClientResponse
     private let body: JSONValue?
 
-    init(_ answer: ClientAnswer) {
+    init(_ answer: ClientResponse) {
         self.answer = answer
         body = try? JSONValue(parsing: Array(answer.body.utf8))
     }

@@ -132,7 +132,7 @@ enum Doctor {
                 newestFileAt: FileExamination(configuration).newestChange
             ).diagnoses()
             + ServiceExamination(configuration, holder: report.holder).diagnoses()
-            + FirstStartSettings.withoutEffect(origins, configuration, report.directory).map {
+            + InitialSettings.withoutEffect(origins, configuration, report.directory).map {
                 .warning("settings", $0.text, $0.advice)
             }
     }

@@ -86,7 +86,7 @@ struct ServiceExamination {
                 try configuration.tlsCertificate == nil
                 ? connection.exchange(Array(request.utf8))
                 : connection.exchangeOverTLS(Array(request.utf8))
-            return ClientAnswer(bytes)?.status
+            return ClientResponse(bytes)?.status
         } catch {
             return nil
         }

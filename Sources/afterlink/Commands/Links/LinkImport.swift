@@ -146,7 +146,7 @@ struct LinkImport {
         }
         if entry.isArchived { link.archivedAt = link.updatedAt }
         guard let text = entry.archivedAt else { return nil }
-        link.archivedAt = MomentText.moment(text)
+        link.archivedAt = TimeArgument.moment(text)
         guard link.archivedAt == nil else { return nil }
         return FieldProblem("archived_at", "archived_at must be a time such as 2027-01-31.")
     }

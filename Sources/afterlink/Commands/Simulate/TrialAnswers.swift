@@ -14,7 +14,7 @@ package struct ClickAnswer: Sendable {
     let message: String?
     let field: String?
 
-    init(_ answer: ClientAnswer) {
+    init(_ answer: ClientResponse) {
         (status, statusText, body) = (answer.status, answer.statusText, answer.body)
         let members = (try? JSONValue(parsing: Array(answer.body.utf8)))?.object
         clickID = members?["click_id"]?.string
@@ -26,7 +26,7 @@ package struct ClickAnswer: Sendable {
     }
 
     package init(status: Int, body: String) {
-        self.init(ClientAnswer(status: status, body: body))
+        self.init(ClientResponse(status: status, body: body))
     }
 
     package var isRecorded: Bool { (200...201).contains(status) && clickID != nil }
@@ -51,7 +51,7 @@ package struct LaunchAnswer: Sendable {
     let reason: String?
     let message: String?
 
-    init(_ answer: ClientAnswer) {
+    init(_ answer: ClientResponse) {
         (status, statusText, body) = (answer.status, answer.statusText, answer.body)
         let members = (try? JSONValue(parsing: Array(answer.body.utf8)))?.object
         let word = members?["status"]?.string
@@ -68,6 +68,6 @@ package struct LaunchAnswer: Sendable {
     }
 
     package init(status: Int, body: String) {
-        self.init(ClientAnswer(status: status, body: body))
+        self.init(ClientResponse(status: status, body: body))
     }
 }

@@ -54,7 +54,7 @@ package struct TrialChoice: Sendable {
         target = try Self.target(arguments)
         broughtToken = arguments.has("token")
         delay = try arguments.value("delay").map { text throws(CommandFailure) in
-            guard let delay = MomentText.milliseconds(text) else {
+            guard let delay = TimeArgument.milliseconds(text) else {
                 throw .wrongValue("delay", text, "must be a time such as 90s, 10m, 25h or 8d")
             }
             return delay

@@ -35,7 +35,7 @@ extension TrialReport {
         }
     }
 
-    private static func write(_ made: TrialReading.Made, to json: inout JSONWriter) {
+    private static func write(_ made: TrialAnalysis.Made, to json: inout JSONWriter) {
         json.object { json in
             json.member("form", made.input.form.rawValue)
             json.member("text", made.input.text)
@@ -58,7 +58,7 @@ extension TrialReport {
         }
     }
 
-    private static func write(_ component: TrialReading.Component, to json: inout JSONWriter) {
+    private static func write(_ component: TrialAnalysis.Component, to json: inout JSONWriter) {
         json.object { json in
             json.member("component", component.component.rawValue)
             json.member("hashed", component.isHashed)

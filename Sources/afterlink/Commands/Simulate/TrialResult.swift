@@ -3,7 +3,7 @@ package import Attribution
 /// How a trial ended, and why.
 package struct TrialResult: Sendable {
     package let trial: Trial
-    package let reading: TrialReading
+    package let reading: TrialAnalysis
     package let click: ClickAnswer
     /// Nil where the click was refused, so that there was nothing to ask for.
     package let launch: LaunchAnswer?
@@ -27,7 +27,7 @@ package struct TrialResult: Sendable {
         token: Token = .notWanted
     ) {
         self.trial = trial
-        reading = TrialReading(trial)
+        reading = TrialAnalysis(trial)
         self.click = click
         self.launch = launch
         self.launchedAt = launchedAt

@@ -44,7 +44,7 @@ struct TrialRun {
         return TrialReport(result, click: click, launch: launch)
     }
 
-    private func exchange(_ request: ClientRequest) throws(CommandFailure) -> ClientAnswer {
+    private func exchange(_ request: ClientRequest) throws(CommandFailure) -> ClientResponse {
         let start = WallClock.system.now()
         var answer = try server.exchange(request)
         while answer.status == 401, key.isNew,

@@ -76,7 +76,7 @@ package struct TrialServer: Sendable {
     }
 
     /// Sends a request on a connection of its own.
-    func exchange(_ request: ClientRequest) throws(CommandFailure) -> ClientAnswer {
+    func exchange(_ request: ClientRequest) throws(CommandFailure) -> ClientResponse {
         let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try answer(to: Array(request.text.utf8))
@@ -87,7 +87,7 @@ package struct TrialServer: Sendable {
                     + " --server http://127.0.0.1:8080."
             )
         }
-        guard let answer = ClientAnswer(bytes) else {
+        guard let answer = ClientResponse(bytes) else {
             throw CommandFailure(
                 isTLS
                     ? "What answers at \(url) has no certificate for that name that this machine trusts, or speaks no"

@@ -13,7 +13,7 @@ enum LinkService: String, CaseIterable {
         -> any ImportedTable
     {
         switch service {
-        case nil: try OwnTable(header)
+        case nil: try AfterlinkTable(header)
         case .firebase: try FirebaseTable(header)
         case .branch: try BranchTable(header)
         }
@@ -41,7 +41,7 @@ enum ImportedText {
     /// When something was: an ISO 8601 time, one with a blank for its `T` and `UTC` for its `Z`, or seconds,
     /// milliseconds or microseconds since 1970.
     static func moment(_ text: String) -> Timestamp? {
-        if let moment = MomentText.moment(text) { return moment }
+        if let moment = TimeArgument.moment(text) { return moment }
         if let number = Int64(text), number > 0 {
             switch text.utf8.count {
             case 9...10: return Timestamp(milliseconds: number * 1000)

@@ -1,0 +1,161 @@
+/// What a visitor gets who opens a link: where its buttons lead, and what happens by itself.
+public struct LandingActions: Equatable, Sendable {
+    /// What the page does by itself, once the click is told.
+    public enum NextStep: String, Equatable, Sendable {
+        /// Nothing: the visitor taps.
+        case wait = ""
+        case open
+        case store
+    }
+
+    /// Which store, for the words on the button.
+    public enum Store: String, Equatable, Sendable {
+        case appStore = "app_store"
+        case googlePlay = "google_play"
+        /// One of the operator's own choice.
+        case other = "store"
+        /// A page instead of a store.
+        case page = "continue"
+    }
+
+    /// Opens the app where it is installed.
+    public var openURL: String?
+    /// An Android link that opens the app or else leads to `{fallback}`; nil elsewhere.
+    public var intentURL: String?
+    public var storeURL: String?
+    public var store: Store?
+    /// The app's name in Google's store, whose link takes the click's token along; nil where it leads elsewhere.
+    public var playPackage: String?
+    /// Where an iPad's store button leads that calls itself a Mac; nil for all others.
+    public var tabletStoreURL: String?
+    public var next: NextStep
+    /// The page shows a code for the phone.
+    public var showsCode: Bool
+    /// Where the link is shown in an app's own browser.
+    public var inApp: InAppBrowser?
+
+    /// Decides for a link.
+    ///
+    /// - Parameters:
+    ///   - visitor: who opens it.
+    ///   - link: what the operator said of it.
+    ///   - deepLink: where it leads on his platform; nil where nowhere.
+    ///   - app: whose link it is.
+    public init(
+        _ visitor: LinkVisitor,
+        of link: Link.Settings,
+        to deepLink: DeepLinkURL?,
+        in app: AppLinks
+    ) {
+        openURL = deepLink?.text
+        inApp = InAppBrowser(visitor.browser, on: visitor.device)
+        next = .wait
+        showsCode = false
+        let pages = link.fallbacks
+        switch visitor.device {
+        case .iPhone, .iPad: leadToApple(pages.ios ?? app.fallbacks.ios, app)
+        case .android:
+            // Huawei's own browser is what its phones without Google's services come with.
+            let huawei = visitor.browser == .huawei ? pages.huawei ?? app.fallbacks.huawei : nil
+            leadToAndroid(huawei ?? pages.android ?? app.fallbacks.android, app)
+            intentURL = deepLink.map { $0.intentURL(package: app.android.package) }
+        case .harmony:
+            leadToAndroid(pages.huawei ?? app.fallbacks.huawei, app)
+        case .macOrIPad, .desktop:
+            leadFromDesktop(pages, visitor.device, app)
+        }
+        next = nextStep(visitor, link)
+    }
+
+    private mutating func leadToApple(_ page: WebURL?, _ app: AppLinks) {
+        storeURL = page?.text ?? app.apple.storeURL
+        store = storeURL == nil ? nil : page.map(Self.kind) ?? .appStore
+    }
+
+    private mutating func leadToAndroid(_ page: WebURL?, _ app: AppLinks) {
+        playPackage = page == nil ? app.android.package : nil
+        storeURL = page?.text ?? app.android.storeURL
+        store = storeURL == nil ? nil : page.map(Self.kind) ?? .googlePlay
+    }
+
+    private mutating func leadFromDesktop(
+        _ pages: Link.Fallbacks,
+        _ device: LinkVisitor.Device,
+        _ app: AppLinks
+    ) {
+        let page = pages.desktop ?? app.fallbacks.desktop
+        if device == .macOrIPad {
+            leadToApple(pages.ios ?? app.fallbacks.ios, app)
+            tabletStoreURL = storeURL
+        } else {
+            // A phone's own scheme opens nothing here.
+            openURL = nil
+        }
+        if let page {
+            storeURL = page.text
+            store = Self.kind(of: page)
+        }
+        showsCode = page == nil
+    }
+
+    /// What the page does without a tap.
+    ///
+    /// An app that is installed has opened already where the system can: who sees the page on an iPhone outside an
+    /// app's own browser does not have it, and goes on to the store. Where the pasteboard is to be used he has to tap.
+    private func nextStep(_ visitor: LinkVisitor, _ link: Link.Settings) -> NextStep {
+        let goesOn: NextStep = storeURL == nil || needsTap(link) ? .wait : .store
+        switch visitor.device {
+        case .iPhone, .iPad: return inApp == nil ? goesOn : .wait
+        case .android:
+            guard inApp == nil || inApp?.opensApps == .byItself, !needsTap(link) else { return .wait }
+            return intentURL == nil ? goesOn : .open
+        case .harmony: return .wait
+        case .macOrIPad, .desktop: return showsCode ? .wait : .store
+        }
+    }
+
+    /// Whether the token leaves by the pasteboard, which browsers fill on a tap alone: Google's store takes it along.
+    public func needsTap(_ link: Link.Settings) -> Bool {
+        link.usesPasteboard && playPackage == nil && !showsCode
+    }
+
+    private static func kind(of page: WebURL) -> Store {
+        switch page.host {
+        case "apps.apple.com", "itunes.apple.com": .appStore
+        case "play.google.com": .googlePlay
+        default: otherStores.contains(page.host) ? .other : .page
+        }
+    }
+
+    private static let otherStores: Set<String> = [
+        "appgallery.huawei.com", "appgallery.cloud.huawei.com", "apps.samsung.com", "galaxystore.samsung.com",
+        "galaxy.store", "app.mi.com", "global.app.mi.com", "www.amazon.com", "apps.rustore.ru",
+        "www.rustore.ru",
+    ]
+}
+
+extension AppleApp {
+    /// The app's page in Apple's store.
+    public var storeURL: String? { appStoreID.map { "https://apps.apple.com/app/id\($0)" } }
+}
+
+extension AndroidApp {
+    /// The app's page in Google's store.
+    public var storeURL: String? { package.map { "https://play.google.com/store/apps/details?id=\($0)" } }
+}
+
+extension DeepLinkURL {
+    /// The link as an intent, which leads to `{fallback}` where nothing opens it.
+    ///
+    /// What begins with the last `#` is the intent's own; a fragment of the link stands before it. Source: "Android
+    /// Intents with Chrome", developer.chrome.com/docs/android/intents, and `Intent.parseUri`.
+    ///
+    /// - Parameter package: the app that alone may open it; nil lets any.
+    /// - Returns: an address with a place for another one in it.
+    func intentURL(package: String?) -> String {
+        let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+        let package = package.map { "package=\($0);" } ?? ""
+        return
+            "intent\(text[colon...])#Intent;scheme=\(text[..<colon]);\(package)S.browser_fallback_url={fallback};end"
+    }
+}

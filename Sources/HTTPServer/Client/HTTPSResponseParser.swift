@@ -1,0 +1,202 @@
+/// Reads the answer to one request (RFC 9112 §4 to §6): bytes go in, a whole answer comes out.
+///
+/// As strict as the server's own reading: what two readers could understand differently is no answer.
+package struct HTTPSResponseParser {
+    private enum State {
+        case statusLine
+        case fields
+        case body
+        case done
+    }
+
+    private enum Body {
+        case none
+        case length(Int)
+        case chunked
+        /// To the connection's end.
+        case rest
+    }
+
+    private static let statusLineLimit = 1024
+    private static let mostInterimAnswers = 8
+
+    private let isHead: Bool
+    private let limits: Limits
+    private var state = State.statusLine
+    /// What is not used up yet; from the status line on while the head is read.
+    private var input: [UInt8] = []
+    private var section = FieldSectionParser(at: 0)
+    private var status = 0
+    private var fields: [FieldLine] = []
+    private var interimAnswers = 0
+    private var framing = Body.none
+    private var decoder = ChunkedDecoder()
+    private var body: [UInt8] = []
+
+    /// - Parameters:
+    ///   - isHead: whether the answer is one to HEAD, which has no body.
+    ///   - bodyLimit: longest body that is taken, in bytes.
+    package init(isHead: Bool, bodyLimit: Int) {
+        self.isHead = isHead
+        var limits = Limits()
+        limits.bodyByteCount = bodyLimit
+        self.limits = limits
+    }
+
+    /// Whether anything of an answer has come.
+    var hasBegun: Bool { state != .statusLine || !input.isEmpty }
+
+    /// Takes bytes; the answer once it is whole.
+    package mutating func receive(_ bytes: [UInt8]) throws(HTTPSFailure) -> HTTPSResponse? {
+        input += bytes
+        while true {
+            switch state {
+            case .statusLine: guard try readStatusLine() else { return nil }
+            case .fields: guard try readFields() else { return nil }
+            case .body: guard try readBody() else { return nil }
+            case .done: return HTTPSResponse(status: status, fields: fields, body: body)
+            }
+        }
+    }
+
+    /// The peer sends no more.
+    ///
+    /// `isClean` is whether it has said so itself: a cut connection ends no body.
+    package mutating func end(isClean: Bool) throws(HTTPSFailure) -> HTTPSResponse {
+        guard state == .body, case .rest = framing, isClean else { throw .endedEarly }
+        return HTTPSResponse(status: status, fields: fields, body: body)
+    }
+
+    /// `HTTP/1.` digit, blank, three digits, and a phrase that means nothing.
+    private mutating func readStatusLine() throws(HTTPSFailure) -> Bool {
+        guard let end = input.firstIndex(of: ByteClass.lineFeed) else {
+            guard input.count <= Self.statusLineLimit else {
+                throw .malformed("The status line is too long.")
+            }
+            return false
+        }
+        guard end > 0, end <= Self.statusLineLimit, input[end - 1] == ByteClass.carriageReturn else {
+            throw .malformed("The status line does not end in CR LF.")
+        }
+        let line = input[..<(end - 1)]
+        let start = Array("HTTP/1.".utf8)
+        guard line.starts(with: start), line.count >= 12,
+            line[7] == UInt8(ascii: "1") || line[7] == UInt8(ascii: "0"),
+            line[8] == ByteClass.space, line[9..<12].allSatisfy(ByteClass.isDigit),
+            line.count == 12 || line[12] == ByteClass.space,
+            line.dropFirst(12).allSatisfy(ByteClass.isFieldValue)
+        else { throw .malformed("The status line is malformed.") }
+        status = line[9..<12].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        guard (100...599).contains(status), status != 101 else {
+            throw .malformed("The status code is unknown.")
+        }
+        input.removeFirst(end + 1)
+        section = FieldSectionParser(at: 0)
+        fields = []
+        state = .fields
+        return true
+    }
+
+    private mutating func readFields() throws(HTTPSFailure) -> Bool {
+        let bytes = input
+        while true {
+            let outcome: FieldSectionParser.Outcome
+            do throws(Refusal) {
+                outcome = try section.next(bytes.span, limit: limits.fieldsByteCount)
+            } catch {
+                throw .malformed(error.sentence)
+            }
+            switch outcome {
+            case .more: return false
+            case .line(let line):
+                guard fields.count < limits.fieldCount else {
+                    throw .malformed(Refusal.fieldsCount.sentence)
+                }
+                fields.append(FieldLine(name: text(line.name), value: text(line.value)))
+            case .end:
+                input.removeFirst(section.position)
+                return try concludeHead()
+            }
+        }
+    }
+
+    private func text(_ range: Range<UInt32>) -> String {
+        String(decoding: input[Int(range.lowerBound)..<Int(range.upperBound)], as: UTF8.self)
+    }
+
+    private mutating func concludeHead() throws(HTTPSFailure) -> Bool {
+        guard status >= 200 else {
+            interimAnswers += 1
+            guard interimAnswers <= Self.mostInterimAnswers else {
+                throw .malformed("There is no end to interim answers.")
+            }
+            state = .statusLine
+            return true
+        }
+        framing = try Self.framing(of: fields)
+        if isHead || status == 204 || status == 304 { framing = .none }
+        switch framing {
+        case .none, .length(0): state = .done
+        case .length(let count) where count > limits.bodyByteCount: throw .tooLarge
+        default: state = .body
+        }
+        return true
+    }
+
+    /// How the body is framed (RFC 9112 §6.3); a length and a coding together, or two of either, are refused.
+    private static func framing(of fields: [FieldLine]) throws(HTTPSFailure) -> Body {
+        let lengths = fields.filter { ByteClass.equals("content-length", $0.name) }
+        let codings = fields.filter { ByteClass.equals("transfer-encoding", $0.name) }
+        guard lengths.isEmpty || codings.isEmpty else {
+            throw .malformed(Refusal.contentLengthWithTransferEncoding.sentence)
+        }
+        if let coding = codings.first {
+            guard codings.count == 1, ByteClass.equals("chunked", coding.value) else {
+                throw .malformed("The Transfer-Encoding is not chunked alone.")
+            }
+            return .chunked
+        }
+        guard let length = lengths.first else { return .rest }
+        guard lengths.count == 1 else { throw .malformed(Refusal.contentLengthRepeated.sentence) }
+        guard (1...19).contains(length.value.utf8.count), length.value.utf8.allSatisfy(ByteClass.isDigit),
+            let count = Int(length.value)
+        else { throw .malformed(Refusal.contentLengthSyntax.sentence) }
+        return .length(count)
+    }
+
+    private mutating func readBody() throws(HTTPSFailure) -> Bool {
+        switch framing {
+        case .none: state = .done
+        case .length(let count):
+            body += input.prefix(count - body.count)
+            input.removeAll()
+            guard body.count == count else { return false }
+            state = .done
+        case .rest:
+            guard body.count + input.count <= limits.bodyByteCount else { throw .tooLarge }
+            body += input
+            input.removeAll()
+            return false
+        case .chunked: return try readChunks()
+        }
+        return true
+    }
+
+    private mutating func readChunks() throws(HTTPSFailure) -> Bool {
+        var used = 0
+        let bytes = input
+        var decoded = body.take()
+        defer { body = decoded }
+        do throws(Refusal) {
+            guard try decoder.decode(bytes.span, into: &decoded, used: &used, limits: limits) == .more else {
+                state = .done
+                return true
+            }
+        } catch {
+            guard error != .bodyLength else { throw .tooLarge }
+            throw .malformed(error.sentence)
+        }
+        input.removeFirst(used)
+        return false
+    }
+}

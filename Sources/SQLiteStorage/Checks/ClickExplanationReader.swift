@@ -1,0 +1,129 @@
+internal import Attribution
+internal import SQLite
+
+/// Reads what is told of a click that no check was answered with.
+struct ClickExplanationReader {
+    let connection: SQLiteConnection
+    let apps: CheckedApps
+
+    /// Records that are looked through, from the click on.
+    private static let searched = 500_000
+
+    /// What a check is compared with.
+    private struct Wanted {
+        let click: ClickID
+        let address: AddressHashes?
+        let keys: Set<UInt64>
+    }
+
+    func material(of id: ClickID) throws(SQLiteError) -> ClickExplanationInput? {
+        guard let named = try NamedClick.find(id, on: connection),
+            let owner = apps.owner(of: named.scope),
+            var click = try connection.statement(ExplanationReader.one)
+                .first(id.high, read: { ExplanationReader.known($0) }),
+            let rows = try ClickFingerprints.find(named.id, on: connection)
+        else { return nil }
+        let first = rows.fingerprints.first
+        let index = try first.flatMap { (key) throws(SQLiteError) in
+            try connection.statement(Self.indexed).first(
+                named.scope.number,
+                key.index,
+                rows.clickedAt.milliseconds,
+                rows.expiresAt.milliseconds,
+                click.claimedAt?.milliseconds,
+                named.id,
+                key.rest
+            ) { (isOpen: $0.integer(0) == 0, closedAs: $0.optionalText(1)) }
+        }
+        click.isRetired =
+            click.claimedAt == nil && index?.closedAs == NoMatchReason.alreadyClaimed.rawValue
+        var material = ClickExplanationInput(
+            click,
+            app: owner.app,
+            isTest: owner.isTest,
+            keyCount: rows.fingerprints.count,
+            isIndexed: index != nil || first == nil
+        )
+        try addNear(rows, id, named.scope, to: &material)
+        return material
+    }
+
+    private func addNear(
+        _ rows: ClickFingerprints,
+        _ id: ClickID,
+        _ scope: Scope,
+        to material: inout ClickExplanationInput
+    ) throws(SQLiteError) {
+        let address = try connection.statement(Self.address).first(rows.click) { row in
+            row.isNull(0)
+                ? nil
+                : AddressHashes(
+                    exact: UInt64(bitPattern: row.integer(0)),
+                    near: UInt64(bitPattern: row.integer(1))
+                )
+        }
+        let wanted = Wanted(
+            click: id,
+            address: address ?? nil,
+            keys: Set(rows.fingerprints.map(\.index))
+        )
+        var found: [(relation: RelatedCheck.Relation, id: Int64)] = []
+        try connection.statement(Self.checks).forEach(
+            RowIdentifier.first(at: rows.clickedAt),
+            // Records are written a little later than their checks.
+            RowIdentifier.first(at: rows.expiresAt.advanced(byMilliseconds: 60_000)),
+            Self.searched
+        ) { row in
+            material.searchedChecks += 1
+            guard row.integer(1) == scope.number, let relation = Self.relation(row, wanted) else { return }
+            found.append((relation, row.integer(0)))
+            // The nearest of those that are kept are told; the rest is only in the way.
+            guard found.count >= 4096 else { return }
+            found = Self.nearest(found)
+        }
+        material.hasSearchedAll = material.searchedChecks < Self.searched
+        for (relation, check) in Self.nearest(found) {
+            let record = try connection.statement(CheckReading.one).first(check) { row throws(SQLiteError) in
+                apps.record(try CheckRow(row))
+            }
+            if let record = record ?? nil { material.near.append(RelatedCheck(record, relation)) }
+        }
+    }
+
+    private static func nearest(_ found: [(relation: RelatedCheck.Relation, id: Int64)])
+        -> [(relation: RelatedCheck.Relation, id: Int64)]
+    {
+        Array(
+            found.sorted { ($0.relation, $0.id) < ($1.relation, $1.id) }.prefix(
+                ClickExplanationInput.nearLimit
+            )
+        )
+    }
+
+    private static func relation(_ row: Statement, _ wanted: Wanted) -> RelatedCheck.Relation? {
+        func word(_ column: Int32) -> UInt64? {
+            row.isNull(column) ? nil : UInt64(bitPattern: row.integer(column))
+        }
+        if word(2) == wanted.click.high { return .weighed }
+        if CheckRow.unpacked(row.bytes(3)).contains(where: { $0.click.high == wanted.click.high }) {
+            return .weighed
+        }
+        if let key = word(4), wanted.keys.contains(key) { return .sameFingerprint }
+        guard let address = wanted.address else { return nil }
+        if word(5) == address.exact { return .sameAddress }
+        return word(6) == address.near ? .nearAddress : nil
+    }
+
+    static let checks: StaticString = """
+        SELECT id, scope, click, shares, fingerprint, exact_address, near_address FROM checks
+        WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3
+        """
+    static let address: StaticString = "SELECT exact_address, near_address FROM clicks WHERE id = ?1"
+    /// Where the click stands under a fingerprint: open since its own moment, or closed at one of three.
+    static let indexed: StaticString = """
+        SELECT state, closed_as FROM fingerprints
+        WHERE scope = ?1 AND fingerprint = ?2 AND state IN (0, 1) AND moment IN (?3, ?4, ?5) AND click = ?6
+            AND fingerprint_rest = ?7
+        LIMIT 1
+        """
+}

@@ -1,0 +1,107 @@
+internal import Attribution
+internal import SQLite
+
+/// Looks at the match rates of all apps when a span of ``DriftHistory`` has ended, beside requests.
+struct DriftScheduler {
+    let shared: SharedState
+    /// The end of the span that was looked at, or is being looked at; nil at the start.
+    private var looked: Timestamp?
+    /// Apps that are still to be looked at.
+    private var waiting: [App] = []
+
+    private struct App {
+        let scope: Scope
+        let name: String
+    }
+
+    /// How long one turn may take, in nanoseconds: whatever else is done beside requests waits for it.
+    private static let turnNanoseconds: UInt64 = 100_000_000
+    /// What was looked at this much later than now was looked at by a clock that had leapt ahead.
+    private static let leapMilliseconds: Int64 = 86_400_000
+
+    init(shared: SharedState) {
+        self.shared = shared
+    }
+
+    /// Whether the span that ended at `end` is to be looked at when the last look was at `looked`.
+    static func isDue(_ end: Timestamp, after looked: Timestamp?) -> Bool {
+        guard let looked else { return true }
+        return end > looked || looked.milliseconds(since: end) > leapMilliseconds
+    }
+
+    /// Looks at as many apps as a turn has time for; those that are left wait for the next.
+    mutating func runTurn(_ open: () throws(StoreError) -> SQLiteConnection) throws(StoreError) {
+        let end = DriftHistory.end(at: shared.configuration.clock.now())
+        if Self.isDue(end, after: looked) {
+            // What was noted of the span must be on disk before it is read.
+            try shared.writeNotesAndWait()
+            waiting = try reading(open) { connection throws(SQLiteError) in
+                try connection.statement(Self.apps).all {
+                    App(scope: Scope(app: $0.integer(0), isTest: false), name: $0.text(1))
+                }
+            }
+            looked = end
+        }
+        guard let looked else { return }
+        let deadline = MonotonicClock.now() + Self.turnNanoseconds
+        while let app = waiting.last {
+            waiting.removeLast()
+            do throws(StoreError) {
+                try look(at: app, end: looked, open)
+            } catch {
+                // Once more, after the others: what is wrong with one must not keep them waiting.
+                waiting.insert(app, at: 0)
+                throw error
+            }
+            if MonotonicClock.now() >= deadline { return }
+        }
+    }
+
+    private func look(at app: App, end: Timestamp, _ open: () throws(StoreError) -> SQLiteConnection)
+        throws(StoreError)
+    {
+        let scope = app.scope
+        let findings = try reading(open) { connection throws(SQLiteError) in
+            guard Self.isDue(end, after: try DriftRows.lookedAt(scope, on: connection)) else {
+                return nil as DriftDetector.Findings?
+            }
+            return try DriftRows.look(at: scope, end: end, on: connection)
+        }
+        guard let findings, !findings.readings.isEmpty || !findings.events.isEmpty else { return }
+        let isKept = try shared.performAndWait { context throws(SQLiteError) in
+            .success(try context.keep(findings, of: scope, lookedAt: end))
+        }
+        guard isKept else { return }
+        for event in findings.events {
+            let isBad = if case .began = event { true } else { false }
+            shared.configuration.log.write(
+                isBad ? .warning : .information,
+                "app \(app.name): \(event.sentence)"
+            )
+        }
+    }
+
+    private func reading<Result>(
+        _ open: () throws(StoreError) -> SQLiteConnection,
+        _ body: (SQLiteConnection) throws(SQLiteError) -> Result
+    ) throws(StoreError) -> Result {
+        let connection = try open()
+        do throws(SQLiteError) {
+            return try body(connection)
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    static let apps: StaticString = "SELECT number, name FROM apps"
+}
+
+extension DriftRows {
+    /// What there is to find at the end of a span, with the alarms that are on.
+    static func look(at scope: Scope, end: Timestamp, on connection: SQLiteConnection) throws(SQLiteError)
+        -> DriftDetector.Findings
+    {
+        let alarms = try alarmed(in: scope, on: connection).compactMap(\.alarm)
+        return DriftDetector.look(at: try history(of: scope, end: end, on: connection), alarms: alarms)
+    }
+}

@@ -1,0 +1,235 @@
+internal import Attribution
+internal import SQLite
+
+/// Stores what the loops have learnt, and makes models and summaries of what is stored, on a thread of its own.
+final class LearningThread {
+    private let shared: SharedState
+    private let opening: DatabaseOpening
+    private var connection: SQLiteConnection?
+    private var fadedAt: UInt64 = 0
+    /// When it stores again what was learnt.
+    private var due: UInt64 = 0
+    /// Counters of each scope, at most: as of the last count, and all that were written since.
+    private var counts: [Scope: Int] = [:]
+
+    /// How often it stores what was learnt, in nanoseconds.
+    private static let interval: UInt64 = 5_000_000_000
+    private static let fadingInterval: UInt64 = 3_600_000_000_000
+    /// Counters of one scope: those of more fingerprints and addresses than that are changed but not added.
+    private static let mostCounters = 2_000_000
+    /// Systems, and signals, that one scope has counters for; of more, the largest are kept.
+    private static let mostMarks = 4000
+    private static let keptMarks = 1000
+
+    init(shared: SharedState, opening: DatabaseOpening) {
+        self.shared = shared
+        self.opening = opening
+    }
+
+    /// Learns until the store stops.
+    func run() {
+        defer {
+            connection = nil
+            shared.endBackgroundThread()
+        }
+        due = MonotonicClock.now() + Self.interval
+        while true {
+            switch wake(until: due) {
+            case .stop: return
+            case .summary: noting { () throws(StoreError) in try summarise() }
+            case nil:
+                noting { () throws(StoreError) in
+                    try learn()
+                    try fade(at: shared.configuration.clock.now())
+                }
+            }
+        }
+    }
+
+    private enum Wake: Sendable {
+        case stop
+        case summary
+    }
+
+    /// Nil when the time has come.
+    private func wake(until due: UInt64) -> Wake? {
+        shared.background.wait(until: due) { state in
+            if state.isStopping { return .stop }
+            guard state.wantsSummary else { return nil }
+            state.wantsSummary = false
+            return .summary
+        }
+    }
+
+    /// False when the store stops.
+    private func pause(_ nanoseconds: UInt64) -> Bool {
+        let end = MonotonicClock.now() + nanoseconds
+        return shared.background.wait(until: end) { $0.isStopping ? true : nil } == nil
+    }
+
+    private func summarise() throws(StoreError) {
+        for (key, moment) in shared.learnt.takeHot() {
+            let start = MonotonicClock.now()
+            try read { connection throws(SQLiteError) in
+                shared.learnt.publish(try KeySummary.make(key, at: moment, on: connection), of: key)
+            }
+            // Leaves most of a core to requests, however hot the keys are.
+            guard pause(4 * (MonotonicClock.now() - start)) else { return }
+        }
+    }
+
+    private func learn() throws(StoreError) {
+        defer { due = MonotonicClock.now() + Self.interval }
+        for (scope, increments) in shared.learnt.drain() {
+            for slice in LearntSlice.slices(scope, increments, try room(in: scope)) {
+                let start = MonotonicClock.now()
+                try shared.performAndWait { context throws(SQLiteError) in
+                    try context.learn(slice)
+                    return .success(())
+                }
+                counts[scope, default: 0] += slice.sums.count
+                guard pause(4 * (MonotonicClock.now() - start)) else { return }
+            }
+        }
+        let now = shared.configuration.clock.now()
+        for scope in shared.learnt.scopes {
+            try read { connection throws(SQLiteError) in
+                try shared.learnt.reload(scope, at: now, on: connection)
+            }
+            guard let model = shared.learnt.model(of: scope), model.epoch.began > now else { continue }
+            try shared.performAndWait { context throws(SQLiteError) in
+                try context.beginEarlier(scope, at: now)
+                return .success(())
+            }
+        }
+    }
+
+    private func room(in scope: Scope) throws(StoreError) -> LearntSlice.Room {
+        var room = LearntSlice.Room()
+        try read { connection throws(SQLiteError) in
+            if counts[scope, default: Self.mostCounters] >= Self.mostCounters {
+                let count = try connection.statement(LearntSQL.count).first(scope.number) { $0.integer(0) }
+                counts[scope] = Int(clamping: count ?? 0)
+            }
+            room.forKeys = counts[scope, default: 0] < Self.mostCounters
+            for family in CounterFamily.marks {
+                let count = try connection.statement(LearntSQL.countOfFamily)
+                    .first(scope.number, Int64(family.rawValue)) { $0.integer(0) }
+                if count ?? 0 >= Self.mostMarks { room.forMarks = false }
+            }
+        }
+        return room
+    }
+
+    /// Deletes counters that are worth nothing any more, once an hour.
+    private func fade(at now: Timestamp) throws(StoreError) {
+        guard MonotonicClock.now() >= fadedAt + Self.fadingInterval || fadedAt == 0 else { return }
+        fadedAt = MonotonicClock.now()
+        var scopes: [Scope] = []
+        try read { connection throws(SQLiteError) in scopes = try LearntRows.scopes(on: connection) }
+        for scope in scopes {
+            try moveLandmark(of: scope, at: now)
+            for family in CounterFamily.allCases {
+                var key: Int64? = .min
+                while let first = key {
+                    let start = MonotonicClock.now()
+                    key = try shared.performAndWait { context throws(SQLiteError) in
+                        .success(
+                            try context.fadeCounters(of: scope, family, after: first, at: now, limit: 1000)
+                        )
+                    }
+                    guard pause(8 * (MonotonicClock.now() - start)), try attend() else { return }
+                }
+            }
+            for family in CounterFamily.marks {
+                try shared.performAndWait { context throws(SQLiteError) in
+                    try context.keepLargest(Self.keptMarks, of: scope, family)
+                    return .success(())
+                }
+            }
+            counts[scope] = nil
+        }
+    }
+
+    /// Does what has come up meanwhile: it does not wait for the hourly work.
+    ///
+    /// - Returns: false when the store stops.
+    private func attend() throws(StoreError) -> Bool {
+        switch wake(until: 0) {
+        case .stop: return false
+        case .summary: try summarise()
+        case nil: break
+        }
+        if MonotonicClock.now() >= due { try learn() }
+        return true
+    }
+
+    private func moveLandmark(of scope: Scope, at now: Timestamp) throws(StoreError) {
+        var epoch: LearningEpoch?
+        try read { connection throws(SQLiteError) in
+            epoch = try LearntRows.epoch(of: scope, on: connection)
+        }
+        guard let epoch else { return }
+        let age = Double(now.milliseconds(since: epoch.landmark)) / 1000
+        if age > LearningEpoch.longest / 2 {
+            try shared.performAndWait { context throws(SQLiteError) in
+                try context.moveLandmark(of: scope, to: now)
+                return .success(())
+            }
+        } else if age < -LearningEpoch.longest / 2 {
+            // Learnt by a clock that was years ahead: it would outweigh for ever what is learnt now.
+            try shared.forgetLearning(of: scope)
+        }
+    }
+
+    private func read(_ body: (SQLiteConnection) throws(SQLiteError) -> Void) throws(StoreError) {
+        do throws(SQLiteError) {
+            if connection == nil { connection = try opening.openReader() }
+            if let connection { try body(connection) }
+        } catch {
+            if error.endsConnection { connection = nil }
+            throw StoreError(error)
+        }
+    }
+
+    private func noting(_ body: () throws(StoreError) -> Void) {
+        do throws(StoreError) {
+            try body()
+            shared.troubles.noteSuccess(of: .learning, at: MonotonicClock.now())
+        } catch {
+            guard error.code != .stopping else { return }
+            shared.troubles.note(error, of: .learning, at: MonotonicClock.now())
+        }
+    }
+}
+
+extension SharedState {
+    /// Begins anew with a scope, in slices: nobody else's write waits for all of it.
+    fileprivate func forgetLearning(of scope: Scope) throws(StoreError) {
+        learnt.forget(scope)
+        while try performAndWait({ context throws(SQLiteError) in
+            .success(try context.forgetCounters(of: scope, limit: 1000))
+        }) {}
+        learnt.forget(scope)
+    }
+
+    /// Queues the writing of what was learnt and is not stored yet, all at once: for the end, and for servers that
+    /// learn at once.
+    func makeLearningWrites() -> [LearntSlice] {
+        learnt.drain().flatMap { LearntSlice.slices($0.scope, $0.increments) }
+    }
+
+    func queueLearning() {
+        let slices = makeLearningWrites()
+        guard !slices.isEmpty else { return }
+        let write = PendingWrite<Void>(
+            deadline: .max,
+            body: { context throws(SQLiteError) in
+                for slice in slices { try context.learn(slice) }
+                return .success(())
+            },
+            completion: { _ in }
+        )
+        queue.append(write, isOurs: true)
+    }
+}

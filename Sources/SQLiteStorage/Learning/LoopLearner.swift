@@ -1,0 +1,129 @@
+internal import Attribution
+internal import SQLite
+
+/// What a loop learns from, in passing.
+struct LoopLearner {
+    private let shared: SharedState
+    private let notes: PendingIncrements
+    private var sampling = LaunchSampling()
+
+    init(shared: SharedState) {
+        self.shared = shared
+        notes = shared.learnt.makeNotes()
+    }
+
+    /// From a click that was recorded.
+    func learn(from click: NewClick, _ scope: Scope) {
+        let facts = click.facts
+        guard !facts.isRobot else { return }
+        var forms: [FingerprintForm?] = []
+        for entry in click.fingerprints where !forms.contains(entry.form) { forms.append(entry.form) }
+        // By when it was told: a click of days ago that is told now was not observed then.
+        let present = shared.learnt.present(of: scope, at: facts.recordedAt)
+        notes.update(scope, present.epoch) { increments in
+            ModelUpdates.click(
+                at: facts.clickedAt,
+                platform: facts.platform,
+                forms: forms,
+                hasAddress: click.evidence.address != nil,
+                release: click.fingerprints.first?.release,
+                signals: click.evidence.signals,
+                busyness: present.busyness,
+                into: &increments
+            )
+        }
+    }
+
+    /// From a check that was answered, at so many nanoseconds of the store's monotonic clock.
+    ///
+    /// - Returns: for how many launches it stands: 1 for every match, 0 for a repetition and for one that lost a race,
+    ///   and in a flood several, for those that are left out.
+    mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64) -> Int {
+        switch report.ending {
+        case .replay: return 0
+        case .match(let claim):
+            if report.hasLostRace { return 1 }
+            if claim.method.confidence != nil {
+                learnPair(claim, report, check, scope)
+            } else if let key = check.ladder.fingerprints.first {
+                _ = learnLaunch(key, report, check, scope, now)
+            }
+            return 1
+        case .noMatch:
+            guard !report.hasLostRace, let key = check.ladder.fingerprints.first else { return 0 }
+            return learnLaunch(key, report, check, scope, now)
+        }
+    }
+
+    /// A surer way tells which click led to the launch: how addresses and delays go.
+    private func learnPair(_ claim: Claim, _ report: CheckReport, _ check: Check, _ scope: Scope) {
+        let candidate = report.evidence?.candidates.first { $0.click.high == claim.click.id.high }
+        guard let candidate else { return }
+        let delay = Double(check.at.milliseconds(since: candidate.clickedAt)) / 1000
+        notes.update(scope, shared.learnt.epoch(of: scope, at: check.at)) { increments in
+            ModelUpdates.certainPair(
+                agreement: candidate.address,
+                delaySeconds: delay,
+                at: check.at,
+                into: &increments
+            )
+        }
+    }
+
+    private mutating func learnLaunch(
+        _ key: KeyedHash,
+        _ report: CheckReport,
+        _ check: Check,
+        _ scope: Scope,
+        _ now: UInt64
+    ) -> Int {
+        let times = shared.learnt.isAtOnce ? 1 : sampling.times(at: now)
+        guard times > 0 else { return 0 }
+        var check = check
+        check.details.settle()
+        let launch = check.install?.index ?? check.caller.hash.index
+        guard shared.learnt.sightings.withLock({ $0.isNew(launch, at: check.at) }) else { return 0 }
+        let address = check.details.value.address
+        let model = report.model ?? shared.learnt.model(of: scope) ?? .fresh(at: check.at)
+        notes.update(scope, shared.learnt.epoch(of: scope, at: check.at)) { increments in
+            increments.counting(times: times) { increments in
+                ModelUpdates.launch(
+                    check.traits,
+                    report.evidence ?? CandidateEvidence(candidates: []),
+                    fingerprint: key.index,
+                    exact: address?.present.exact,
+                    near: address?.present.near,
+                    model: model,
+                    into: &increments
+                )
+            }
+        }
+        return times
+    }
+}
+
+/// Which launches are learnt from: all of them up to a thousand a second, then every second, every fourth, and so
+/// on, each for the ones left out.
+///
+/// Learning then costs the same however many there are.
+struct LaunchSampling {
+    /// Launches a second that a loop learns from at most.
+    private static let mostPerSecond = 1000
+    private static let second: UInt64 = 1_000_000_000
+
+    private var begun: UInt64 = 0
+    private var seen = 0
+    private var every = 1
+
+    /// How many launches this one stands for; 0 for one that is left out.
+    mutating func times(at now: UInt64) -> Int {
+        if now >= begun + Self.second {
+            every = 1
+            while seen / every > Self.mostPerSecond { every *= 2 }
+            begun = now
+            seen = 0
+        }
+        seen += 1
+        return seen % every == 0 ? every : 0
+    }
+}

@@ -1,0 +1,96 @@
+internal import Attribution
+internal import SQLite
+
+/// Walks back through the links.
+struct LinkPageReader {
+    let connection: SQLiteConnection
+
+    /// Links that one call looks at.
+    static let scanned = 50_000
+
+    func page(_ query: LinkQuery) throws(SQLiteError) -> LinkPage {
+        let app = try query.app.map { app throws(SQLiteError) in
+            try connection.statement(AppNumbers.find).first(app.high, app.low) { $0.integer(0) } ?? 0
+        }
+        let end = try query.before.map { id throws(SQLiteError) in
+            try connection.statement(LinkSQL.number).first(id.high, id.low) { $0.integer(0) } ?? 0
+        }
+        var (rows, last, count) = ([] as [LinkRow], nil as LinkID?, 0)
+        let statement = try connection.statement(Self.sql(query))
+        try statement.bind(
+            end ?? .max,
+            Self.scanned,
+            app,
+            query.campaignKey?.text,
+            query.isArchived,
+            query.searchedText,
+            query.tag
+        )
+        defer { statement.reset() }
+        while rows.count < query.limit, try statement.step() {
+            count += 1
+            let row = LinkRow(statement)
+            last = row.id
+            if statement.integer(9) != 0 { rows.append(row) }
+        }
+        var page = LinkPage()
+        // There may be more before the last one that was looked at.
+        if count == Self.scanned || rows.count == query.limit { page.next = last }
+        for row in rows { page.links.append(try row.listing(on: connection)) }
+        return page
+    }
+
+    /// By what leaves the fewest to look at.
+    private static func sql(_ query: LinkQuery) -> StaticString {
+        if query.tag != nil { return ofTag }
+        if query.campaignKey != nil { return ofCampaign }
+        return query.app != nil ? ofApp : ofAll
+    }
+
+    static let ofAll: StaticString = """
+        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
+            updated_at, archived_at,
+            (?3 IS NULL OR app = ?3) AND (?4 IS NULL OR campaign_key IS ?4)
+                AND (?5 IS NULL OR (archived_at IS NOT NULL) = ?5)
+                AND (?6 IS NULL OR instr(search_text, ?6) > 0)
+                AND (?7 IS NULL OR EXISTS (
+                    SELECT 1 FROM link_fields WHERE link = links.number AND field = 'tags' AND value = ?7
+                ))
+        FROM links CROSS JOIN apps ON apps.number = app
+        WHERE links.number < ?1 ORDER BY links.number DESC LIMIT ?2
+        """
+    static let ofApp: StaticString = """
+        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
+            updated_at, archived_at,
+            (?3 IS NULL OR app = ?3) AND (?4 IS NULL OR campaign_key IS ?4)
+                AND (?5 IS NULL OR (archived_at IS NOT NULL) = ?5)
+                AND (?6 IS NULL OR instr(search_text, ?6) > 0)
+                AND (?7 IS NULL OR EXISTS (
+                    SELECT 1 FROM link_fields WHERE link = links.number AND field = 'tags' AND value = ?7
+                ))
+        FROM links CROSS JOIN apps ON apps.number = app
+        WHERE app = ?3 AND links.number < ?1 ORDER BY links.number DESC LIMIT ?2
+        """
+    static let ofCampaign: StaticString = """
+        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
+            updated_at, archived_at,
+            (?3 IS NULL OR app = ?3) AND (?4 IS NULL OR campaign_key IS ?4)
+                AND (?5 IS NULL OR (archived_at IS NOT NULL) = ?5)
+                AND (?6 IS NULL OR instr(search_text, ?6) > 0)
+                AND (?7 IS NULL OR EXISTS (
+                    SELECT 1 FROM link_fields WHERE link = links.number AND field = 'tags' AND value = ?7
+                ))
+        FROM links CROSS JOIN apps ON apps.number = app
+        WHERE campaign_key = ?4 AND links.number < ?1 ORDER BY links.number DESC LIMIT ?2
+        """
+    static let ofTag: StaticString = """
+        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
+            updated_at, archived_at,
+            (?3 IS NULL OR app = ?3) AND (?4 IS NULL OR campaign_key IS ?4)
+                AND (?5 IS NULL OR (archived_at IS NOT NULL) = ?5)
+                AND (?6 IS NULL OR instr(search_text, ?6) > 0)
+        FROM link_fields AS tag CROSS JOIN links ON links.number = tag.link
+        CROSS JOIN apps ON apps.number = app
+        WHERE field = 'tags' AND value = ?7 AND link < ?1 ORDER BY link DESC LIMIT ?2
+        """
+}

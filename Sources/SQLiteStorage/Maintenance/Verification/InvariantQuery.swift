@@ -1,0 +1,157 @@
+internal import SQLite
+
+/// Something that is so for every click, fingerprint or claim: a statement that counts the exceptions.
+struct InvariantQuery: Sendable {
+    let name: String
+    let scope: String
+    /// What the statements' rows are called, after their number.
+    let exceptions: [(what: String, sql: StaticString)]
+
+    /// Counts, and names the first of each kind.
+    func run(_ connection: SQLiteConnection, _ check: inout VerificationReport.Check) throws(SQLiteError) {
+        for (what, sql) in exceptions {
+            let (count, first) =
+                try connection.prepare(sql).first { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
+            guard count > 0 else { continue }
+            check.add("\(count) \(what) (the first one: click \(first))", Advice.restore)
+        }
+    }
+
+    static let all = [claims, fingerprints, states, links]
+
+    private static let claims = InvariantQuery(
+        name: "claims",
+        scope: "every claim is of a click of its app, made before the click expired",
+        exceptions: [
+            (
+                "claims have no click",
+                """
+                SELECT count(*), min(click) FROM claims
+                WHERE NOT EXISTS (SELECT 1 FROM clicks WHERE id = claims.click)
+                """
+            ),
+            (
+                "claims are of another app's click",
+                """
+                SELECT count(*), min(click) FROM claims CROSS JOIN clicks ON id = click
+                WHERE claims.scope <> clicks.scope
+                """
+            ),
+            (
+                "claims were made after their click had expired",
+                """
+                SELECT count(*), min(click) FROM claims CROSS JOIN clicks ON id = click WHERE claimed_at > expires_at
+                """
+            ),
+            (
+                "clicks are of an app that does not exist",
+                """
+                SELECT count(*), min(id) FROM clicks WHERE scope / 2 NOT IN (SELECT number FROM apps)
+                """
+            ),
+        ]
+    )
+
+    private static let fingerprints = InvariantQuery(
+        name: "fingerprints",
+        scope:
+            "what checks look into says the same of each click as the click itself, and nothing is missing",
+        exceptions: [
+            (
+                "open fingerprints differ from their click, or have none",
+                """
+                SELECT count(*), min(f.click) FROM fingerprints AS f LEFT JOIN clicks AS c ON c.id = f.click
+                WHERE state = 0 AND (c.id IS NULL OR f.scope <> c.scope OR f.moment <> c.clicked_at
+                    OR f.other_moment <> c.expires_at OR f.party <> c.visit
+                    OR f.near_address IS NOT c.near_address OR f.exact_address IS NOT c.exact_address)
+                """
+            ),
+            (
+                "closed fingerprints differ from their click, or have none",
+                """
+                SELECT count(*), min(f.click) FROM fingerprints AS f LEFT JOIN clicks AS c ON c.id = f.click
+                WHERE state = 1 AND (c.id IS NULL OR f.scope <> c.scope OR f.other_moment <> c.clicked_at)
+                """
+            ),
+            (
+                "clicks are not found by as many fingerprints as they have",
+                """
+                SELECT count(*), min(id) FROM clicks LEFT JOIN (
+                    SELECT click, count(*) AS rows FROM fingerprints GROUP BY click
+                ) ON click = id
+                WHERE ifnull(rows, 0) <> length(fingerprints) / 16
+                """
+            ),
+            (
+                "clicks' addresses differ from the click, or have none",
+                """
+                SELECT count(*), min(a.click) FROM click_addresses AS a LEFT JOIN clicks AS c ON c.id = a.click
+                WHERE c.id IS NULL OR a.scope <> c.scope OR a.clicked_at <> c.clicked_at
+                    OR a.near_address IS NOT c.near_address OR a.exact_address IS NOT c.exact_address
+                """
+            ),
+            (
+                "clicks that can be matched are not found by the address that they have",
+                """
+                SELECT count(*), min(f.click) FROM fingerprints AS f
+                WHERE state = 0 AND near_address IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM click_addresses AS a
+                    WHERE a.scope = f.scope AND a.near_address = f.near_address AND a.clicked_at = f.moment
+                        AND a.click = f.click
+                )
+                """
+            ),
+        ]
+    )
+
+    private static let states = InvariantQuery(
+        name: "open_and_closed",
+        scope: "what can be matched is what should be: no claimed click, no robot's, none long expired",
+        exceptions: [
+            (
+                "clicks are claimed and can still be found",
+                """
+                SELECT count(*), min(f.click) FROM fingerprints AS f CROSS JOIN claims ON claims.click = f.click
+                WHERE state = 0
+                """
+            ),
+            (
+                "clicks are open under one fingerprint and closed under another",
+                """
+                SELECT count(*), min(click) FROM (
+                    SELECT click FROM fingerprints GROUP BY click HAVING min(state) <> max(state)
+                )
+                """
+            ),
+            (
+                "robots' clicks can be found",
+                """
+                SELECT count(*), min(f.click) FROM fingerprints AS f CROSS JOIN clicks AS c ON c.id = f.click
+                WHERE state = 0 AND c.is_robot = 1
+                """
+            ),
+            (
+                "fingerprints of robots are not closed as such, or others are",
+                """
+                SELECT count(*), min(f.click) FROM fingerprints AS f CROSS JOIN clicks AS c ON c.id = f.click
+                WHERE state = 1 AND (c.is_robot = 1) <> (f.closed_as = 'robot_click')
+                """
+            ),
+            (
+                "fingerprints were closed at a moment at which nothing happened to their click",
+                """
+                SELECT count(*), min(f.click) FROM fingerprints AS f
+                CROSS JOIN clicks AS c ON c.id = f.click LEFT JOIN claims ON claims.click = f.click
+                WHERE state = 1 AND f.moment NOT IN (c.expires_at, c.clicked_at, ifnull(claimed_at, c.clicked_at))
+                """
+            ),
+            (
+                "fingerprints are open though expired ones were closed up to a later moment",
+                """
+                SELECT count(*), min(click) FROM fingerprints
+                WHERE state = 0 AND other_moment < (SELECT value FROM progress WHERE name = 'closed_before')
+                """
+            ),
+        ]
+    )
+}

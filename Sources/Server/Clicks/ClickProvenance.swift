@@ -1,0 +1,76 @@
+internal import Attribution
+internal import HTTPServer
+
+/// Whose address, agent and time a click counts with: what the caller says where its key is believed, what
+/// the connection shows where it is not.
+struct ClickProvenance {
+    let address: NetworkAddress
+    /// Whether that is where the visitor was: a customer's server that does not say where tells its own place alone.
+    let isVisitorsAddress: Bool
+    /// What the visitor's browser says of itself, where the visitor's own request brought it.
+    let headers: VisitHeaders
+    let clickedAt: Timestamp
+    let window: AttributionWindow
+    /// Nil where the visitor may be told from others by all that is said of his device.
+    let basis: ClickBasis?
+
+    /// How far a believed clock may run ahead.
+    private static let allowedAdvance: Int64 = 5 * 60 * 1000
+
+    init(_ body: ClickBody, _ exchange: Exchange, window: AttributionWindow) throws(APIError) {
+        self.window = window
+        basis = Self.basis(body, exchange)
+        guard exchange.key?.kind == .server else {
+            address = exchange.address
+            isVisitorsAddress = true
+            headers = Self.visitHeaders(of: exchange.request)
+            clickedAt = exchange.now
+            return
+        }
+        address = body.address ?? exchange.address
+        isVisitorsAddress = body.address != nil
+        // The other fields are those of the customer's server, not of the visitor.
+        headers = VisitHeaders(userAgent: body.userAgent ?? exchange.request.field("user-agent") ?? "")
+        clickedAt = body.clickedAt ?? exchange.now
+        guard clickedAt.milliseconds(since: exchange.now) <= Self.allowedAdvance else {
+            throw .invalidField(
+                "click_timestamp",
+                "lies more than 5 minutes in the future: check the sender's clock, or leave it out"
+            )
+        }
+        guard window.covers(clickedAt: clickedAt, now: exchange.now) else {
+            throw .invalidField(
+                "click_timestamp",
+                "is older than the attribution window of \(window.seconds) s: the click could match nothing"
+            )
+        }
+    }
+
+    var userAgent: String { headers.userAgent }
+
+    /// Nil where nobody knows where the visitor was.
+    func addressHashes(_ service: Service, _ key: AddressKey) -> AddressHashes? {
+        isVisitorsAddress ? service.addressHashes(of: address, key) : nil
+    }
+
+    private static func basis(_ body: ClickBody, _ exchange: Exchange) -> ClickBasis? {
+        // A customer's own server sends no field of the visitor's browser, but may say what that sent.
+        let asksNotTo = exchange.key?.kind != .server && exchange.request.field("sec-gpc") == "1"
+        if asksNotTo || body.hasConsent == false { return .counted }
+        return body.isRequestAlone ? .request : nil
+    }
+
+    /// What a visitor's own request says of his browser.
+    static func visitHeaders(of request: Request) -> VisitHeaders {
+        VisitHeaders(
+            userAgent: request.field("user-agent") ?? "",
+            hints: ClientHints(
+                platformField: request.field("sec-ch-ua-platform"),
+                mobileField: request.field("sec-ch-ua-mobile"),
+                modelField: request.field("sec-ch-ua-model"),
+                platformVersionField: request.field("sec-ch-ua-platform-version")
+            ),
+            acceptLanguage: request.field("accept-language")
+        )
+    }
+}

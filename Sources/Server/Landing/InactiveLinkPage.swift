@@ -1,0 +1,73 @@
+internal import Attribution
+internal import HTTPServer
+
+/// What somebody with a browser sees whose link leads nowhere: why, and where the app is to be had.
+struct InactiveLinkPage {
+    enum Reason: String {
+        /// Its time is over, it has had its clicks, or it was archived.
+        case expired
+        case unknown
+        /// Nothing can be read right now.
+        case busy
+
+        var status: Status {
+            switch self {
+            case .expired: .gone
+            case .unknown: .notFound
+            case .busy: .serviceUnavailable
+            }
+        }
+    }
+
+    static let valueNames: Set<String> = [
+        "language", "direction", "heading", "text", "icon", "color", "onColor", "nonce", "storeURL",
+        "storeText",
+    ]
+
+    private let reason: Reason
+    private let app: App?
+    private let exchange: Exchange
+    private let context: LoopContext
+
+    init(_ reason: Reason, of app: App?, _ exchange: Exchange, _ context: LoopContext) {
+        self.reason = reason
+        self.app = app
+        self.exchange = exchange
+        self.context = context
+    }
+
+    /// The page, for those who ask for one; programs get the error.
+    func response(orThrow error: APIError) throws(APIError) -> Response {
+        guard Self.wantsPage(exchange.request) else { throw error }
+        let pages = context.service.settings.pages
+        let language = pages.texts.language(acceptLanguage: exchange.request.field("accept-language"))
+        let nonce = PageSecurity.nonce(context.service.random)
+        var values = PageTheme(app).values
+        values["nonce"] = nonce
+        values["language"] = language.code
+        values["direction"] = language.direction
+        values["heading"] = pages.texts.text("\(reason.rawValue)_heading", in: language)
+        values["text"] = pages.texts.text("\(reason.rawValue)_text", in: language)
+        if let app, reason != .busy {
+            let visitor = LinkVisitor(ClickProvenance.visitHeaders(of: exchange.request))
+            let handOver = LandingActions(visitor, of: Link.Settings(), to: nil, in: app.settings.links)
+            values["storeURL"] = handOver.storeURL
+            values["storeText"] = handOver.store.map { pages.texts.text($0.rawValue, in: language) }
+        }
+        let body = pages.ended.render(values, ownParts: ["style": pages.style])
+        var fields = PageSecurity.fields(nonce: nonce, images: [values["icon"]], hasScript: false)
+        // Whatever it is that cannot be read, another try may find it.
+        if let seconds = error.retryAfter ?? (reason == .busy ? 1 : nil) {
+            fields.append(FieldLine(name: "Retry-After", value: String(seconds)))
+        }
+        return Response(reason.status, fields: fields, contentType: .html, body: body)
+    }
+
+    /// Whether the sender prefers a page to read to a JSON error: browsers name the type, programs do not.
+    private static func wantsPage(_ request: Request) -> Bool {
+        request.fields("accept").contains { field in
+            let types = field.lowercased()
+            return types.contains("text/html") || types.contains("application/xhtml+xml")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+internal import Attribution
+
+/// The body of a check's answer, as released clients decode it: both spellings of a name, never a wrong type.
+enum MatchResponse {
+    /// Nil where the campaign alone is credited and there is no link to answer: a match without one would be lost.
+    static func match(_ claim: Claim, defaultLink: DeepLinkURL?) -> JSONWriter? {
+        guard let url = url(claim, defaultLink) else { return nil }
+        let facts = claim.click.facts
+        var json = JSONWriter()
+        json.object { json in
+            json.member("status", "match")
+            json.member("matched", true)
+            json.member("url", url)
+            json.member("deeplink_url", url)
+            if let campaignKey = facts.campaignKey {
+                json.member("campaignKey", campaignKey.text)
+                json.member("campaign_key", campaignKey.text)
+            }
+            // Whose click it was is what is not known then, and the journey and the metadata are his.
+            if !claim.isCampaignOnly { json.member("jid", facts.journeyID.text) }
+            json.member("clickTimestamp", facts.clickedAt.iso8601)
+            json.member("attributionWindow", facts.window.seconds)
+            json.member("attributionMethod", claim.method.rawValue)
+            json.member("confidence", claim.confidence.map(shown))
+            json.member("guaranteed", claim.method.isGuaranteed)
+            json.member("competingClicks", claim.competingClicks)
+            if claim.isCampaignOnly {
+                json.member("campaignOnly", true)
+            } else if let metadata = facts.metadata {
+                json.member("metadata") { $0.raw(metadata.utf8) }
+            }
+        }
+        return json
+    }
+
+    private static func url(_ claim: Claim, _ defaultLink: DeepLinkURL?) -> String? {
+        let facts = claim.click.facts
+        guard claim.isCampaignOnly else {
+            return facts.destination.answered(
+                source: facts.source,
+                campaignKey: facts.campaignKey,
+                journeyID: facts.journeyID
+            )
+        }
+        return defaultLink?.answered(campaignKey: facts.campaignKey)
+    }
+
+    /// To four places: more would say more than is known.
+    private static func shown(_ probability: Double) -> Double {
+        Double(Int(probability * 10_000 + 0.5)) / 10_000
+    }
+
+    /// What a live key is told: always the same, so that nobody can probe fingerprints with it.
+    static var plainNoMatch: [UInt8] { noMatch(nil).bytes }
+
+    /// The reason is for test keys only.
+    static func noMatch(_ reason: NoMatchReason?) -> JSONWriter {
+        var json = JSONWriter()
+        json.object { json in
+            json.member("status", "no_match")
+            json.member("matched", false)
+            if let reason { json.member("reason", reason.rawValue) }
+        }
+        return json
+    }
+}

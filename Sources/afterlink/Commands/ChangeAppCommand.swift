@@ -1,0 +1,88 @@
+internal import Attribution
+internal import Server
+
+/// The command `afterlink apps set`.
+enum ChangeAppCommand {
+    static let description = CommandDescription(
+        name: "apps set",
+        summary: "Change how an app behaves",
+        discussion: [
+            "Changes what is named and leaves the rest. A list that is given replaces the list there was. A serving"
+                + " process follows within half a second."
+        ],
+        options: [AppChoice.option, CommandOption("name", "NAME", help: "A new name.")]
+            + AppSettingOptions.all
+            + [.json],
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink apps set --destination shopapp://",
+                purpose: "From now on clicks of strangers lead into the app only."
+            ),
+            CommandDescription.Example(
+                call: "afterlink apps set --app Shop --open-clicks off",
+                purpose: "Clicks need a key from now on."
+            ),
+            CommandDescription.Example(
+                call: "afterlink apps set --on-ambiguity campaignOnly --default-link shopapp://home",
+                purpose:
+                    "Where several people may be meant, the campaign counts and nobody's own link is opened."
+            ),
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        let changes = ["name"] + AppSettingOptions.all.map(\.name)
+        guard changes.contains(where: arguments.has) else {
+            throw CommandFailure(
+                .wrongUse,
+                "`afterlink apps set` was not told what to change.",
+                advice: "Give at least one of \(changes.map { "--\($0)" }.joined(separator: ", "))."
+            )
+        }
+        // Wrong use is told before anything else is looked at.
+        var probe = App.Settings(name: "")
+        try change(&probe, arguments)
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        let directory = try database.directory()
+        let before = try AppChoice.find(arguments.value("app"), in: directory)
+        var app = before
+        try change(&app.settings, arguments)
+        try MatchingOptions.check(app.settings)
+        let changed = app
+        try await checkHosts(before, changed.settings, directory, database.links)
+        try await AppName.translatingConflict(changed.settings.name) { () throws(StoreError) in
+            try await database.apps.update(changed.id, to: changed.settings)
+        }
+        Console.print(arguments.has("json") ? AppListing.json(changed) : AppListing.table([changed]))
+        return .done
+    }
+
+    private static func checkHosts(
+        _ app: App,
+        _ settings: App.Settings,
+        _ directory: Directory,
+        _ links: any LinkStore
+    ) async throws(CommandFailure) {
+        let problem: FieldProblem?
+        do throws(StoreError) {
+            problem = try await LinkHostChange.problem(of: app, to: settings, in: directory, links)
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard let problem else { return }
+        throw CommandFailure(
+            problem.message,
+            advice: "Nothing was changed. `afterlink links show SLUG --app APP` shows each of the two."
+        )
+    }
+
+    private static func change(_ settings: inout App.Settings, _ arguments: Arguments) throws(CommandFailure)
+    {
+        if let name = arguments.value("name") { settings.name = try AppName.read(name) }
+        try AppSettingOptions.apply(arguments, to: &settings)
+    }
+}

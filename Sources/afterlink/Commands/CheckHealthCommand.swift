@@ -1,0 +1,89 @@
+internal import Glibc
+internal import HTTPServer
+internal import Server
+
+/// The command `afterlink health`.
+enum CheckHealthCommand {
+    static let description = CommandDescription(
+        name: "health",
+        summary: "Ask the serving process whether it is ready",
+        discussion: [
+            "Asks /readyz of the process that serves on this machine and exits 0 if it is ready, else 1. Containers"
+                + " and scripts need no other program for it.",
+            "With --tls-certificate it asks over TLS, without a look at the certificate: it sends nothing secret.",
+        ],
+        settings: ["listen", "tls-certificate", "tls-key"],
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink health --listen 127.0.0.1:8080 && echo ready",
+                purpose: "In a script that waits for the service."
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let configuration = try ConfigurationReader.read(invocation)
+        let address = configuration.listen
+        let overTLS = configuration.tlsCertificate != nil
+        let answer: ClientResponse?
+        do throws(SystemError) {
+            answer = try ask(address, overTLS: overTLS)
+        } catch {
+            // Whoever does not understand what comes may hang up.
+            guard error.number == ECONNRESET || error.number == EPIPE else {
+                throw CommandFailure(
+                    "No service answers at \(address): \(error.text).",
+                    advice: "Start it with `afterlink serve`, or name its address with --listen."
+                )
+            }
+            answer = nil
+        }
+        guard let answer, answer.status != 400 else { throw misunderstanding(at: address, overTLS: overTLS) }
+        switch answer.status {
+        case 200: break
+        case 503:
+            let reason = (try? JSONValue(parsing: Array(answer.body.utf8)))?.object?["reason"]?.string
+            throw CommandFailure(
+                "The service at \(address) is not ready\(reason.map { ": \($0)" } ?? "").",
+                advice: "Its log says why."
+            )
+        default:
+            throw CommandFailure(
+                "At \(address), /readyz is answered \(answer.statusText): that is no service of Afterlink.",
+                advice: "Name the service's own address with --listen."
+            )
+        }
+        Console.print("ready")
+        return .done
+    }
+
+    /// The answer of /readyz; nil for what is no HTTP.
+    private static func ask(_ address: ListenAddress, overTLS: Bool) throws(SystemError) -> ClientResponse? {
+        let request = Array("GET /readyz HTTP/1.1\r\nHost: \(address)\r\nConnection: close\r\n\r\n".utf8)
+        let connection = try ClientConnection(to: address)
+        return ClientResponse(
+            try overTLS ? connection.exchangeOverTLS(request) : connection.exchange(request)
+        )
+    }
+
+    /// Why nothing sensible was answered: the other end may speak TLS where plain HTTP was spoken, or the other way
+    /// round.
+    private static func misunderstanding(at address: ListenAddress, overTLS: Bool) -> CommandFailure {
+        guard let other = try? ask(address, overTLS: !overTLS), other.status != 400 else {
+            return CommandFailure(
+                "What answers at \(address) is no service of Afterlink.",
+                advice: "Name the service's own address with --listen."
+            )
+        }
+        return overTLS
+            ? CommandFailure(
+                "The service at \(address) speaks plain HTTP, and was asked over TLS.",
+                advice: "Leave --tls-certificate and --tls-key out, as the service does."
+            )
+            : CommandFailure(
+                "The service at \(address) speaks HTTPS, and was asked in plain HTTP.",
+                advice: "Give --tls-certificate and --tls-key as the service has them."
+            )
+    }
+}

@@ -1,0 +1,130 @@
+internal import Attribution
+internal import Glibc
+internal import HTTPServer
+internal import Server
+
+/// The command `afterlink check-domain`.
+enum CheckDomainCommand {
+    static let description = CommandDescription(
+        name: "check-domain",
+        summary: "Hold a host's domain files against Apple's and Google's rules",
+        discussion: [
+            "Fetches apple-app-site-association and assetlinks.json as Apple and Google do: over TLS with a good"
+                + " certificate, without following redirects, five seconds, 128 KiB; and says what is wrong, where, and"
+                + " what to do about it. Takes a host, the https address of one file, or a file on this machine.",
+            "--url tells what becomes of a URL or path for each app, and which rule decides it.",
+            "Exit status 1 where there is an error; warnings and notes leave it at 0.",
+        ],
+        operands: [
+            CommandDescription.Operand(
+                placeholder: "HOST|URL|FILE",
+                isRequired: true,
+                help:
+                    "A host name, an https address, or a file's path; ./NAME for a file here that has another name."
+            )
+        ],
+        options: [
+            CommandOption("url", "URL", help: "Also tell which rule decides for this path or URL."),
+            CommandOption(
+                "roots",
+                "FILE",
+                help: "Trust the authorities of this PEM file instead of the machine's."
+            ),
+            CommandOption(
+                "allow-private",
+                help: "Also call loopback and private addresses, for a host that is not public yet."
+            ),
+            .json,
+        ],
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink check-domain go.example.com --url '/products/1?x=y'",
+                purpose: "Are both files right, and does this link open the app?"
+            ),
+            CommandDescription.Example(
+                call: "afterlink check-domain ./apple-app-site-association",
+                purpose: "Before it is published."
+            ),
+        ],
+        run: run
+    )
+
+    /// More than any file may have: what is longer is said to be.
+    private static let fileLimit = 4 << 20
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        let url = try url(arguments)
+        let check = try check(arguments.operands.first ?? "", url, client(arguments))
+        if arguments.has("json") {
+            Console.print(DomainCheckBody(check).json(isPretty: true).text)
+        } else {
+            Console.print(DomainCheckText(check).text)
+        }
+        return check.hasErrors ? .failed : .done
+    }
+
+    private static func url(_ arguments: Arguments) throws(CommandFailure) -> AssociationURL? {
+        guard let text = arguments.value("url") else { return nil }
+        guard let url = AssociationURL(text) else {
+            throw .wrongValue("url", text, "must be a path such as /products/1, or a whole https URL")
+        }
+        return url
+    }
+
+    private static func client(_ arguments: Arguments) throws(CommandFailure) -> HTTPSClient {
+        let roots = arguments.value("roots")
+        if let roots, !TextFile.exists(roots) {
+            throw .wrongValue("roots", roots, "must be the path of a PEM file, and there is none")
+        }
+        guard arguments.has("allow-private") else { return OutgoingRequests.publicOnly(roots: roots) }
+        return HTTPSClient(roots: roots) { _ in true }
+    }
+
+    private static func check(
+        _ subject: String,
+        _ url: AssociationURL?,
+        _ client: HTTPSClient
+    ) throws(CommandFailure) -> DomainCheck {
+        if subject.hasPrefix("https://") {
+            do throws(WebURLError) {
+                return DomainCheck.ofURL(try WebURL(parsing: subject), url: url, by: client)
+            } catch {
+                throw CommandFailure(
+                    .wrongUse,
+                    "\(subject) is no address: \(error.message)",
+                    advice: Self.advice
+                )
+            }
+        }
+        guard !subject.hasPrefix("http://") else {
+            throw CommandFailure(
+                .wrongUse,
+                "Apple and Google fetch nothing over plain http.",
+                advice: Self.advice
+            )
+        }
+        // The files' own names are no hosts' names.
+        guard !subject.contains("/"), DomainFile(rawValue: subject) == nil else {
+            return try checkFile(subject, url)
+        }
+        guard let check = DomainCheck.ofHost(subject, url: url, by: client) else {
+            throw CommandFailure(.wrongUse, "\(subject) is no host name.", advice: Self.advice)
+        }
+        return check
+    }
+
+    private static let advice =
+        "Give a host such as go.example.com, an address that begins with https://, or the path of a file."
+
+    private static func checkFile(_ path: String, _ url: AssociationURL?) throws(CommandFailure)
+        -> DomainCheck
+    {
+        do throws(SystemError) {
+            let bytes = try OpenFile(path, O_RDONLY).readAll(limit: fileLimit)
+            return DomainCheck(path, [DomainFileCheck(nil, bytes, from: path)], url: url)
+        } catch {
+            throw CommandFailure("The file could not be read: \(error.text).", advice: Self.advice)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+internal import Attribution
+internal import Server
+
+/// The command `afterlink links set`.
+enum ChangeLinkCommand {
+    static let description = CommandDescription(
+        name: "links set",
+        summary: "Change a link",
+        discussion: [
+            "Changes what is named and leaves the rest. A list that is given replaces the list there was; an empty text"
+                + " takes a field away. Slug and app stay as they were made."
+        ],
+        operands: [LinkChoice.operand],
+        options: [LinkChoice.app] + LinkOptions.all + [.json],
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink links set summer25 --expires-at 2027-09-01T00:00:00Z --title ''",
+                purpose: "It ends with the summer, and has no title any more."
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let arguments = invocation.arguments
+        guard LinkOptions.areGiven(in: arguments) else {
+            throw CommandFailure(
+                .wrongUse,
+                "`afterlink links set` was not told what to change.",
+                advice: "`afterlink help links set` lists what there is."
+            )
+        }
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        let directory = try database.directory()
+        let listing = try await LinkChoice.find(invocation, in: database)
+        guard let app = directory.app(listing.link.app) else { throw CommandFailure(LinkStoreError.notFound) }
+        let changed = try await database.change(listing) { link throws(CommandFailure) in
+            var fields = link.settings.fields
+            LinkOptions.apply(arguments, to: &fields)
+            let now = WallClock.system.now()
+            do throws(FieldProblems) {
+                link.settings = try LinkDraft.settings(fields, for: app, at: now, insteadOf: link.settings)
+            } catch {
+                throw CommandFailure(
+                    error,
+                    advice: "Nothing was changed. Correct it and run the command again."
+                )
+            }
+        }
+        LinkTable.show(changed, invocation, in: directory)
+        return .done
+    }
+}
+
+/// The command `afterlink links archive`.
+enum ArchiveLinkCommand {
+    static let description = CommandDescription(
+        name: "links archive",
+        summary: "Let a link lead nowhere from now on",
+        discussion: ["Its slug stays taken and its counts stay told; `afterlink links restore` undoes it."],
+        operands: [LinkChoice.operand],
+        options: [LinkChoice.app, .json],
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink links archive summer25",
+                purpose: "The summer is over."
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        try await archive(invocation) { $0 ?? WallClock.system.now() }
+    }
+
+    /// Sets since when the link is archived.
+    static func archive(_ invocation: Invocation, _ since: (Timestamp?) -> Timestamp?) async throws
+        -> ExitCode
+    {
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        let listing = try await LinkChoice.find(invocation, in: database)
+        let changed = try await database.change(listing) { link throws(CommandFailure) in
+            link.archivedAt = since(link.archivedAt)
+        }
+        LinkTable.show(changed, invocation, in: try database.directory())
+        return .done
+    }
+}
+
+/// The command `afterlink links restore`.
+enum RestoreLinkCommand {
+    static let description = CommandDescription(
+        name: "links restore",
+        summary: "Let an archived link lead where it led before",
+        discussion: ["Undoes `afterlink links archive`."],
+        operands: [LinkChoice.operand],
+        options: [LinkChoice.app, .json],
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink links restore summer25",
+                purpose: "It is summer again."
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        try await ArchiveLinkCommand.archive(invocation) { _ in nil }
+    }
+}
+
+/// The command `afterlink links delete`.
+enum DeleteLinkCommand {
+    static let description = CommandDescription(
+        name: "links delete",
+        summary: "Delete a link that was never clicked",
+        discussion: ["Its slug is free again. A link that was clicked can be archived."],
+        operands: [LinkChoice.operand],
+        options: [LinkChoice.app, .json],
+        settings: CommandDatabase.settings,
+        examples: [
+            CommandDescription.Example(
+                call: "afterlink links delete sumer25",
+                purpose: "It was misspelt, and nobody has seen it."
+            )
+        ],
+        run: run
+    )
+
+    private static func run(_ invocation: Invocation) async throws -> ExitCode {
+        let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
+        defer { database.close() }
+        let listing = try await LinkChoice.find(invocation, in: database)
+        do throws(LinkStoreError) {
+            try await database.links.delete(listing.link.id)
+        } catch {
+            throw CommandFailure(error)
+        }
+        if invocation.arguments.has("json") {
+            LinkTable.show(listing, invocation, in: try database.directory())
+        } else {
+            Console.print("Deleted the link \"\(listing.link.slug.text)\".")
+        }
+        return .done
+    }
+}

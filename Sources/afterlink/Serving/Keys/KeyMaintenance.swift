@@ -1,0 +1,198 @@
+internal import Attribution
+internal import Server
+
+/// What a ``KeyMaintenanceThread`` does.
+///
+/// Touched on its thread alone.
+struct KeyMaintenance {
+    /// What it works with.
+    struct Surroundings: Sendable {
+        let store: OpenStore
+        let log: Log
+        /// By which clicks happen: that of the tests, where these set it.
+        let clock: WallClock
+        /// Whether tests set it: then a time that is far ahead is no error.
+        let usesTestClock: Bool
+        /// See ``ServiceSettings/replayGrace``.
+        let replayGrace: Int64
+    }
+
+    private var keys: LoadedKeys
+    private var keyring: Keyring
+    private let surroundings: Surroundings
+    /// Of both files, as they were read.
+    private var marks: [[Int]]
+    /// What was complained of last.
+    private var complaint: String?
+    private var neededAt: (moment: Timestamp, day: Int64)?
+
+    /// How often is asked what is still needed.
+    private static let needsMilliseconds: Int64 = 60_000
+
+    init(_ keys: LoadedKeys, _ keyring: Keyring, _ surroundings: Surroundings) {
+        self.keys = keys
+        self.keyring = keyring
+        self.surroundings = surroundings
+        // Read at the first look: they may have changed since the start.
+        marks = []
+    }
+
+    /// One look at what there is to do.
+    mutating func look() {
+        do throws(CommandFailure) {
+            try follow()
+            try tidy()
+        } catch {
+            // Once, and not twice a second.
+            guard complaint != error.explanation else { return }
+            complaint = error.explanation
+            surroundings.log.event(
+                .error,
+                "the keys stay as they are: \(error.explanation) \(error.advice)"
+            )
+        }
+    }
+
+    /// Takes over what the files hold, if that has changed, or if a new key's time has come.
+    private mutating func follow() throws(CommandFailure) {
+        let now = WallClock.system.now()
+        let present = [keys.serverFile.mark, keys.addressFile.mark]
+        if present != marks {
+            let list = try keys.serverFile.open(databaseIsNew: false)
+            guard list.entries.contains(where: { $0.check == keys.server.present.check }) else {
+                throw CommandFailure(
+                    "\(keys.serverFile.path) does not hold the server key any more under which clicks are stored.",
+                    advice: "Put it back, as a further line below a new one."
+                )
+            }
+            var addresses = try keys.addressFile.open(at: surroundings.clock.now())
+            addresses.reachesBack =
+                keys.addresses.reachesBack && addresses.firstDay == keys.addresses.firstDay
+            keys.addresses = addresses
+            keys.list = list
+            marks = present
+        }
+        guard let server = keys.list.keys(at: now), hasChanged(server) else { return }
+        guard try isConfirmed(server, at: now) else { return }
+        let isRotated = server.present.check != keys.server.present.check
+        keys.server = server
+        publish()
+        guard isRotated else { return }
+        surroundings.log.event(
+            .info,
+            "the server key was rotated: clicks are stored under the new one, and found under the former one too"
+        )
+    }
+
+    private func hasChanged(_ server: ServerKeys) -> Bool {
+        server.all.map(\.check) != keyring.server.all.map(\.check)
+            || keys.addresses.links != keyring.addresses.links
+    }
+
+    /// Before anything is stored under a new key, the database knows of it; false where that has to wait for the disk,
+    /// of which the store tells.
+    private func isConfirmed(_ server: ServerKeys, at now: Timestamp) throws(CommandFailure) -> Bool {
+        let standing: ServerKeyRecognition
+        do throws(StoreError) {
+            standing = try surroundings.store.confirm(server.all.map(\.check), now)
+        } catch {
+            return false
+        }
+        guard standing != .foreign else {
+            throw CommandFailure(
+                "The server keys in \(keys.serverFile.path) are not those of the database.",
+                advice: "Put its own back from the backup."
+            )
+        }
+        return true
+    }
+
+    /// Destroys what is not needed any more, and goes on with the clock.
+    private mutating func tidy() throws(CommandFailure) {
+        let now = surroundings.clock.now()
+        let day = AddressKeys.day(of: now)
+        // The clock of tests may stand still while retention goes on.
+        if let neededAt, neededAt.day == day, !surroundings.usesTestClock {
+            let age = now.milliseconds(since: neededAt.moment)
+            guard age >= Self.needsMilliseconds || age < 0 else { return }
+        }
+        let needs: RequiredKeys
+        do throws(StoreError) {
+            needs = try surroundings.store.keyNeeds()
+        } catch {
+            // Tried again at the next look; the store tells of its troubles itself.
+            return
+        }
+        neededAt = (now, day)
+        try tidyAddresses(needs, at: now)
+        try tidyServerKeys(needs, at: now)
+        complaint = nil
+    }
+
+    private mutating func tidyAddresses(_ needs: RequiredKeys, at now: Timestamp) throws(CommandFailure) {
+        // Answers of the grace may be given again, and posts of the last seconds repeated.
+        let used = AddressKeys.day(of: now.advanced(byMilliseconds: -surroundings.replayGrace - 60_000))
+        let first = min(needs.firstAddressDay ?? used, used)
+        let today = AddressKeys.day(of: now)
+        let wasAhead = keys.addresses.firstDay > today + 1 && !surroundings.usesTestClock
+        if wasAhead, let link = AddressKeyFile.newLink(from: today) {
+            // The clock was set forth and back: keys that begin in the future would be the same until then.
+            keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { present in
+                present.firstDay > today + 1 ? AddressKeys([link], readyUntil: now) ?? present : present
+            }
+        } else if first > keys.addresses.firstDay {
+            keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { present in
+                present.advanced(to: first, readyUntil: now)
+            }
+            let date = AddressKeyFile.date(of: keys.addresses.firstDay)
+            surroundings.log.event(
+                .info,
+                "the keys were destroyed under which addresses from before \(date) were hashed"
+            )
+        } else if !keys.addresses.isReady(for: now) {
+            keys.addresses = keys.addresses.prepared(until: now)
+        } else {
+            return
+        }
+        marks = []
+        publish()
+    }
+
+    private mutating func tidyServerKeys(_ needs: RequiredKeys, at now: Timestamp) throws(CommandFailure) {
+        for check in dispensable(keys.list, needs, at: now) {
+            do throws(StoreError) {
+                try surroundings.store.forget(check.index)
+            } catch {
+                return
+            }
+            try keys.serverFile.change(erasesFormer: true) { list throws(CommandFailure) in
+                let rest = list.entries.filter { $0.check != check }
+                return rest.isEmpty || rest.count == list.entries.count ? nil : ServerKeyList(rest)
+            }
+            marks = []
+            surroundings.log.event(
+                .info,
+                "a former server key was destroyed: nothing is stored under it any more"
+            )
+        }
+    }
+
+    /// The former keys that a rotation put another one in the place of, and under which nothing is stored any more.
+    private func dispensable(_ list: ServerKeyList, _ needs: RequiredKeys, at now: Timestamp) -> [KeyedHash] {
+        let entries = list.entries
+        let former = list.presentIndex(at: WallClock.system.now()) + 1
+        return entries.indices.dropFirst(former).compactMap { index in
+            guard let check = entries[index].check,
+                let replacedAt = needs.replaced[check.index] ?? entries[index - 1].madeAt,
+                !needs.needsKey(replacedAt: replacedAt, at: now)
+            else { return nil }
+            return check
+        }
+    }
+
+    private mutating func publish() {
+        let ring = keys.keyring
+        keyring.replace(by: ring)
+        keyring = ring
+    }
+}

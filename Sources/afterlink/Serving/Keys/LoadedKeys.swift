@@ -1,0 +1,57 @@
+internal import Attribution
+internal import Server
+
+/// The keys of a database that is served, as its files hold them and as the database knows them.
+struct LoadedKeys {
+    let serverFile: ServerKeyFile
+    let addressFile: AddressKeyFile
+    var list: ServerKeyList
+    var server: ServerKeys
+    var addresses: AddressKeys
+    /// Former server keys that the database knows and the file has not.
+    let missing: Int
+
+    /// Opens the files, makes those that a new database lacks, and makes sure that they are the database's own.
+    ///
+    /// With other keys than before every check would end in "no match": that is found at the start.
+    init(_ configuration: Configuration, _ store: OpenStore, databaseIsNew: Bool) throws(CommandFailure) {
+        serverFile = ServerKeyFile(path: configuration.serverKeyPath)
+        addressFile = AddressKeyFile(path: configuration.addressKeyPath)
+        // What a change that was killed has left beside them goes; where nothing can be changed, nothing was left.
+        for path in [serverFile.path, addressFile.path] { try? SecretFile(path: path).withLock {} }
+        let now = WallClock.system.now()
+        list = try serverFile.open(databaseIsNew: databaseIsNew)
+        guard let server = list.keys(at: now) else { throw Self.foreign(configuration) }
+        self.server = server
+        let standing: ServerKeyRecognition
+        do throws(StoreError) {
+            standing = try store.confirm(server.all.map(\.check), now)
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard case .own(let missing) = standing else { throw Self.foreign(configuration) }
+        self.missing = missing
+        addresses = try addressFile.open(at: now)
+        addresses.reachesBack = configuration.usesTestClock
+    }
+
+    var keyring: Keyring { Keyring(server: server, addresses: addresses) }
+
+    /// What is to be said at the start.
+    var warnings: [String] {
+        guard missing > 0 else { return [] }
+        let keys = missing == 1 ? "a former server key is" : "\(missing) former server keys are"
+        return [
+            "\(keys) missing in \(serverFile.path): clicks that were stored before the rotation are not found; put it back"
+                + " from the backup, as a further line of the file"
+        ]
+    }
+
+    private static func foreign(_ configuration: Configuration) -> CommandFailure {
+        CommandFailure(
+            "The server key \(configuration.serverKeyPath) is not the one that \(configuration.databasePath) was made"
+                + " with: no click in it could be found.",
+            advice: "Put the database's own key back from the backup, or name it with --server-key-file."
+        )
+    }
+}

@@ -1,0 +1,211 @@
+import Attribution
+import Testing
+
+@Suite("The watch on match rates")
+struct DriftDetectorTests {
+    static let end = Timestamp(milliseconds: 1_767_225_600_000)
+    static let ios = launches(.ios, 26, 1)
+    static let android = launches(.android, 15, 0)
+
+    static func launches(_ platform: Platform, _ major: Int, _ minor: Int) -> DriftGroup {
+        DriftGroup(
+            launchOn: platform,
+            release: OSRelease(OSVersion(major: major, minor: minor), on: platform),
+            sdk: SDKVersion(header: "sdk/1.8.9")
+        )
+    }
+
+    /// So many days, the newest first: each with the checks and the matches of its list entry.
+    static func days(_ runs: [(days: Int, trials: Int64, matches: Int64)]) -> [DriftCount] {
+        runs.flatMap { run in
+            Array(repeating: DriftCount(trials: run.trials, matches: run.matches), count: run.days)
+        }
+    }
+
+    static func history(_ groups: [DriftGroup: [DriftCount]], end: Timestamp = end) -> DriftHistory {
+        var history = DriftHistory(end: end)
+        for (group, days) in groups { history.set(days, of: group) }
+        return history
+    }
+
+    private static let steadyRest = days([(40, 900, 600)])
+
+    @Test("tells of a group that fell from 70 % to 40 %, since when, and what is usual")
+    func tells() throws {
+        let history = Self.history([
+            Self.ios: Self.days([(2, 100, 40), (38, 100, 70)]), Self.android: Self.steadyRest,
+        ])
+        let findings = DriftDetector.look(at: history, alarms: [])
+        let alarm = try #require(findings.alarms.first)
+        #expect(findings.events == [.began(alarm)])
+        #expect(findings.alarms.count == 1)
+        #expect(alarm.group == Self.ios)
+        #expect(alarm.since == Self.end.advanced(byMilliseconds: -2 * 86_400_000))
+        #expect(alarm.began == Self.end)
+        #expect(abs(alarm.usualRate - 0.7) < 0.01)
+        #expect(abs(alarm.rate - 0.4) < 0.01)
+        let reading = try #require(findings.readings.first { $0.group == Self.ios })
+        #expect(reading.status == .falling)
+        #expect(reading.recent == DriftCount(trials: 700, matches: 430))
+        #expect(findings.readings.first { $0.group == Self.android }?.status == .steady)
+    }
+
+    @Test("tells it once, and once more when the rate has recovered")
+    func recovers() throws {
+        let fallen = Self.history([
+            Self.ios: Self.days([(2, 100, 40), (38, 100, 70)]), Self.android: Self.steadyRest,
+        ])
+        let alarms = DriftDetector.look(at: fallen, alarms: []).alarms
+        let later = Self.end.advanced(byMilliseconds: 3 * 86_400_000)
+        func look(_ runs: [(days: Int, trials: Int64, matches: Int64)]) -> DriftDetector.Findings {
+            let history = Self.history(
+                [Self.ios: Self.days(runs), Self.android: Self.steadyRest],
+                end: later
+            )
+            return DriftDetector.look(at: history, alarms: alarms)
+        }
+        let still = look([(5, 100, 40), (35, 100, 70)])
+        #expect(still.alarms == alarms)
+        #expect(still.events.isEmpty)
+        let half = look([(1, 100, 70), (4, 100, 40), (35, 100, 70)])
+        #expect(half.alarms == alarms)
+        let whole = look([(2, 100, 70), (3, 100, 40), (35, 100, 70)])
+        #expect(whole.alarms.isEmpty)
+        #expect(whole.events == alarms.map { .ended($0, .recovered) })
+        #expect(whole.readings.allSatisfy { $0.status == .steady })
+    }
+
+    @Test("keeps an alarm on while the days of the fall fill the past, and takes them for usual in the end")
+    func lasting() throws {
+        var alarms: [DriftAlarm] = []
+        var events: [DriftEvent] = []
+        for day in 1...60 {
+            let end = Self.end.advanced(byMilliseconds: Int64(day) * 86_400_000)
+            let runs: [(Int, Int64, Int64)] = [(day, 100, 40), (40, 100, 70)]
+            let history = Self.history(
+                [
+                    Self.ios: Self.days(runs.map { (days: $0.0, trials: $0.1, matches: $0.2) }),
+                    Self.android: Self.days([(60, 900, 600)]),
+                ],
+                end: end
+            )
+            let findings = DriftDetector.look(at: history, alarms: alarms)
+            alarms = findings.alarms
+            events += findings.events
+        }
+        #expect(events.count == 2)
+        guard case .began(let alarm)? = events.first else { return #expect(Bool(false), "no alarm") }
+        #expect(events.last == .ended(alarm, .lasting))
+    }
+
+    @Test("ends an alarm when there are no such checks any more")
+    func gone() throws {
+        let fallen = Self.history([
+            Self.ios: Self.days([(2, 100, 40), (38, 100, 70)]), Self.android: Self.steadyRest,
+        ])
+        let alarms = DriftDetector.look(at: fallen, alarms: []).alarms
+        let later = Self.end.advanced(byMilliseconds: 8 * 86_400_000)
+        let empty = Self.history(
+            [Self.ios: Self.days([(8, 0, 0), (2, 100, 40), (30, 100, 70)]), Self.android: Self.steadyRest],
+            end: later
+        )
+        #expect(DriftDetector.look(at: empty, alarms: alarms).events == alarms.map { .ended($0, .gone) })
+        let nothing = Self.history([Self.android: Self.steadyRest], end: later)
+        #expect(DriftDetector.look(at: nothing, alarms: alarms).events == alarms.map { .ended($0, .gone) })
+    }
+
+    @Test("learns for a week before it tells anything")
+    func learns() throws {
+        for days in [2, 4, 7] {
+            let history = Self.history([
+                Self.ios: Self.days([(2, 100, 10), (days, 100, 70)]),
+                Self.android: Self.days([(days + 2, 900, 600)]),
+            ])
+            let findings = DriftDetector.look(at: history, alarms: [])
+            #expect(findings.alarms.isEmpty == (days < 7), "\(days)")
+            let status = findings.readings.first { $0.group == Self.ios }?.status
+            #expect(status == (days < 7 ? .learning : .falling), "\(days)")
+        }
+    }
+
+    @Test("tells of nobody when the rest of the app moves the other way")
+    func otherGroupsRise() {
+        let history = Self.history([
+            Self.ios: Self.days([(40, 100, 60)]), Self.android: Self.days([(3, 900, 860), (37, 900, 500)]),
+        ])
+        #expect(DriftDetector.look(at: history, alarms: []).alarms.isEmpty)
+    }
+
+    @Test("tells a fall of all groups once, of the whole app")
+    func wholeFalls() {
+        let history = Self.history([
+            Self.ios: Self.days([(3, 100, 40), (37, 100, 70)]),
+            Self.android: Self.days([(3, 900, 360), (37, 900, 630)]),
+        ])
+        #expect(DriftDetector.look(at: history, alarms: []).alarms.map(\.group) == [.whole(.launch)])
+    }
+
+    @Test("tells nothing when clicks became as rare as matches: marketing has stopped")
+    func fewerClicks() {
+        let safari = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .safari)
+        func alarms(clicks: Int64) -> [DriftGroup] {
+            let history = Self.history([
+                Self.ios: Self.days([(3, 500, 140), (37, 500, 350)]),
+                safari: Self.days([(3, clicks, 140), (37, 3500, 350)]),
+            ])
+            return DriftDetector.look(at: history, alarms: []).alarms.map(\.group)
+        }
+        #expect(alarms(clicks: 1400).isEmpty)
+        #expect(alarms(clicks: 3500).contains(.whole(.launch)))
+    }
+
+    @Test(
+        "tells of a browser whose clicks lead to fewer matches, but not of one that has more clicks for as many"
+    )
+    func browsers() {
+        let safari = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .safari)
+        let instagram = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .instagram)
+        func alarms(clicks: Int64, matches: Int64) -> [DriftGroup] {
+            let history = Self.history([
+                instagram: Self.days([(3, clicks, matches), (37, 600, 90)]),
+                safari: Self.days([(40, 3000, 400)]),
+            ])
+            return DriftDetector.look(at: history, alarms: []).alarms.map(\.group)
+        }
+        #expect(alarms(clicks: 600, matches: 30) == [instagram])
+        #expect(alarms(clicks: 3000, matches: 90) == [])
+    }
+
+    @Test("is not surprised by what a group does every week")
+    func weekly() {
+        var days: [DriftCount] = []
+        for day in 0..<40 {
+            days.append(DriftCount(trials: 400, matches: [2, 3].contains(day % 7) ? 180 : 280))
+        }
+        for shift in 0..<7 {
+            let history = Self.history([
+                Self.ios: Array(days.dropFirst(shift)), Self.android: Self.days([(40, 900, 600)]),
+            ])
+            #expect(DriftDetector.look(at: history, alarms: []).alarms.isEmpty, "\(shift)")
+        }
+    }
+
+    @Test("takes nothing amiss: no counts, more matches than clicks, clocks that were set back")
+    func oddities() throws {
+        #expect(DriftDetector.look(at: DriftHistory(end: Self.end), alarms: []).readings.isEmpty)
+        let strange = Self.history([
+            Self.ios: Self.days([(40, 10, 90)]), Self.android: Self.days([(40, 0, 50)]),
+            DriftGroup.whole(.launch): Self.days([(40, -5, -9)]),
+        ])
+        let alarm = DriftAlarm(
+            group: Self.ios,
+            since: Timestamp(milliseconds: .max),
+            began: Timestamp(milliseconds: .max),
+            usualRate: 0.7,
+            rate: 0.4
+        )
+        let findings = DriftDetector.look(at: strange, alarms: [alarm, alarm])
+        #expect(findings.alarms == [alarm])
+        #expect(findings.readings.allSatisfy { (0...1).contains($0.usualRate ?? 0) })
+    }
+}

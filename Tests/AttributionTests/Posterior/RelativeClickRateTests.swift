@@ -1,0 +1,106 @@
+import Attribution
+import Testing
+
+@Suite("Launches from no click in busy minutes")
+struct RelativeClickRateTests {
+    /// Traffic that is told to a model every two minutes, as a server does.
+    private struct Traffic {
+        private(set) var model = MatchingModel.fresh(at: TestValues.noon)
+        private var increments = LearntIncrements(epoch: LearningEpoch(began: TestValues.noon))
+        private var slots: Int64 = 0
+
+        mutating func pass(clicks: Int, launches: Int) {
+            for number in 0..<max(clicks, launches) {
+                let at = TestValues.noon.advanced(byMilliseconds: slots * 120_000 + Int64(number) * 1000)
+                if number < clicks {
+                    ModelUpdates.click(
+                        at: at,
+                        platform: .ios,
+                        forms: [.d],
+                        hasAddress: true,
+                        busyness: model.busyness,
+                        into: &increments
+                    )
+                }
+                if number < launches {
+                    ModelUpdates.launch(
+                        LaunchTraits(at: at),
+                        CandidateEvidence(candidates: []),
+                        fingerprint: UInt64(number),
+                        exact: nil,
+                        near: nil,
+                        model: model,
+                        into: &increments
+                    )
+                }
+            }
+            slots += 1
+            let now = TestValues.noon.advanced(byMilliseconds: slots * 120_000)
+            model = MatchingModel(sums: increments.sums, epoch: increments.epoch, at: now)
+        }
+    }
+
+    /// A day with a rush of ten minutes every four hours.
+    private func traffic(launchesInRush: Int) -> Traffic {
+        var traffic = Traffic()
+        for slot in 0..<720 {
+            let isRush = slot % 120 >= 115
+            traffic.pass(clicks: isRush ? 40 : 4, launches: isRush ? launchesInRush : 1)
+        }
+        for _ in 0..<100 { traffic.pass(clicks: 4, launches: 1) }
+        return traffic
+    }
+
+    @Test("are expected to follow the clicks where they did so before, as soon as the clicks come")
+    func follow() {
+        var following = traffic(launchesInRush: 10)
+        // A message went to customers: many clicks, and no more launches of others than before.
+        var unmoved = traffic(launchesInRush: 1)
+        for _ in 0..<3 {
+            following.pass(clicks: 40, launches: 1)
+            unmoved.pass(clicks: 40, launches: 1)
+        }
+        #expect(following.model.busyness > 3)
+        #expect(following.model.busyness == unmoved.model.busyness)
+        #expect(following.model.presentActivity > 1.5 * unmoved.model.presentActivity)
+        #expect((0.4...1.6).contains(unmoved.model.presentActivity))
+    }
+
+    @Test("are expected by the clicks of the last minutes, also at the moment when the next minutes begin")
+    func present() {
+        // Noon lies 80 s inside its two minutes, and 200 s inside its ten.
+        let began = TestValues.noon.advanced(byMilliseconds: -200_000)
+        var increments = LearntIncrements(epoch: LearningEpoch(began: began))
+        func model(after seconds: Int64) -> MatchingModel {
+            let now = began.advanced(byMilliseconds: seconds * 1000)
+            return MatchingModel(sums: increments.sums, epoch: increments.epoch, at: now)
+        }
+        for second in 0..<1200 where second < 600 || second.isMultiple(of: 10) {
+            let at = began.advanced(byMilliseconds: Int64(second) * 1000)
+            ModelUpdates.click(at: at, platform: .ios, forms: [.d], hasAddress: true, into: &increments)
+            guard second.isMultiple(of: 5) else { continue }
+            ModelUpdates.launch(
+                LaunchTraits(at: at),
+                CandidateEvidence(candidates: []),
+                fingerprint: UInt64(second),
+                exact: nil,
+                near: nil,
+                model: .fresh(at: at),
+                into: &increments
+            )
+        }
+        // A click a second for ten minutes, then one in ten seconds, and 1,200 seconds are the moment that it ends.
+        let (before, at, after) = (model(after: 1199), model(after: 1200), model(after: 1201))
+        #expect(at.busyness < 0.6)
+        #expect(abs(at.busyness - before.busyness) < 0.02 && abs(at.busyness - after.busyness) < 0.02)
+        #expect(abs(at.presentActivity - before.presentActivity) < 0.02)
+        #expect(abs(at.presentActivity - after.presentActivity) < 0.02)
+    }
+
+    @Test("are as many as on average while nothing is known")
+    func unknown() {
+        let model = MatchingModel.fresh(at: TestValues.noon)
+        #expect(model.busyness == 1)
+        #expect(model.presentActivity == 1)
+    }
+}

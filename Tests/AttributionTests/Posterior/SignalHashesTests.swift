@@ -1,0 +1,132 @@
+import Attribution
+import Testing
+
+@Suite("What signals tell beside a fingerprint")
+struct SignalHashesTests {
+    private static let pro = TestValues.screen(393, 852)
+    private static let max = TestValues.screen(430, 932)
+    /// 375 points across may be 1125 pixels or others: the points alone are told.
+    private static let mini = TestValues.screen(375, 812)
+    /// As a client tells it that knows nothing but the pixels.
+    private static let proWidth = SignalHashes(CanonicalSignals(platform: .ios, panelWidth: 1179).evidence())
+
+    @Test("is equal for equal screens, other for others, and stands in 32 bits")
+    func marks() {
+        #expect(Self.pro == TestValues.screen(852, 393))
+        #expect(Self.pro.components == [.width, .screen])
+        #expect(Self.mini.components == [.screen] && Self.mini[.width] == nil)
+        #expect(Self.proWidth.components == [.width])
+        #expect(Self.proWidth[.width] == Self.pro[.width] && Self.proWidth[.width] != Self.max[.width])
+        #expect(SignalHashes(word: Self.pro.word) == Self.pro)
+        #expect([Self.pro, Self.max, Self.mini].allSatisfy { $0.word < 1 << 32 })
+        #expect(SignalHashes.none.isEmpty && SignalHashes.none.components.isEmpty)
+    }
+
+    @Test("stays what it is from version to version, because it is stored")
+    func isStored() {
+        #expect(Self.proWidth.word == Self.pro.word & 0xffff)
+        #expect(Self.pro.word == 15_332 << 16 | 60_679)
+    }
+
+    @Test("never takes one known screen for another")
+    func distinct() {
+        let widths = [
+            640, 750, 828, 960, 1080, 1125, 1170, 1179, 1206, 1242, 1260, 1284, 1290, 1320, 1488, 1536, 1620,
+            1640, 1668, 2048, 2064,
+        ]
+        let marks = widths.map {
+            SignalHashes(CanonicalSignals(platform: .ios, panelWidth: $0).evidence()).word
+        }
+        #expect(Set(marks).count == widths.count)
+        let sides: [(Double, Double)] = [
+            (320, 480), (320, 568), (320, 693), (375, 667), (375, 812), (414, 736), (414, 896), (390, 844),
+            (393, 852), (402, 874), (420, 912), (428, 926), (430, 932), (440, 956), (744, 1133), (768, 1024),
+            (810, 1080), (820, 1180), (834, 1112), (834, 1194), (834, 1210), (1024, 1366), (1032, 1376),
+        ]
+        #expect(Set(sides.map { TestValues.screen($0.0, $0.1)[.screen] }).count == sides.count)
+    }
+
+    @Test(
+        "is what the fingerprint does not hold, in whatever words",
+        arguments: [
+            (FingerprintForm.a, []), (.b, []), (.c, []), (.d, [.width, .screen]), (nil, []),
+        ] as [(FingerprintForm?, [SignalComponent])]
+    )
+    func beside(form: FingerprintForm?, components: [SignalComponent]) {
+        #expect(Self.pro.beside(form).components == components)
+    }
+
+    // By hand: of no clicks seen, a value is that of 2 in 5. n · 0.97 / 0.4 and n · 0.03 / 0.6 beside the n and L of a
+    // click of five minutes ago with an address that is missing: 1.441e-4 and 1.604e-5.
+    @Test(
+        "weighs as computed by hand, and not at all where one of the two does not tell",
+        arguments: [
+            (click: pro, launch: pro, probability: 0.9561), (pro, proWidth, 0.9561), (pro, max, 0.3100),
+            (max, proWidth, 0.3100), (mini, mini, 0.9561), (mini, max, 0.3100),
+            (mini, proWidth, 0.8999), (pro, .none, 0.8999), (.none, pro, 0.8999), (.none, .none, 0.8999),
+        ]
+    )
+    func byHand(example: (click: SignalHashes, launch: SignalHashes, probability: Double)) throws {
+        let click = PosteriorScenario.candidate(
+            1,
+            secondsAgo: 300,
+            address: .missing,
+            form: .d,
+            signals: example.click
+        )
+        let posterior = PosteriorScenario.posterior([click], organic: 2, signals: example.launch)
+        let share = try #require(posterior.destinations.first)
+        #expect(abs(share.probability - example.probability) < 2e-4)
+        let isCompared = abs(example.probability - 0.8999) > 1e-9
+        #expect(share.evidence == (isCompared ? .probabilistic : .fingerprint))
+    }
+
+    @Test("of two clicks prefers the one that agrees, however much newer the other is")
+    func prefers() throws {
+        let clicks = [
+            PosteriorScenario.candidate(1, secondsAgo: 900, url: 1, form: .d, signals: Self.pro),
+            PosteriorScenario.candidate(2, secondsAgo: 60, url: 2, form: .d, signals: Self.max),
+        ]
+        let told = PosteriorScenario.posterior(clicks, signals: Self.pro)
+        #expect(told.destinations.first?.click == ClickID(high: 1, low: 0))
+        #expect(try #require(told.destinations.first).probability > 0.85)
+        let untold = PosteriorScenario.posterior(clicks)
+        #expect(untold.destinations.first?.click == ClickID(high: 2, low: 0))
+    }
+
+    @Test("says little where nearly all clicks have it, and much where few do")
+    func frequency() throws {
+        let began = PosteriorScenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
+        let epoch = LearningEpoch(began: began)
+        var increments = LearntIncrements(epoch: epoch)
+        increments.add(1000, to: CounterKey(AppTotal.launches), at: PosteriorScenario.noon)
+        for number in 0..<100 {
+            ModelUpdates.click(
+                at: PosteriorScenario.noon,
+                platform: .ios,
+                forms: [.d],
+                hasAddress: false,
+                signals: number < 95 ? Self.pro : Self.max,
+                into: &increments
+            )
+        }
+        let model = MatchingModel(sums: increments.sums, epoch: epoch, at: PosteriorScenario.noon)
+        func odds(_ marks: SignalHashes, _ launch: SignalHashes) throws -> Double {
+            let click = PosteriorScenario.candidate(
+                1,
+                secondsAgo: 300,
+                address: .missing,
+                form: .d,
+                signals: marks
+            )
+            let posterior = PosteriorScenario.posterior([click], organic: 9, signals: launch, model: model)
+            return posterior.conversion / posterior.organic
+        }
+        let unknown = try odds(.none, Self.pro)
+        // 97 and 7 of 105.
+        #expect(abs(try odds(Self.pro, Self.pro) / unknown - 0.97 * 105 / 97) < 1e-6)
+        #expect(abs(try odds(Self.max, Self.max) / unknown - 0.97 * 105 / 7) < 1e-6)
+        #expect(abs(try odds(Self.max, Self.pro) / unknown - 0.03 * 105 / 8) < 1e-6)
+        #expect(abs(try odds(Self.pro, Self.max) / unknown - 0.03 * 105 / 98) < 1e-6)
+    }
+}

@@ -1,0 +1,165 @@
+import Attribution
+import Dispatch
+import HTTPServer
+import Server
+import Support
+import Testing
+
+@Suite("A store button without a script")
+struct RedirectToStoreTests {
+    private func service(_ more: String = "", rateLimits: RateLimits = RateLimits()) async throws
+        -> TestService
+    {
+        let service = try await TestService(LinkScenario.shop, rateLimits: rateLimits)
+        _ = try await service.makeLink(
+            #"{"slug":"summer25","destination":"/promo/item","campaign_key":"SUMMER","utm_source":"mail"\#(more)}"#
+        )
+        return service
+    }
+
+    /// What the store hands to the app.
+    private func referrer(_ answer: Answer) throws -> String {
+        let location = try #require(answer.field("Location"))
+        let query = try #require(location.split(separator: "?").last)
+        return try #require(QueryItem.value(of: "referrer", inQuery: String(query)))
+    }
+
+    @Test(
+        "tells the click from the request alone and goes on to Google's store with its token, which is sure"
+    )
+    func play() async throws {
+        let service = try await service()
+        let answer = await service.open("summer25", Visitors.android, query: "al_go=store&fbclid=1")
+        #expect(answer.status == 302)
+        #expect(answer.field("Cache-Control") == "no-store")
+        let referrer = try referrer(answer)
+        #expect(referrer.hasPrefix("al=") && referrer.hasSuffix("&utm_source=mail"))
+        let facts = try #require(service.watch.click?.facts)
+        #expect(
+            facts.platform == .android && facts.rawSource == "mail" && facts.campaignKey?.text == "SUMMER"
+        )
+        #expect(facts.destination.text == "myapp://promo/item")
+        #expect(service.watch.click?.fingerprints.isEmpty == true)
+        #expect(service.watch.click?.evidence.canonicalText.flatMap { ClickBasis(markedIn: $0) } == .request)
+        #expect(try await service.totals()[.clicks] == 1)
+        let launch = await service.resolve(#"{"referrer":"\#(referrer)"}"#)
+        #expect(launch.text.contains(#""attributionMethod":"signed_token""#), "\(launch.text)")
+        #expect(launch.flag("guaranteed") == true)
+    }
+
+    @Test("goes to Apple's store and to the operator's pages, which take no token")
+    func others() async throws {
+        let service = try await service(
+            #","android_fallback":"https://shop.example/get","pass_parameters":["a"]"#
+        )
+        let apple = await service.open("summer25", query: "al_go=store")
+        #expect(apple.field("Location") == "https://apps.apple.com/app/id1234567890")
+        let page = await service.open("summer25", Visitors.android, query: "al_go=store&a=%22&b=1")
+        #expect(page.field("Location") == "https://shop.example/get?a=%22")
+        #expect(try await service.totals()[.clicks] == 2)
+        // Where there is none, the page itself.
+        #expect(await service.open("summer25", Visitors.windows, query: "al_go=store").status == 200)
+    }
+
+    @Test("tells the variant that the page has shown")
+    func variant() async throws {
+        let service = try await service(
+            #","variants":[{"name":"x","weight":1,"destination":"/x"},{"name":"y","weight":1,"destination":"/y"}]"#
+        )
+        for name in ["x", "y"] {
+            service.clock.advance(seconds: 60)
+            await service.open("summer25", query: "al_go=store&al_variant=\(name)")
+            #expect(service.watch.click?.facts.variant == name)
+            #expect(service.watch.click?.facts.destination.text == "myapp://\(name)")
+        }
+    }
+
+    @Test(
+        "makes no click for robots, programs, previews, browsers that look ahead, and pages that load it unseen",
+        arguments: [
+            ["User-Agent": Visitors.preview], ["User-Agent": "curl/8.5.0"], ["Sec-Purpose": "prefetch"],
+            ["Sec-Purpose": "prefetch;prerender"], ["X-Moz": "prefetch"], ["Purpose": "prefetch"],
+            ["Sec-Fetch-Mode": "no-cors"], ["Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"],
+            ["Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "embed"],
+        ]
+    )
+    func robots(fields: [String: String]) async throws {
+        let service = try await service()
+        let answer = await service.open("summer25", Visitors.android, query: "al_go=store", fields: fields)
+        #expect([200, 302].contains(answer.status))
+        #expect(answer.field("Location")?.contains("referrer") != true)
+        #expect(service.watch.click == nil)
+        #expect(try await service.counted(.robots) == 0)
+        let person = ["Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"]
+        await service.open("summer25", Visitors.android, query: "al_go=store", fields: person)
+        #expect(service.watch.click != nil)
+    }
+
+    @Test("leads to the store too where the address has clicked too often: then without a click")
+    func limited() async throws {
+        var limits = RateLimits()
+        limits[.clicks] = RateLimits.Rule(
+            try #require(RateLimit(perSecond: 1, burst: 1)),
+            countsLoopback: true
+        )
+        let service = try await service(rateLimits: limits)
+        let moment = MonotonicTime.now()
+        for isFirst in [true, false] {
+            let answer = await service.send(
+                .get,
+                "/summer25",
+                query: "al_go=store",
+                fields: ["User-Agent": Visitors.android, "Host": "go.shop.example"],
+                at: moment
+            )
+            #expect(answer.status == 302)
+            #expect(answer.field("Location")?.contains("referrer") == isFirst)
+        }
+        #expect(try await service.totals()[.clicks] == 1)
+    }
+
+    @Test("of a link that just had its last click says so")
+    func usedUp() async throws {
+        let service = try await service(#","maximum_clicks":1"#)
+        #expect(await service.open("summer25", query: "al_go=store").status == 302)
+        service.clock.advance(seconds: 60)
+        #expect(await service.open("summer25", query: "al_go=store").status == 410)
+    }
+
+    @Test("of a link whose last click is being stored says so, too, to all but one", .blocking)
+    func usedUpMeanwhile() async throws {
+        let service = try await service(#","maximum_clicks":1"#)
+        let release = service.holdWriter()
+        let statuses = await withTaskGroup(of: Int.self) { group in
+            for visitor in ["A", "B", "C"] {
+                group.addTask {
+                    await service.open("summer25", "\(Visitors.iPhone) \(visitor)", query: "al_go=store")
+                        .status
+                }
+            }
+            // Answered by the same loop: by now the others wait for the disk.
+            for _ in 0..<10 { await service.open("summer25") }
+            release.signal()
+            return await group.reduce(into: [Int]()) { $0.append($1) }
+        }
+        #expect(statuses.sorted() == [302, 410, 410])
+    }
+
+    @Test("tells the store the link's own parameters before those of the tap")
+    func utm() async throws {
+        let service = try await service(#","pass_parameters":["utm_source","utm_medium","a"]"#)
+        let query = "al_go=store&utm_source=x&utm_medium=y&a=z"
+        let referrer = try referrer(await service.open("summer25", Visitors.android, query: query))
+        #expect(referrer.hasSuffix("&utm_source=mail&utm_medium=y"))
+    }
+
+    @Test("leads a visitor who does not want to be tracked to the store without a token, and is counted")
+    func store() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
+        let answer = await service.open("a", Visitors.android, query: "al_go=store", fields: ["Sec-GPC": "1"])
+        #expect(answer.field("Location") == "https://play.google.com/store/apps/details?id=com.example.shop")
+        #expect(service.watch.click?.evidence.canonicalText == "android; basis=counted")
+        #expect(try await service.totals()[.clicks] == 1)
+    }
+}

@@ -1,0 +1,78 @@
+import Attribution
+import Foundation
+import SQLiteStorage
+import Testing
+
+@Suite("Counters by campaign")
+struct CounterCompactionTests {
+    @Test("a day keeps ten thousand campaigns apart, and counts the rest together")
+    func capsDay() async throws {
+        let test = try await TestStore { $0.queueLimit = 20_000 }
+        _ = try await test.runConcurrently(10_200) { session, number in
+            try await session.record(
+                .sample(fingerprint: number) { $0.campaignKey = CampaignKey("campaign \(number)") }
+            )
+        }
+        #expect(try test.integer(campaigns(.day)) == 10_001)
+        #expect(
+            try test.integer(
+                """
+                SELECT clicks FROM counters
+                WHERE campaign = 'other' AND dimension = 'total' AND granularity = 'day'
+                """
+            ) == 200
+        )
+        let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: TestStore.noon) }
+        #expect(report.totals[.clicks] == 10_200)
+    }
+
+    @Test("invented day after day, campaigns leave bounded counters behind, whose sums stay")
+    func thinsOut() async throws {
+        // Thousands of small transactions: what they survive is not the point here.
+        let test = try await TestStore { $0.durability = .relaxed }
+        let days: Int64 = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] == nil ? 2 : 100
+        try await test.run { _ = try await $0.record(.sample()) }
+        // What a hostile client leaves in so many days: each day's ten thousand names are new.
+        try test.execute(
+            """
+            CREATE TEMP TABLE invented AS
+            WITH RECURSIVE number(n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM number WHERE n < \(days * 10_000 - 1))
+            SELECT n, 'invented ' || n AS campaign, 1699920000000 + (n / 10000) * 86400000 AS day FROM number;
+            INSERT INTO counters
+            SELECT 2, campaign, dimension, granularity, CASE granularity WHEN 'all' THEN 0 ELSE day END, value,
+                1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+            FROM invented,
+                (SELECT 'all' AS granularity UNION SELECT 'day' UNION SELECT 'hour'),
+                (SELECT 'total' AS dimension, '' AS value UNION SELECT 'source', 'direct')
+            WHERE granularity <> 'hour' OR n % 20 = 0;
+            """
+        )
+        let before = try test.integer(sum)
+        test.clock.advance(seconds: (days + 31) * 86_400)
+        try test.store.runRetention()
+        #expect(try test.integer(campaigns(.all)) <= 10_001)
+        #expect(try test.integer(campaigns(.day)) <= 1_001 * days)
+        #expect(try test.integer(campaigns(.hour)) == 0)
+        #expect(try test.integer(sum) == before, "what is folded is not lost")
+        let now = test.clock.now
+        let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }
+        #expect(report.byCampaign.first?.name == "other")
+        #expect(report.totals[.clicks] == 1, "totals are counted apart, and stay")
+        #expect(try test.store.runRetention().deleted == 0, "a day is thinned out once")
+    }
+
+    private let sum: StaticString = """
+        SELECT sum(clicks) FROM counters WHERE campaign <> '' AND granularity = 'all' AND dimension = 'total'
+        """
+
+    private func campaigns(_ granularity: Granularity) -> StaticString {
+        switch granularity {
+        case .all:
+            "SELECT count(*) FROM counters WHERE dimension = 'total' AND campaign <> '' AND granularity = 'all'"
+        case .day:
+            "SELECT count(*) FROM counters WHERE dimension = 'total' AND campaign <> '' AND granularity = 'day'"
+        case .hour:
+            "SELECT count(*) FROM counters WHERE campaign <> '' AND granularity = 'hour'"
+        }
+    }
+}
