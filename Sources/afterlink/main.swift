@@ -7,7 +7,7 @@ let environment = Environment.settings()
 let code = MainThreadExecutor.run { [words, environment] in
     await Program.standard.run(words, environment: environment)
 }
-if code == .done, Console.hasLostOutput.load(ordering: .relaxed) {
+if code == .success, Console.hasLostOutput.load(ordering: .relaxed) {
     let failure = CommandFailure(
         "The output could not be written, but what was asked for was done.",
         advice:

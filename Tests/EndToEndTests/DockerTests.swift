@@ -72,7 +72,7 @@ struct DockerTests {
         let dropIn = try #require(
             article.components(separatedBy: "```ini\n").first { $0.contains("/https.conf\n") }
         )
-        let refusal = try Repository.text("Sources/afterlink/Serving/StartFailures.swift")
+        let refusal = try Repository.text("Sources/afterlink/Serving/CommandFailure+Startup.swift")
         for (taken, given) in [
             ("CapabilityBoundingSet=", "CapabilityBoundingSet=CAP_NET_BIND_SERVICE"),
             ("AmbientCapabilities=", "AmbientCapabilities=CAP_NET_BIND_SERVICE"),

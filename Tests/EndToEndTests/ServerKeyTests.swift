@@ -100,9 +100,9 @@ struct ServerKeyTests {
         #expect(again.status == 1 && again.errors.contains("made just now"))
         let next = try AfterlinkProcess(installation)
         defer { next.kill() }
-        #expect(try Polling.until { try installation.run(["server-key", "list"]).text.contains("former") })
+        #expect(try Polling.until { try installation.run(["server-key", "list"]).text.contains("previous") })
         let list = try installation.run(["server-key", "list"]).text
-        #expect(list.contains("present") && !list.contains("soon"))
+        #expect(list.contains("current") && !list.contains("upcoming"))
         for line in try lines(installation) { #expect(!list.contains(line.prefix(64))) }
         #expect(try next.connect().check(fingerprint(1), key: installation.keys.app).isMatch)
         #expect(try installation.run(["verify"]).text.contains("ok       server_key"))

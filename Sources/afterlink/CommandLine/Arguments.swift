@@ -59,18 +59,18 @@ package struct Arguments: Equatable, Sendable {
     ) throws(CommandFailure) {
         let advice = "`afterlink help \(command.name)` shows how it is used."
         if options[option.name] != nil, !option.isRepeatable, option.name != "help" {
-            throw CommandFailure(.wrongUse, "--\(option.name) is given twice.", advice: advice)
+            throw CommandFailure(.usage, "--\(option.name) is given twice.", advice: advice)
         }
         guard let placeholder = option.placeholder else {
             guard attached == nil else {
-                throw CommandFailure(.wrongUse, "--\(option.name) takes no value.", advice: advice)
+                throw CommandFailure(.usage, "--\(option.name) takes no value.", advice: advice)
             }
             options[option.name] = []
             return
         }
         guard let value = attached ?? rest.popFirst() else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "--\(option.name) needs a value: --\(option.name) \(placeholder).",
                 advice: advice
             )
@@ -82,7 +82,7 @@ package struct Arguments: Equatable, Sendable {
         let advice = "`afterlink help \(command.name)` shows how it is used."
         if operands.count > command.operands.count, let extra = operands.last {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "`afterlink \(command.name)` does not know what to do with \"\(extra)\".",
                 advice: advice
             )
@@ -90,7 +90,7 @@ package struct Arguments: Equatable, Sendable {
         let missing = command.operands.dropFirst(operands.count).first { $0.isRequired }
         if let missing {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "`afterlink \(command.name)` needs \(missing.placeholder): \(missing.help)",
                 advice: advice
             )
@@ -106,7 +106,7 @@ package struct Arguments: Equatable, Sendable {
             among: command.allOptions.map(\.name)
         )
         return CommandFailure(
-            .wrongUse,
+            .usage,
             "`afterlink \(command.name)` has no option \(typed).",
             advice: near.map { "Did you mean --\($0)?" }
                 ?? "`afterlink help \(command.name)` lists its options."

@@ -1,12 +1,12 @@
 /// How a command ended, as scripts see it.
 package enum ExitCode: Int32, Sendable {
-    case done = 0
+    case success = 0
     /// What was asked could not be done.
     case failed = 1
     /// The command line was not understood.
-    case wrongUse = 2
+    case usage = 2
     /// A setting has a value that is not allowed (`EX_CONFIG` of sysexits.h).
-    case wrongConfiguration = 78
+    case configuration = 78
 }
 
 /// Why a command did not do what it was asked, in words for the person who asked.
@@ -31,7 +31,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     /// An option whose value is not allowed; the sentence begins with "must".
     static func wrongValue(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
         CommandFailure(
-            .wrongUse,
+            .usage,
             "--\(option) \"\(value)\" \(sentence).",
             advice: "Correct it and run the command again; this time nothing was done."
         )

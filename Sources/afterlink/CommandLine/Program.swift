@@ -19,26 +19,26 @@ package struct Program: Sendable {
         guard let first = words.first else {
             // A script that lost its arguments must not believe that all is well.
             Console.printError(HelpText.overview(of: commands) + "\n")
-            return .wrongUse
+            return .usage
         }
         switch first {
         case "--help", "-h":
             Console.print(HelpText.overview(of: commands))
-            return .done
+            return .success
         case "--version":
             Console.print("afterlink \(ProgramVersion.text)")
-            return .done
+            return .success
         default: break
         }
         let (command, rest) = try find(words)
         guard let command else {
             Console.print(try help(on: [first]))
-            return .done
+            return .success
         }
         let arguments = try Arguments(rest, of: command)
         if arguments.has("help") {
             Console.print(HelpText.command(command))
-            return .done
+            return .success
         }
         return try await command.run(
             Invocation(command: command, arguments: arguments, environment: environment)
@@ -55,7 +55,7 @@ package struct Program: Sendable {
         guard !group.isEmpty else { throw unknownCommand(one) }
         guard let second = words.dropFirst().first else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "`afterlink \(one)` needs a second word.",
                 advice: HelpText.group(one, of: group)
             )
@@ -64,7 +64,7 @@ package struct Program: Sendable {
         guard let command = group.first(where: { $0.lastWord == second }) else {
             let near = Suggestion.nearest(to: second, among: group.map(\.lastWord))
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "There is no command `afterlink \(one) \(second)`.",
                 advice: near.map { "Did you mean `afterlink \(one) \($0)`?" }
                     ?? HelpText.group(one, of: group)
@@ -87,7 +87,7 @@ package struct Program: Sendable {
         let known = commands.flatMap { [$0.name, $0.firstWord] }
         let near = Suggestion.nearest(to: name, among: known)
         return CommandFailure(
-            .wrongUse,
+            .usage,
             "There is no command `afterlink \(name)`.",
             advice: near.map { "Did you mean `afterlink \($0)`?" } ?? "`afterlink help` lists the commands."
         )

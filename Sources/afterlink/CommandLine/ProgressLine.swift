@@ -4,21 +4,21 @@ internal import Dispatch
 /// over; elsewhere a line every ten seconds.
 struct ProgressLine {
     private let isTerminal = Console.errorIsTerminal
-    private var toldAt = DispatchTime.now()
-    private var hasTold = false
+    private var printedAt = DispatchTime.now()
+    private var hasPrinted = false
 
     /// Shows the line if it is time to.
-    mutating func tell(_ line: @autoclosure () -> String) {
+    mutating func update(_ line: @autoclosure () -> String) {
         let now = DispatchTime.now()
-        let seconds = Double(now.uptimeNanoseconds - toldAt.uptimeNanoseconds) / 1e9
+        let seconds = Double(now.uptimeNanoseconds - printedAt.uptimeNanoseconds) / 1e9
         guard seconds >= (isTerminal ? 1 : 10) else { return }
-        toldAt = now
-        hasTold = true
+        printedAt = now
+        hasPrinted = true
         if isTerminal { Console.printStatus(line()) } else { Console.printError("\(line())\n") }
     }
 
     /// Leaves the terminal's line empty.
     func finish() {
-        if hasTold, isTerminal { Console.printStatus("") }
+        if hasPrinted, isTerminal { Console.printStatus("") }
     }
 }

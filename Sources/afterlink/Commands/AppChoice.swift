@@ -20,7 +20,7 @@ enum AppChoice {
         guard let text else {
             guard directory.apps.count == 1 else {
                 throw CommandFailure(
-                    .wrongUse,
+                    .usage,
                     "There are several apps, and the command is about one: \(names).",
                     advice: "Say which one with --app."
                 )

@@ -38,7 +38,7 @@ enum AppLinkOptions {
             settings.links = try AppLinks(fields)
         } catch {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 error.all.map { inOptions($0.message) }.joined(separator: "\n"),
                 advice: "Correct it and run the command again; this time nothing was done."
             )

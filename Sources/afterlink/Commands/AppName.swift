@@ -5,7 +5,7 @@ enum AppName {
     static func read(_ text: String) throws(CommandFailure) -> String {
         guard let name = ValueText.name(text) else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "\"\(text)\" cannot be an app's name.",
                 advice:
                     "A name has 1 to 100 characters, no white space at its ends, and no control characters."

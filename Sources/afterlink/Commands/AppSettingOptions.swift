@@ -113,7 +113,7 @@ enum AppSettingOptions {
                 destinations.append(try Destination(parsing: text).text)
             } catch {
                 throw CommandFailure(
-                    .wrongUse,
+                    .usage,
                     "--destination \"\(text)\" is not allowed.",
                     advice: error.message
                 )

@@ -37,7 +37,7 @@ enum ChangeAppCommand {
         let changes = ["name"] + AppSettingOptions.all.map(\.name)
         guard changes.contains(where: arguments.has) else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "`afterlink apps set` was not told what to change.",
                 advice: "Give at least one of \(changes.map { "--\($0)" }.joined(separator: ", "))."
             )
@@ -58,7 +58,7 @@ enum ChangeAppCommand {
             try await database.apps.update(changed.id, to: changed.settings)
         }
         Console.print(arguments.has("json") ? AppListing.json(changed) : AppListing.table([changed]))
-        return .done
+        return .success
     }
 
     private static func checkHosts(

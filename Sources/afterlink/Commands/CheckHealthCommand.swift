@@ -55,7 +55,7 @@ enum CheckHealthCommand {
             )
         }
         Console.print("ready")
-        return .done
+        return .success
     }
 
     /// The answer of /readyz; nil for what is no HTTP.

@@ -41,7 +41,7 @@ enum ExplainCheckCommand {
         let text = invocation.arguments.operands.first ?? ""
         guard let reference = CheckReference(text, keys: keys) else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "\"\(Table.printable(text))\" is no id of a check, request or click, and no fingerprint.",
                 advice: "`afterlink help explain` says what it takes."
             )
@@ -58,7 +58,7 @@ enum ExplainCheckCommand {
                 Console.print(
                     isJSON ? ClickExplanationBody(told).json().text : ClickExplanationText(told).text
                 )
-                return .done
+                return .success
             }
             throw CommandFailure(
                 "No check is recorded for this.",
@@ -68,6 +68,6 @@ enum ExplainCheckCommand {
             )
         }
         Console.print(isJSON ? ExplanationBody(explanation).json().text : ExplanationText(explanation).text)
-        return .done
+        return .success
     }
 }

@@ -17,6 +17,6 @@ enum ListAppsCommand {
         defer { database.close() }
         let apps = try database.directory().apps
         Console.print(invocation.arguments.has("json") ? AppListing.json(apps) : AppListing.table(apps))
-        return .done
+        return .success
     }
 }

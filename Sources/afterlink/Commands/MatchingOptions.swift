@@ -65,7 +65,7 @@ enum MatchingOptions {
     static func check(_ settings: App.Settings) throws(CommandFailure) {
         guard settings.policy.onAmbiguity == .campaignOnly, settings.defaultLink == nil else { return }
         throw CommandFailure(
-            .wrongUse,
+            .usage,
             "--on-ambiguity campaignOnly needs a link to answer where the personal one is left out, and the app has"
                 + " none.",
             advice: "Give one with it, as in --default-link myapp://home; this time nothing was done."
@@ -88,7 +88,7 @@ enum MatchingOptions {
             return try DeepLinkURL(parsing: text)
         } catch {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "--default-link \"\(text)\" is not allowed.",
                 advice: error.message
             )

@@ -54,11 +54,11 @@ enum ShowStatisticsCommand {
             body.version = ProgramVersion.text
             body.warnings = warnings
             Console.print(body.json().text)
-            return .done
+            return .success
         }
         Console.print(StatisticsTables(report: report, query: query, directory: directory).text)
         for warning in warnings { Console.printError("\nWarning: \(warning).\n") }
-        return .done
+        return .success
     }
 
     /// Why there is nothing to show of a campaign: nothing in this time, or nothing at all.

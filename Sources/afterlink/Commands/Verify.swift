@@ -48,7 +48,7 @@ enum Verify {
             outcome.checks = try checks(configuration)
         }
         Console.print(invocation.arguments.has("json") ? outcome.json : outcome.text)
-        return outcome.isWhole ? .done : .failed
+        return outcome.isWhole ? .success : .failed
     }
 
     private static func checks(_ configuration: Configuration) throws(CommandFailure) -> [VerifiedCheck] {

@@ -56,7 +56,7 @@ struct ConfigurationFile {
             reason = "\(place(of: error.byteOffset, in: text)): \(error.sentence)"
         }
         throw CommandFailure(
-            .wrongConfiguration,
+            .configuration,
             "\(path) is not a JSON object: \(reason).",
             advice: "Write it as {\"listen\":\"127.0.0.1:8080\",\"retention\":604800}."
         )

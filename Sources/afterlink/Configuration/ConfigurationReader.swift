@@ -74,11 +74,11 @@ package struct ConfigurationReader {
                 problems.append(Problem(place: found.place, value: value, sentence: sentence))
             }
         }
-        for contradiction in configuration.contradictions {
-            guard let setting = settings.first(where: { $0.name == contradiction.setting }) else { continue }
+        for conflict in configuration.conflicts {
+            guard let setting = settings.first(where: { $0.name == conflict.setting }) else { continue }
             let place = lookUp(setting, in: file)?.place ?? setting.flag ?? setting.environmentVariable
             problems.append(
-                Problem(place: place, value: contradiction.value, sentence: contradiction.sentence)
+                Problem(place: place, value: conflict.value, sentence: conflict.sentence)
             )
         }
         if let failure = failure() { throw failure }
@@ -130,7 +130,7 @@ package struct ConfigurationReader {
         let lines = problems.map(\.text).joined(separator: "\n")
         let advice = "`afterlink help settings` lists every setting, its names and what it may be."
         return CommandFailure(
-            .wrongConfiguration,
+            .configuration,
             (fileFailure.map { "\($0.explanation)\n" } ?? "")
                 + "\(count) wrong, so nothing was done:\n\(lines)",
             advice: (fileFailure.map { "\($0.advice)\n" } ?? "") + advice

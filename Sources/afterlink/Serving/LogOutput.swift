@@ -27,7 +27,7 @@ final class LogOutput: Sendable {
             file = try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND)
         } catch {
             throw CommandFailure(
-                .wrongConfiguration,
+                .configuration,
                 "The log file is out of reach: \(error.text).",
                 advice: "Give --log-file a path that the user that Afterlink runs as may write to."
             )
@@ -82,7 +82,7 @@ final class LogOutput: Sendable {
 
     private func openAnew() throws(SystemError) {
         let fresh = try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND)
-        file?.become(fresh)
+        file?.redirect(to: fresh)
         isLost.store(false, ordering: .releasing)
     }
 

@@ -59,7 +59,7 @@ final class RunningService: Sendable {
             let service = makeService(settings, keyring, log, output, store, servers)
             lateService.value = service
             let keeper = try start(servers, firstApp) { () throws(CommandFailure) in
-                try KeyMaintenanceThread(keys, keyring, surroundings(service, store, log))
+                try KeyMaintenanceThread(keys, keyring, dependencies(service, store, log))
             }
             let watch = try startWatch(configuration, store, service)
             let running = RunningService(
@@ -147,11 +147,11 @@ final class RunningService: Sendable {
         )
     }
 
-    private static func surroundings(_ service: Service, _ store: OpenStore, _ log: Log)
-        -> KeyMaintenance.Surroundings
+    private static func dependencies(_ service: Service, _ store: OpenStore, _ log: Log)
+        -> KeyMaintenance.Dependencies
     {
         let settings = service.settings
-        return KeyMaintenance.Surroundings(
+        return KeyMaintenance.Dependencies(
             store: store,
             log: log,
             clock: settings.usesTestClock ? service.backgroundClock : .system,
@@ -242,7 +242,7 @@ final class RunningService: Sendable {
     }
 
     /// Lets a stop under way cut off what is still in flight.
-    func hurry() {
+    func dropInFlightRequests() {
         servers.stop(within: .zero)
     }
 

@@ -18,7 +18,7 @@ final class SecondSignal: Sendable {
                 SystemThread.nameCurrent("signals")
                 self.stopHasBegun.wait()
                 while signals.wait() == .reopen {}
-                self.service.value?.hurry()
+                self.service.value?.dropInFlightRequests()
             }
         } catch {
             throw CommandFailure(error)
@@ -26,7 +26,7 @@ final class SecondSignal: Sendable {
     }
 
     /// From now on, a signal makes the service cut off what is still in flight.
-    func hurries(_ service: RunningService) {
+    func arm(for service: RunningService) {
         self.service.value = service
         stopHasBegun.signal()
     }

@@ -15,11 +15,11 @@ struct Servers: Sendable {
     ) throws(CommandFailure) {
         do throws(StartError) {
             main = try WebServer(configuration.serverConfiguration(tls)) { loop in
-                try lateService.made().makeHandler(loop: loop, stores: lateStore.made().makeStores())
+                try lateService.get().makeHandler(loop: loop, stores: lateStore.get().makeStores())
             }
             metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
                 try WebServer(settings) { _ in
-                    try lateService.made().makeMetricsHandler(stores: lateStore.made().makeStores())
+                    try lateService.get().makeMetricsHandler(stores: lateStore.get().makeStores())
                 }
             }
         } catch {

@@ -11,7 +11,7 @@ final class SetOnce<Value: Sendable>: Sendable {
     }
 
     /// - Throws: when it is not made yet.
-    func made() throws -> Value {
+    func get() throws -> Value {
         guard let value else { throw NotSet() }
         return value
     }

@@ -70,7 +70,7 @@ package struct TLSFiles: Sendable {
         }
         guard isSafe else {
             throw CommandFailure(
-                .wrongConfiguration,
+                .configuration,
                 "The private key \(keyPath) can be read or changed by others than its owner.",
                 advice:
                     "Run `chmod 600 \(ShellWord.quoted(operand: keyPath))`; a key that belongs to root may be 0640."
@@ -81,7 +81,7 @@ package struct TLSFiles: Sendable {
 
     private func outOfReach(_ what: String, _ flag: String, _ error: SystemError) -> CommandFailure {
         CommandFailure(
-            .wrongConfiguration,
+            .configuration,
             "The \(what) is out of reach: \(error.text).",
             advice: "Give \(flag) the path of a file that the user that Afterlink runs as may read."
         )
@@ -121,6 +121,6 @@ extension TLSFiles {
             case .resources:
                 ("OpenSSL cannot be set up for TLS\(detail).", "Look at the system's OpenSSL and its memory.")
             }
-        return CommandFailure(.wrongConfiguration, explanation, advice: advice)
+        return CommandFailure(.configuration, explanation, advice: advice)
     }
 }

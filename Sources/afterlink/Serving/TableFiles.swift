@@ -45,7 +45,7 @@ enum TableFiles {
             bytes = try OpenFile(path, O_RDONLY).readAll(limit: limit)
         } catch {
             throw CommandFailure(
-                .wrongConfiguration,
+                .configuration,
                 "The file of --\(setting) could not be read: \(error.text).",
                 advice: "Correct the path, or leave the setting out: then what is built in is used."
             )
@@ -54,7 +54,7 @@ enum TableFiles {
             return try parse(bytes)
         } catch {
             throw CommandFailure(
-                .wrongConfiguration,
+                .configuration,
                 "The file of --\(setting) cannot be used: \(error.message)",
                 advice: "Correct the file and start again; nothing was started."
             )

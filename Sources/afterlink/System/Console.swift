@@ -13,7 +13,7 @@ package enum Console {
     }
 
     /// For what may as well be read by nobody.
-    static func tell(_ text: String) {
+    static func printNotice(_ text: String) {
         write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO)
     }
 

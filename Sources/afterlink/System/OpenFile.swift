@@ -82,7 +82,7 @@ struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Belongs to whom another file belongs, where that is somebody else: what root writes for a service is the service's.
-    func takeOwner(of other: borrowing OpenFile) throws(SystemError) {
+    func matchOwner(of other: borrowing OpenFile) throws(SystemError) {
         let (own, others) = (try status(), try other.status())
         guard own.st_uid != others.st_uid || own.st_gid != others.st_gid else { return }
         guard fchown(descriptor, others.st_uid, others.st_gid) == 0 else {
@@ -99,7 +99,7 @@ struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Lets this descriptor lead to another file from now on, in one step for all threads.
-    func become(_ other: borrowing OpenFile) {
+    func redirect(to other: borrowing OpenFile) {
         dup2(other.descriptor, descriptor)
         // A step of its own, because what dup2 makes stays open on execution; this program starts no other one.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

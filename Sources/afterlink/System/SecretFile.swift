@@ -17,7 +17,7 @@ struct SecretFile {
     }
 
     /// By which a change is noticed without reading it; empty where there is no such file.
-    var mark: [Int] {
+    var stamp: [Int] {
         var status = stat()
         // The kernel fills the local value.
         guard unsafe stat(path, &status) == 0 else { return [] }
@@ -46,7 +46,7 @@ struct SecretFile {
         let former = try OpenFile(path, erasesFormer ? O_RDWR : O_RDONLY)
         defer { TextFile.delete(draft) }
         let file = try OpenFile(draft, O_WRONLY | O_CREAT | O_EXCL)
-        try file.takeOwner(of: former)
+        try file.matchOwner(of: former)
         try file.write(Array(text.utf8))
         try file.synchronize()
         try TextFile.rename(draft, to: path)

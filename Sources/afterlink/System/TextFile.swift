@@ -11,7 +11,7 @@ package enum TextFile {
             return String(decoding: bytes, as: UTF8.self)
         } catch {
             throw CommandFailure(
-                .wrongConfiguration,
+                .configuration,
                 "The configuration file could not be read: \(error.text).",
                 advice: "Give --config (or AFTERLINK_CONFIG) the path of a JSON file, or leave it out."
             )

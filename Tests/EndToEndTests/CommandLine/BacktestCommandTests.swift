@@ -22,17 +22,17 @@ struct BacktestCommandTests {
         #expect(plain.errors.isEmpty)
         #expect(plain.text.hasPrefix("Clicks: 1, launches: 2, from 2026-09-21T14:13:46.014Z to "))
         #expect(plain.text.contains("precision                           100.0 %"))
-        #expect(!plain.text.contains("ASKED"))
+        #expect(!plain.text.contains("PROPOSED"))
         let short = try Installation.run(words + ["--window", "60"])
-        #expect(short.text.contains("PRESENT"))
+        #expect(short.text.contains("CURRENT"))
         #expect(short.text.contains("lose their match  1      1"))
         let json = try JSONSerialization.jsonObject(
             with: Installation.run(words + ["--window", "60", "--json"]).standardOutput
         )
         let body = try #require(json as? [String: Any])
-        #expect((body["present"] as? [String: Any])?["matches"] as? Int == 1)
-        #expect((body["asked"] as? [String: Any])?["matches"] as? Int == 0)
-        #expect((body["asked"] as? [String: Any])?["window"] as? Int == 60)
+        #expect((body["current"] as? [String: Any])?["matches"] as? Int == 1)
+        #expect((body["proposed"] as? [String: Any])?["matches"] as? Int == 0)
+        #expect((body["proposed"] as? [String: Any])?["window"] as? Int == 60)
         #expect((body["changes"] as? [String: Any])?["lost"] as? Int == 1)
     }
 

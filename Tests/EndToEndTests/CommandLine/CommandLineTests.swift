@@ -39,7 +39,7 @@ struct CommandLineTests {
     )
     func suggests(words: [String], meant: String) throws {
         let failure = try failure(words)
-        #expect(failure.exitCode == .wrongUse)
+        #expect(failure.exitCode == .usage)
         #expect(failure.advice == "Did you mean \(meant)?")
     }
 
@@ -53,7 +53,7 @@ struct CommandLineTests {
     )
     func refuses(words: [String], says: String) throws {
         let failure = try failure(words)
-        #expect(failure.exitCode == .wrongUse)
+        #expect(failure.exitCode == .usage)
         #expect(failure.explanation.contains(says))
     }
 

@@ -106,7 +106,7 @@ struct ConfigurationTests {
     )
     func refuses(name: String, value: String) throws {
         let failure = try failure(["--\(name)", value])
-        #expect(failure.exitCode == .wrongConfiguration)
+        #expect(failure.exitCode == .configuration)
         #expect(failure.explanation.contains("--\(name) \"\(value)\" "))
     }
 
@@ -151,7 +151,7 @@ struct ConfigurationTests {
     func brokenPlace() throws {
         let text = "{\n  \"listen\": \"127.0.0.1:80\",\n  \"log_file\": \"Ü\" x\n}"
         let failure = try failure(["--threads", "0"], ["AFTERLINK_RETENTION": "x"], file: text)
-        #expect(failure.exitCode == .wrongConfiguration)
+        #expect(failure.exitCode == .configuration)
         #expect(failure.explanation.contains("settings.json is not a JSON object: line 3, column 19: "))
         #expect(!failure.explanation.contains("at byte"))
         #expect(failure.explanation.contains("2 settings are wrong"))
@@ -210,7 +210,7 @@ struct ConfigurationTests {
     @Test("takes no secret from the command line")
     func noSecretFlags() throws {
         let failure = try failure(["--initial-app-key", String(repeating: "k", count: 40)])
-        #expect(failure.exitCode == .wrongUse)
+        #expect(failure.exitCode == .usage)
         #expect(!failure.text.contains("kkkk"))
     }
 
@@ -259,7 +259,7 @@ struct ConfigurationTests {
         arguments: ["", "[]", "{", "{\"listen\":\"a\",\"listen\":\"b\"}"]
     )
     func brokenFile(text: String) throws {
-        #expect(try failure(file: text).exitCode == .wrongConfiguration)
+        #expect(try failure(file: text).exitCode == .configuration)
     }
 
     @Test("shows control characters of a value as question marks")

@@ -186,7 +186,7 @@ struct TrialTests {
     )
     func refusals(words: String, advice: String) throws {
         let failure = #expect(throws: CommandFailure.self) { try Trials.trial(words) }
-        #expect(failure?.exitCode == .wrongUse)
+        #expect(failure?.exitCode == .usage)
         #expect(failure?.advice.contains(advice) == true)
     }
 

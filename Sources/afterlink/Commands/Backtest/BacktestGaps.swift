@@ -65,14 +65,14 @@ struct BacktestGaps {
     }
 
     /// What is true of these events; empty where the records tell everything.
-    func lines(present: ReplayPlan, asked: ReplayPlan?) -> [String] {
+    func lines(current: ReplayPlan, proposed: ReplayPlan?) -> [String] {
         var lines = entries.filter { $0.count > 0 }.map { "\($0.count) \($0.text)" }
-        let others = gaps.minimums.filter { $0.key != present.policy.minimumConfidence }
+        let others = gaps.minimums.filter { $0.key != current.policy.minimumConfidence }
         if !others.isEmpty {
             let told = others.sorted { $0.key < $1.key }.map { "\($0.key) for \($0.value)" }
             lines.append(
                 "The app has demanded another probability before (\(told.joined(separator: ", ")) checks);"
-                    + " PRESENT goes by \(present.policy.minimumConfidence) throughout."
+                    + " CURRENT goes by \(current.policy.minimumConfidence) throughout."
             )
         }
         if let firstHeld {
@@ -80,7 +80,7 @@ struct BacktestGaps {
                 "Nothing is held from before \(firstHeld.iso8601), though there was traffic: what it had taught by then"
                     + " is not known here."
             )
-            if let window = asked?.window {
+            if let window = proposed?.window {
                 let until = firstHeld.advanced(byMilliseconds: window.seconds * 1000)
                 lines.append(
                     "Under the window that was asked for, launches before \(until.iso8601) may have come from clicks that"

@@ -38,19 +38,19 @@ struct BacktestOptions {
         replayGrace: Int64 = 60_000,
         usualWarmUp: Int = 1
     ) -> BacktestPlans {
-        let present = ReplayPlan(
+        let current = ReplayPlan(
             policy: policy,
             replayGrace: replayGrace,
             warmUpDays: warmUpDays ?? usualWarmUp
         )
-        var asked = present
-        asked.window = window
-        asked.policy.minimumConfidence = minimumConfidence ?? policy.minimumConfidence
-        asked.policy.rule = rule ?? policy.rule
-        asked.policy.onAmbiguity = onAmbiguity ?? policy.onAmbiguity
-        let asksSomething =
+        var proposed = current
+        proposed.window = window
+        proposed.policy.minimumConfidence = minimumConfidence ?? policy.minimumConfidence
+        proposed.policy.rule = rule ?? policy.rule
+        proposed.policy.onAmbiguity = onAmbiguity ?? policy.onAmbiguity
+        let proposesChange =
             window != nil || minimumConfidence != nil || rule != nil || onAmbiguity != nil
-        return BacktestPlans(present: present, asked: asksSomething ? asked : nil)
+        return BacktestPlans(current: current, proposed: proposesChange ? proposed : nil)
     }
 
     private static func warmUpDays(_ arguments: Arguments) throws(CommandFailure) -> Int? {
@@ -85,7 +85,7 @@ struct BacktestOptions {
 
 /// The two ways in which events are played.
 struct BacktestPlans {
-    let present: ReplayPlan
+    let current: ReplayPlan
     /// Nil where nothing is to be compared.
-    let asked: ReplayPlan?
+    let proposed: ReplayPlan?
 }

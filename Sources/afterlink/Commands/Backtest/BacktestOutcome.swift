@@ -18,10 +18,10 @@ struct BacktestOutcome {
     /// What was really answered, where that is known, and what is played.
     private var columns: [BacktestColumn] {
         var columns: [BacktestColumn] = []
-        if let given = backtest.given { columns.append(BacktestColumn("given", nil, given)) }
-        columns.append(BacktestColumn("present", plans.present, backtest.present.score))
-        if let plan = plans.asked, let asked = backtest.asked {
-            columns.append(BacktestColumn("asked", plan, asked.score))
+        if let recorded = backtest.given { columns.append(BacktestColumn("recorded", nil, recorded)) }
+        columns.append(BacktestColumn("current", plans.current, backtest.present.score))
+        if let plan = plans.proposed, let proposed = backtest.asked {
+            columns.append(BacktestColumn("proposed", plan, proposed.score))
         }
         return columns
     }
@@ -34,7 +34,9 @@ struct BacktestOutcome {
                 + " \(backtest.latest.iso8601)\(warmUp).",
             BacktestTables.figures(columns),
         ]
-        if plans.asked != nil { parts.append(BacktestTables.changes(backtest.changes, hasTruth: hasTruth)) }
+        if plans.proposed != nil {
+            parts.append(BacktestTables.changes(backtest.changes, hasTruth: hasTruth))
+        }
         if hasTruth {
             parts.append(BacktestTables.calibration(columns.filter { $0.plan != nil }, \.calibration))
         }
@@ -47,7 +49,7 @@ struct BacktestOutcome {
             )
         }
         if backtest.given != nil { parts.append(fidelity) }
-        let lines = gaps?.lines(present: plans.present, asked: plans.asked) ?? []
+        let lines = gaps?.lines(current: plans.current, proposed: plans.proposed) ?? []
         if !lines.isEmpty {
             parts.append("What the records do not tell:\n" + lines.map { "- \($0)" }.joined(separator: "\n"))
         }
@@ -79,11 +81,11 @@ struct BacktestOutcome {
     }
 
     private var warmUp: String {
-        plans.present.warmUpDays == 0 ? "" : "; the first \(days) taught and were not counted"
+        plans.current.warmUpDays == 0 ? "" : "; the first \(days) taught and were not counted"
     }
 
     private var days: String {
-        plans.present.warmUpDays == 1 ? "24 hours" : "\(plans.present.warmUpDays) days"
+        plans.current.warmUpDays == 1 ? "24 hours" : "\(plans.current.warmUpDays) days"
     }
 
     private var hasTruth: Bool { backtest.present.score.knownLaunches > 0 }
@@ -118,17 +120,17 @@ struct BacktestOutcome {
             json.member("launches", backtest.launches)
             json.member("from", began.iso8601)
             json.member("to", backtest.latest.iso8601)
-            json.member("warm_up_days", plans.present.warmUpDays)
+            json.member("warm_up_days", plans.current.warmUpDays)
             for column in columns {
                 json.member(column.name) { BacktestJSON.write(column, to: &$0) }
             }
-            if plans.asked != nil {
+            if plans.proposed != nil {
                 json.member("changes") { BacktestJSON.write(backtest.changes, hasTruth: hasTruth, to: &$0) }
             }
             if backtest.given != nil {
                 json.member("fidelity") { BacktestJSON.write(backtest.fidelity, hasTruth: false, to: &$0) }
             }
-            if let gaps { json.member("not_known") { BacktestJSON.write(gaps, to: &$0) } }
+            if let gaps { json.member("unknown") { BacktestJSON.write(gaps, to: &$0) } }
         }
         return json.text
     }

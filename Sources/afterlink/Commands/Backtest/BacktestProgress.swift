@@ -8,11 +8,11 @@ struct BacktestProgress {
     /// Asks for the time only now and then.
     private static let stride = 1024
 
-    mutating func tell(_ backtest: Backtest, share: Double?) {
+    mutating func update(_ backtest: Backtest, share: Double?) {
         events += 1
         guard events.isMultiple(of: Self.stride) else { return }
         let percent = share.map { "\(Int($0 * 100)) %, " } ?? ""
-        line.tell(
+        line.update(
             "Playing: \(percent)\(backtest.clicks) clicks and \(backtest.launches) launches, until "
                 + backtest.latest.iso8601
         )

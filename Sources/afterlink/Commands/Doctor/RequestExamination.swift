@@ -15,7 +15,7 @@ struct RequestExamination {
         guard let text = arguments.value("request-from") else {
             guard forwardedFor.isEmpty, forwarded.isEmpty else {
                 throw CommandFailure(
-                    .wrongUse,
+                    .usage,
                     "--forwarded-for and --forwarded belong to a request.",
                     advice: "Say with --request-from which address the request's connection comes from."
                 )

@@ -61,7 +61,7 @@ enum CheckDomainCommand {
         } else {
             Console.print(DomainCheckText(check).text)
         }
-        return check.hasErrors ? .failed : .done
+        return check.hasErrors ? .failed : .success
     }
 
     private static func url(_ arguments: Arguments) throws(CommandFailure) -> AssociationURL? {
@@ -91,7 +91,7 @@ enum CheckDomainCommand {
                 return DomainCheck.ofURL(try WebURL(parsing: subject), url: url, by: client)
             } catch {
                 throw CommandFailure(
-                    .wrongUse,
+                    .usage,
                     "\(subject) is no address: \(error.message)",
                     advice: Self.advice
                 )
@@ -99,7 +99,7 @@ enum CheckDomainCommand {
         }
         guard !subject.hasPrefix("http://") else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "Apple and Google fetch nothing over plain http.",
                 advice: Self.advice
             )
@@ -109,7 +109,7 @@ enum CheckDomainCommand {
             return try checkFile(subject, url)
         }
         guard let check = DomainCheck.ofHost(subject, url: url, by: client) else {
-            throw CommandFailure(.wrongUse, "\(subject) is no host name.", advice: Self.advice)
+            throw CommandFailure(.usage, "\(subject) is no host name.", advice: Self.advice)
         }
         return check
     }

@@ -26,7 +26,7 @@ enum ChangeLinkCommand {
         let arguments = invocation.arguments
         guard LinkOptions.areGiven(in: arguments) else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "`afterlink links set` was not told what to change.",
                 advice: "`afterlink help links set` lists what there is."
             )
@@ -50,7 +50,7 @@ enum ChangeLinkCommand {
             }
         }
         LinkTable.show(changed, invocation, in: directory)
-        return .done
+        return .success
     }
 }
 
@@ -87,7 +87,7 @@ enum ArchiveLinkCommand {
             link.archivedAt = since(link.archivedAt)
         }
         LinkTable.show(changed, invocation, in: try database.directory())
-        return .done
+        return .success
     }
 }
 
@@ -146,6 +146,6 @@ enum DeleteLinkCommand {
         } else {
             Console.print("Deleted the link \"\(listing.link.slug.text)\".")
         }
-        return .done
+        return .success
     }
 }

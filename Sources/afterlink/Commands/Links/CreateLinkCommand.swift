@@ -62,6 +62,6 @@ enum CreateLinkCommand {
             throw CommandFailure(error)
         }
         LinkTable.show(LinkListing(link: new.link), invocation, in: directory)
-        return .done
+        return .success
     }
 }

@@ -4,21 +4,21 @@ internal import Dispatch
 /// elsewhere a line every ten seconds.
 struct ImportProgress {
     private let isTerminal = Console.errorIsTerminal
-    private var toldAt = DispatchTime.now()
-    private var hasTold = false
+    private var printedAt = DispatchTime.now()
+    private var hasPrinted = false
 
-    mutating func tell(_ what: String, _ done: Int, of count: Int) {
+    mutating func update(_ what: String, _ done: Int, of count: Int) {
         let now = DispatchTime.now()
-        let seconds = Double(now.uptimeNanoseconds - toldAt.uptimeNanoseconds) / 1e9
+        let seconds = Double(now.uptimeNanoseconds - printedAt.uptimeNanoseconds) / 1e9
         guard seconds >= (isTerminal ? 1 : 10) else { return }
-        toldAt = now
-        hasTold = true
+        printedAt = now
+        hasPrinted = true
         let line = "\(what): \(done) of \(count) links"
         if isTerminal { Console.printStatus(line) } else { Console.printError("\(line)\n") }
     }
 
     /// Leaves the terminal's line empty.
     func finish() {
-        if hasTold, isTerminal { Console.printStatus("") }
+        if hasPrinted, isTerminal { Console.printStatus("") }
     }
 }

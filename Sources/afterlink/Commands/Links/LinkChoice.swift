@@ -33,7 +33,7 @@ enum LinkChoice {
         let others = apps.filter { $0 != listing.link.app }
         guard try await database.link(LinkSlug(stored: text), of: others) == nil else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "Several apps have a link \"\(text)\".",
                 advice: "Say which one with --app, or give the link's id."
             )

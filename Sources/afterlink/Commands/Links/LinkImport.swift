@@ -46,7 +46,7 @@ struct LinkImport {
             let slice = Array(rest.prefix(Self.sliceLength))
             rest = rest.dropFirst(slice.count)
             made += try await make(slice)
-            progress.tell("Making", made.count, of: drafts.count)
+            progress.update("Making", made.count, of: drafts.count)
             // Somebody else took a slug since it was looked for.
             guard !allOrNothing || refusedCount == 0 else {
                 try await undo(made)
@@ -80,7 +80,7 @@ struct LinkImport {
                 }
             }
             outcomes.append(outcome)
-            progress.tell("Checking", outcomes.count, of: file.entries.count)
+            progress.update("Checking", outcomes.count, of: file.entries.count)
         }
         return drafts
     }

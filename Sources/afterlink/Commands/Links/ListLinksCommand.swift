@@ -60,7 +60,7 @@ enum ListLinksCommand {
                 ? LinkTable.json(listings, in: directory, at: now)
                 : LinkTable.text(listings, in: directory, at: now)
         )
-        return .done
+        return .success
     }
 
     private static func links(_ query: LinkQuery, atMost count: Int, in database: CommandDatabase)
@@ -100,6 +100,6 @@ enum ShowLinkCommand {
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
         LinkTable.show(listing, invocation, in: try database.directory())
-        return .done
+        return .success
     }
 }

@@ -23,7 +23,7 @@ package struct BrowserProfile: Sendable {
     /// Chrome's header fields, beyond the agent; without those that say nothing about the device.
     var fieldHints: [(name: String, value: String)] = []
     /// What a customer's own script says of the device, where the agent says something else.
-    var told: (model: String, osVersion: String)?
+    var scriptOverrides: (model: String, osVersion: String)?
     var person = TrialPerson.istanbul
     /// Nobody taps a link in it.
     package var isRobot = false
@@ -31,8 +31,8 @@ package struct BrowserProfile: Sendable {
     /// What the page's script reads in it, for this person.
     func signals(of person: TrialPerson) -> DeviceSignals {
         DeviceSignals(
-            model: told?.model,
-            osVersion: told?.osVersion,
+            model: scriptOverrides?.model,
+            osVersion: scriptOverrides?.osVersion,
             screenWidth: screen.width,
             screenHeight: screen.height,
             pixelRatio: pixelRatio,

@@ -145,7 +145,7 @@ extension BrowserProfile {
             osVersion: "17.5.1",
             screen: (390, 844),
             pixelRatio: 3,
-            told: ("iPhone", "17.5.1"),
+            scriptOverrides: ("iPhone", "17.5.1"),
             isRobot: true
         ),
         BrowserProfile(

@@ -11,7 +11,7 @@ package struct SDKRelease: Sendable {
     /// Whether it sends `X-Device-Platform`.
     let namesPlatform: Bool
     /// Whether it sends its values, and leaves it to the server to hash them.
-    package var asksWithValues = false
+    package var sendsRawSignals = false
 
     /// Source: the SDKs' public code, read release by release.
     package static let all = [
@@ -38,7 +38,7 @@ package struct SDKRelease: Sendable {
             form: platform == .ios ? .d : .c,
             versionField: "simulated-\(platform.rawValue)/2.0.0",
             namesPlatform: false,
-            asksWithValues: true
+            sendsRawSignals: true
         )
     }
 

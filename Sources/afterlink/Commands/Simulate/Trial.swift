@@ -82,7 +82,7 @@ package struct Trial: Sendable {
 
     /// What the SDK hashes at the first launch, or the server of what it says.
     package var launch: FingerprintInput {
-        if release.asksWithValues, let input = inputsOfValues.first { return input }
+        if release.sendsRawSignals, let input = inputsOfValues.first { return input }
         let values = release.form.components.map { device.value(of: $0, for: person) }
         guard let input = FingerprintInput(form: release.form, values: values) else {
             preconditionFailure("there is a value for each component of the form")

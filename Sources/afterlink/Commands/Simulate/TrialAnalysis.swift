@@ -56,7 +56,7 @@ package struct TrialAnalysis: Sendable {
         }
         // Of several, the one that comes first counts.
         hit =
-            (trial.release.asksWithValues ? trial.inputsOfValues : [launch]).lazy
+            (trial.release.sendsRawSignals ? trial.inputsOfValues : [launch]).lazy
             .compactMap { [made] input in made.first { $0.input == input } }.first
         isRobot = RobotAgents.embedded.isRobot(trial.profile.agent)
         missing = made.isEmpty ? canonical.missing() : []

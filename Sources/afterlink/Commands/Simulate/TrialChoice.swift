@@ -5,7 +5,7 @@ package struct TrialChoice: Sendable {
     package let profiles: [BrowserProfile]
     private let device: TrialDevice?
     private let release: SDKRelease?
-    private let asksWithValues: Bool
+    private let sendsRawSignals: Bool
     private let timezone: String?
     private let language: String?
     private let deviceTimezone: String?
@@ -26,7 +26,7 @@ package struct TrialChoice: Sendable {
         isAll = arguments.has("all")
         if isAll, let option = ["profile", "device"].first(where: arguments.has) {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "--all tries every profile with its own device, and --\(option) chooses one.",
                 advice: "Leave one of them out."
             )
@@ -36,10 +36,10 @@ package struct TrialChoice: Sendable {
             isAll ? BrowserProfile.all : [try Self.find("profile", name, in: BrowserProfile.all, \.name)]
         device = try Self.named("device", arguments, in: TrialDevice.all, \.name)
         release = try Self.named("sdk", arguments, in: SDKRelease.all, \.name)
-        asksWithValues = arguments.has("resolve")
-        if asksWithValues, release != nil {
+        sendsRawSignals = arguments.has("resolve")
+        if sendsRawSignals, release != nil {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "--sdk chooses a release that sends a hash, and --resolve a client that sends its values.",
                 advice: "Leave one of them out."
             )
@@ -110,12 +110,12 @@ package struct TrialChoice: Sendable {
     }
 
     private func release(for device: TrialDevice) throws(CommandFailure) -> SDKRelease {
-        if asksWithValues { return .withValues(on: device.platform) }
+        if sendsRawSignals { return .withValues(on: device.platform) }
         if let release {
             if release.platform == device.platform { return release }
             guard isAll else {
                 throw CommandFailure(
-                    .wrongUse,
+                    .usage,
                     "The SDK \(release.name) does not run on the device \(device.name).",
                     advice: "Leave --sdk out for the newest one that does, or choose another --device."
                 )
@@ -163,7 +163,7 @@ package struct TrialChoice: Sendable {
         if let value = values.first(where: { name($0) == text }) { return value }
         let near = Suggestion.nearest(to: text, among: values.map(name))
         throw CommandFailure(
-            .wrongUse,
+            .usage,
             "There is no \(option) \"\(text)\".",
             advice: (near.map { "Did you mean \($0)? " } ?? "")
                 + "`afterlink simulate --list` shows those there are."
@@ -194,7 +194,7 @@ package struct TrialChoice: Sendable {
         case (nil, let link?): return .link(link)
         case (_?, _?):
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "--url and --link both say where the click leads.",
                 advice: "Leave one of them out."
             )

@@ -67,7 +67,7 @@ extension TrialResult {
             let place = rank.map { $0 == 0 ? "the first" : "spelling \($0 + 1)" } ?? "one"
             let form = hit.input.form.rawValue
             let maker =
-                trial.release.asksWithValues
+                trial.release.sendsRawSignals
                 ? "Of the values the server makes \(hit.input.text) in form \(form)"
                 : "Form \(form) of this release hashes \(hit.input.text)"
             sentences.append(
@@ -111,7 +111,7 @@ extension TrialResult {
             let click = told.isEmpty ? "the click does not say it" : "the click says \(told)"
             return
                 "They differ in \(difference.component.rawValue): \(click), the launch"
-                + " \(trial.release.asksWithValues ? "says" : "hashes") \(difference.launch)."
+                + " \(trial.release.sendsRawSignals ? "says" : "hashes") \(difference.launch)."
         }
         return sentences
     }

@@ -26,7 +26,7 @@ struct TrialKey {
         if let path = arguments.value("key-file") { return try read(path, for: poster) }
         guard poster == .test else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "--as \(poster.rawValue) needs the app's \(poster.keyKind.rawValue) key, and makes live clicks and"
                     + " launches, which count in the statistics.",
                 advice:
@@ -67,7 +67,7 @@ struct TrialKey {
         let kind = KeyKind.allCases.first { key.text.hasPrefix($0.rawValue + "_") }
         guard kind == nil || kind == poster.keyKind else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "\(path) holds a key of kind \(kind?.rawValue ?? ""), and --as \(poster.rawValue) needs one of kind"
                     + " \(poster.keyKind.rawValue).",
                 advice:

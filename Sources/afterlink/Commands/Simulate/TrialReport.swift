@@ -20,13 +20,13 @@ package struct TrialReport: Sendable {
             header, "── The click, as the browser sends it", click.shown,
             Self.shown(result.click.statusText, result.click.body), "── What the click says of the device",
             values, "── What the click is found by", forms,
-            asksWithValues
+            sendsRawSignals
                 ? "── What the server makes of the device's values, component by component"
                 : "── What the device hashes, component by component", components,
         ]
         if let launch, let answer = result.launch {
             parts += [
-                asksWithValues
+                sendsRawSignals
                     ? "── The first launch, as a newer client asks" : "── The first launch, as the SDK asks",
                 launch.shown,
                 Self.shown(answer.statusText, answer.body),
@@ -39,12 +39,12 @@ package struct TrialReport: Sendable {
         "< \(status)\n" + JSONLayout.indented(body, by: "< ")
     }
 
-    private var asksWithValues: Bool { result.trial.release.asksWithValues }
+    private var sendsRawSignals: Bool { result.trial.release.sendsRawSignals }
 
     private var client: String {
         let release = result.trial.release
         let form = release.form.rawValue
-        guard !asksWithValues else {
+        guard !sendsRawSignals else {
             return "client   a newer one, which sends its values; the server makes form \(form) of them"
         }
         return "SDK      \(release.name), which hashes form \(form) and calls itself \(release.versionField)"

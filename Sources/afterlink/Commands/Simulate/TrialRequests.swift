@@ -20,7 +20,7 @@ extension Trial {
 
     /// The launch's question as the SDK or a newer client asks it, with the click's own token where it is to bring that.
     package func launch(host: String, key: String, token: String?, at moment: Timestamp?) -> ClientRequest {
-        guard !release.asksWithValues else { return resolve(host: host, key: key, token: token, at: moment) }
+        guard !release.sendsRawSignals else { return resolve(host: host, key: key, token: token, at: moment) }
         var target = "\(Self.path)?fingerprint=\(launch.fingerprint.hex)"
         // A token's characters are those of base64url.
         if let token { target += "&token=\(token)" }

@@ -10,8 +10,8 @@ struct AddressKeyFile {
     let path: String
 
     private var file: SecretFile { SecretFile(path: path) }
-    /// See ``SecretFile/mark``.
-    var mark: [Int] { file.mark }
+    /// See ``SecretFile/stamp``.
+    var stamp: [Int] { file.stamp }
 
     /// The keys, ready until the day after a moment; new ones where there is no file.
     ///

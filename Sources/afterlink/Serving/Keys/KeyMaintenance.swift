@@ -6,7 +6,7 @@ internal import Server
 /// Touched on its thread alone.
 struct KeyMaintenance {
     /// What it works with.
-    struct Surroundings: Sendable {
+    struct Dependencies: Sendable {
         let store: OpenStore
         let log: Log
         /// By which clicks happen: that of the tests, where these set it.
@@ -19,34 +19,34 @@ struct KeyMaintenance {
 
     private var keys: LoadedKeys
     private var keyring: Keyring
-    private let surroundings: Surroundings
+    private let dependencies: Dependencies
     /// Of both files, as they were read.
-    private var marks: [[Int]]
+    private var fileStamps: [[Int]]
     /// What was complained of last.
-    private var complaint: String?
+    private var lastLoggedFailure: String?
     private var neededAt: (moment: Timestamp, day: Int64)?
 
     /// How often is asked what is still needed.
     private static let needsMilliseconds: Int64 = 60_000
 
-    init(_ keys: LoadedKeys, _ keyring: Keyring, _ surroundings: Surroundings) {
+    init(_ keys: LoadedKeys, _ keyring: Keyring, _ dependencies: Dependencies) {
         self.keys = keys
         self.keyring = keyring
-        self.surroundings = surroundings
+        self.dependencies = dependencies
         // Read at the first look: they may have changed since the start.
-        marks = []
+        fileStamps = []
     }
 
     /// One look at what there is to do.
-    mutating func look() {
+    mutating func runOnce() {
         do throws(CommandFailure) {
-            try follow()
-            try tidy()
+            try reloadChangedKeys()
+            try destroyUnneededKeys()
         } catch {
             // Once, and not twice a second.
-            guard complaint != error.explanation else { return }
-            complaint = error.explanation
-            surroundings.log.event(
+            guard lastLoggedFailure != error.explanation else { return }
+            lastLoggedFailure = error.explanation
+            dependencies.log.event(
                 .error,
                 "the keys stay as they are: \(error.explanation) \(error.advice)"
             )
@@ -54,10 +54,10 @@ struct KeyMaintenance {
     }
 
     /// Takes over what the files hold, if that has changed, or if a new key's time has come.
-    private mutating func follow() throws(CommandFailure) {
+    private mutating func reloadChangedKeys() throws(CommandFailure) {
         let now = WallClock.system.now()
-        let present = [keys.serverFile.mark, keys.addressFile.mark]
-        if present != marks {
+        let present = [keys.serverFile.stamp, keys.addressFile.stamp]
+        if present != fileStamps {
             let list = try keys.serverFile.open(databaseIsNew: false)
             guard list.entries.contains(where: { $0.check == keys.server.present.check }) else {
                 throw CommandFailure(
@@ -65,12 +65,12 @@ struct KeyMaintenance {
                     advice: "Put it back, as a further line below a new one."
                 )
             }
-            var addresses = try keys.addressFile.open(at: surroundings.clock.now())
+            var addresses = try keys.addressFile.open(at: dependencies.clock.now())
             addresses.reachesBack =
                 keys.addresses.reachesBack && addresses.firstDay == keys.addresses.firstDay
             keys.addresses = addresses
             keys.list = list
-            marks = present
+            fileStamps = present
         }
         guard let server = keys.list.keys(at: now), hasChanged(server) else { return }
         guard try isConfirmed(server, at: now) else { return }
@@ -78,7 +78,7 @@ struct KeyMaintenance {
         keys.server = server
         publish()
         guard isRotated else { return }
-        surroundings.log.event(
+        dependencies.log.event(
             .info,
             "the server key was rotated: clicks are stored under the new one, and found under the former one too"
         )
@@ -94,7 +94,7 @@ struct KeyMaintenance {
     private func isConfirmed(_ server: ServerKeys, at now: Timestamp) throws(CommandFailure) -> Bool {
         let standing: ServerKeyRecognition
         do throws(StoreError) {
-            standing = try surroundings.store.confirm(server.all.map(\.check), now)
+            standing = try dependencies.store.confirm(server.all.map(\.check), now)
         } catch {
             return false
         }
@@ -108,33 +108,34 @@ struct KeyMaintenance {
     }
 
     /// Destroys what is not needed any more, and goes on with the clock.
-    private mutating func tidy() throws(CommandFailure) {
-        let now = surroundings.clock.now()
+    private mutating func destroyUnneededKeys() throws(CommandFailure) {
+        let now = dependencies.clock.now()
         let day = AddressKeys.day(of: now)
         // The clock of tests may stand still while retention goes on.
-        if let neededAt, neededAt.day == day, !surroundings.usesTestClock {
+        if let neededAt, neededAt.day == day, !dependencies.usesTestClock {
             let age = now.milliseconds(since: neededAt.moment)
             guard age >= Self.needsMilliseconds || age < 0 else { return }
         }
         let needs: RequiredKeys
         do throws(StoreError) {
-            needs = try surroundings.store.keyNeeds()
+            needs = try dependencies.store.keyNeeds()
         } catch {
             // Tried again at the next look; the store tells of its troubles itself.
             return
         }
         neededAt = (now, day)
-        try tidyAddresses(needs, at: now)
-        try tidyServerKeys(needs, at: now)
-        complaint = nil
+        try destroyAddressKeys(needs, at: now)
+        try destroyServerKeys(needs, at: now)
+        lastLoggedFailure = nil
     }
 
-    private mutating func tidyAddresses(_ needs: RequiredKeys, at now: Timestamp) throws(CommandFailure) {
+    private mutating func destroyAddressKeys(_ needs: RequiredKeys, at now: Timestamp) throws(CommandFailure)
+    {
         // Answers of the grace may be given again, and posts of the last seconds repeated.
-        let used = AddressKeys.day(of: now.advanced(byMilliseconds: -surroundings.replayGrace - 60_000))
+        let used = AddressKeys.day(of: now.advanced(byMilliseconds: -dependencies.replayGrace - 60_000))
         let first = min(needs.firstAddressDay ?? used, used)
         let today = AddressKeys.day(of: now)
-        let wasAhead = keys.addresses.firstDay > today + 1 && !surroundings.usesTestClock
+        let wasAhead = keys.addresses.firstDay > today + 1 && !dependencies.usesTestClock
         if wasAhead, let link = AddressKeyFile.newLink(from: today) {
             // The clock was set forth and back: keys that begin in the future would be the same until then.
             keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { present in
@@ -145,7 +146,7 @@ struct KeyMaintenance {
                 present.advanced(to: first, readyUntil: now)
             }
             let date = AddressKeyFile.date(of: keys.addresses.firstDay)
-            surroundings.log.event(
+            dependencies.log.event(
                 .info,
                 "the keys were destroyed under which addresses from before \(date) were hashed"
             )
@@ -154,14 +155,14 @@ struct KeyMaintenance {
         } else {
             return
         }
-        marks = []
+        fileStamps = []
         publish()
     }
 
-    private mutating func tidyServerKeys(_ needs: RequiredKeys, at now: Timestamp) throws(CommandFailure) {
-        for check in dispensable(keys.list, needs, at: now) {
+    private mutating func destroyServerKeys(_ needs: RequiredKeys, at now: Timestamp) throws(CommandFailure) {
+        for check in unneededKeys(keys.list, needs, at: now) {
             do throws(StoreError) {
-                try surroundings.store.forget(check.index)
+                try dependencies.store.forget(check.index)
             } catch {
                 return
             }
@@ -169,8 +170,8 @@ struct KeyMaintenance {
                 let rest = list.entries.filter { $0.check != check }
                 return rest.isEmpty || rest.count == list.entries.count ? nil : ServerKeyList(rest)
             }
-            marks = []
-            surroundings.log.event(
+            fileStamps = []
+            dependencies.log.event(
                 .info,
                 "a former server key was destroyed: nothing is stored under it any more"
             )
@@ -178,9 +179,10 @@ struct KeyMaintenance {
     }
 
     /// The former keys that a rotation put another one in the place of, and under which nothing is stored any more.
-    private func dispensable(_ list: ServerKeyList, _ needs: RequiredKeys, at now: Timestamp) -> [KeyedHash] {
+    private func unneededKeys(_ list: ServerKeyList, _ needs: RequiredKeys, at now: Timestamp) -> [KeyedHash]
+    {
         let entries = list.entries
-        let former = list.presentIndex(at: WallClock.system.now()) + 1
+        let former = list.currentIndex(at: WallClock.system.now()) + 1
         return entries.indices.dropFirst(former).compactMap { index in
             guard let check = entries[index].check,
                 let replacedAt = needs.replaced[check.index] ?? entries[index - 1].madeAt,

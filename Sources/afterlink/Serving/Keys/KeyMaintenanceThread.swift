@@ -20,13 +20,13 @@ final class KeyMaintenanceThread: Sendable {
     ///   - keyring: of the service.
     ///   - work: what it needs besides.
     /// - Throws: when the system refuses the thread.
-    init(_ keys: LoadedKeys, _ keyring: Keyring, _ work: KeyMaintenance.Surroundings) throws(CommandFailure) {
+    init(_ keys: LoadedKeys, _ keyring: Keyring, _ work: KeyMaintenance.Dependencies) throws(CommandFailure) {
         do throws(StartError) {
             try SystemThread.start { [stopping, hasEnded] in
                 SystemThread.nameCurrent("keys")
                 var work = KeyMaintenance(keys, keyring, work)
                 while stopping.wait(timeout: .now() + .milliseconds(Self.lookMilliseconds)) == .timedOut {
-                    work.look()
+                    work.runOnce()
                 }
                 hasEnded.signal()
             }

@@ -7,8 +7,8 @@ struct ServerKeyFile {
     let path: String
 
     private var file: SecretFile { SecretFile(path: path) }
-    /// See ``SecretFile/mark``.
-    var mark: [Int] { file.mark }
+    /// See ``SecretFile/stamp``.
+    var stamp: [Int] { file.stamp }
 
     /// The keys in the file; a new one where there is no file and nothing was hashed yet.
     ///

@@ -54,7 +54,7 @@ struct ServerKeyList: Equatable {
     }
 
     /// Where the key stands under which everything new is stored.
-    func presentIndex(at now: Timestamp) -> Int {
+    func currentIndex(at now: Timestamp) -> Int {
         let index = entries.firstIndex { entry in
             guard let madeAt = entry.madeAt else { return true }
             let age = now.milliseconds(since: madeAt)
@@ -67,7 +67,7 @@ struct ServerKeyList: Equatable {
     func keys(at now: Timestamp) -> ServerKeys? {
         let keys = entries.compactMap(\.key)
         guard keys.count == entries.count else { return nil }
-        let index = presentIndex(at: now)
+        let index = currentIndex(at: now)
         return ServerKeys(
             keys[index],
             upcoming: Array(keys[..<index]),

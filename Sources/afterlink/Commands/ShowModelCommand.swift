@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink model show`.
-enum ShowModel {
+enum ShowModelCommand {
     static let description = CommandDescription(
         name: "model show",
         summary: "Show what an app's traffic has taught",
@@ -36,7 +36,7 @@ enum ShowModel {
         let model = try await database.matchingModel(of: app.id, isTest: arguments.has("test"), at: now)
         guard !arguments.has("json") else {
             Console.print(json(model, app))
-            return .done
+            return .success
         }
         if model.launches == 0 {
             Console.printError("Nothing has been learnt yet: these are the figures to begin with.\n\n")
@@ -46,7 +46,7 @@ enum ShowModel {
         var table = Table([("FIGURE", .left), ("VALUE", .right), ("MEANING", .left)])
         for figure in model.figures { table.add([figure.name, rounded(figure.value), figure.meaning]) }
         Console.print(table.text)
-        return .done
+        return .success
     }
 
     private static func json(_ model: MatchingModel, _ app: App) -> String {

@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink model reset`.
-enum ResetModel {
+enum ResetModelCommand {
     static let description = CommandDescription(
         name: "model reset",
         summary: "Forget what an app's traffic has taught",
@@ -40,6 +40,6 @@ enum ResetModel {
         } else {
             Console.print("Forgot what the traffic of \(app.settings.name) has taught.")
         }
-        return .done
+        return .success
     }
 }

@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink keys create`.
-enum CreateKey {
+enum CreateKeyCommand {
     static let description = CommandDescription(
         name: "keys create",
         summary: "Make a key and show it once",
@@ -58,13 +58,13 @@ enum CreateKey {
         )
         try await database.create(key)
         try show(key, text, of: app, asJSON: arguments.has("json"))
-        return .done
+        return .success
     }
 
     private static func kind(_ arguments: Arguments) throws(CommandFailure) -> KeyKind {
         guard let text = arguments.value("kind") else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "`afterlink keys create` needs the kind of key.",
                 advice:
                     "Give --kind app, server, test or admin; `afterlink help keys create` says what each may do."
@@ -75,7 +75,7 @@ enum CreateKey {
         }
         if kind == .admin, arguments.has("app") {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "An admin key belongs to no app.",
                 advice: "Leave --app out, or take another --kind."
             )

@@ -1,5 +1,5 @@
 /// The command `afterlink version`.
-enum ShowVersion {
+enum ShowVersionCommand {
     static let description = CommandDescription(
         name: "version",
         summary: "Print the version",
@@ -16,6 +16,6 @@ enum ShowVersion {
         Console.print(
             isJSON ? "{\"version\":\"\(ProgramVersion.text)\"}" : "afterlink \(ProgramVersion.text)"
         )
-        return .done
+        return .success
     }
 }

@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink links import`.
-enum ImportLinks {
+enum ImportLinksCommand {
     static let description = CommandDescription(
         name: "links import",
         summary: "Make the links of a CSV or JSON file",
@@ -70,7 +70,7 @@ enum ImportLinks {
             isTrial: arguments.has("check")
         )
         Console.print(arguments.has("json") ? json(work) : text(work, file, arguments))
-        return work.refusedCount == 0 ? .done : .failed
+        return work.refusedCount == 0 ? .success : .failed
     }
 
     /// The only app there is, where none is named.

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Server
 
 /// The command `afterlink links export`.
-enum ExportLinks {
+enum ExportLinksCommand {
     static let description = CommandDescription(
         name: "links export",
         summary: "Write all links as CSV or JSON",
@@ -60,7 +60,7 @@ enum ExportLinks {
             query.before = page.next
         } while query.before != nil
         if format == "json" { try output.write("\n]}\n") }
-        return .done
+        return .success
     }
 }
 

@@ -11,27 +11,27 @@ extension Configuration {
         let sentence: String
     }
 
-    var contradictions: [SettingConflict] {
-        var contradictions: [SettingConflict] = []
-        contradictions += testClockContradictions
+    var conflicts: [SettingConflict] {
+        var conflicts: [SettingConflict] = []
+        conflicts += testClockConflictss
         if let metricsListen, metricsListen == listen, listen.address.port != 0 {
             let sentence = "must be another address or port than --listen"
-            contradictions.append(
+            conflicts.append(
                 SettingConflict(setting: "metrics-listen", value: "\(metricsListen)", sentence: sentence)
             )
         }
-        contradictions += tlsContradictions
+        conflicts += tlsConflictss
         if let initialAppKey, initialAppKey.text == initialAdminKey?.text {
             let sentence = "must be another key than AFTERLINK_INITIAL_APP_KEY"
-            contradictions.append(
+            conflicts.append(
                 SettingConflict(setting: "initial-admin-key", value: nil, sentence: sentence)
             )
         }
-        return contradictions
+        return conflicts
     }
 
     /// A clock that anybody can set stays on this machine, and off everything that looks like a real service.
-    private var testClockContradictions: [SettingConflict] {
+    private var testClockConflictss: [SettingConflict] {
         guard usesTestClock else { return [] }
         var sentences = [listen, metricsListen].compactMap(\.self).filter { !$0.isLoopback }.map { address in
             "lets anybody who can reach \(address) set the time; it works on 127.0.0.1 and ::1 only"
@@ -45,7 +45,7 @@ extension Configuration {
     }
 
     /// Who set one of the two thinks that HTTPS is spoken: never plain HTTP instead.
-    private var tlsContradictions: [SettingConflict] {
+    private var tlsConflictss: [SettingConflict] {
         switch (tlsCertificate, tlsKey) {
         case (let certificate?, nil):
             [

@@ -3,7 +3,7 @@ internal import Crypto
 internal import Server
 
 /// The command `afterlink server-key rotate`.
-enum RotateServerKey {
+enum RotateServerKeyCommand {
     static let description = CommandDescription(
         name: "server-key rotate",
         summary: "Put a new server key in the place of the present one",
@@ -55,7 +55,7 @@ enum RotateServerKey {
                 """
             )
         }
-        return .done
+        return .success
     }
 
     /// Where it would not be the database's own that is replaced, and where there are too many to be looked for.
@@ -71,7 +71,7 @@ enum RotateServerKey {
                 advice: "Name its own with --server-key-file."
             )
         }
-        guard list.presentIndex(at: now) == 0 else {
+        guard list.currentIndex(at: now) == 0 else {
             throw CommandFailure(
                 "A new key was made just now, and is not used yet.",
                 advice: "Once is enough; `afterlink server-key list` shows the keys."

@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink collisions`.
-enum ShowCollisions {
+enum ShowCollisionsCommand {
     static let description = CommandDescription(
         name: "collisions",
         summary: "Count how many people share a fingerprint, and expect false matches",
@@ -50,7 +50,7 @@ enum ShowCollisions {
                 isTest: arguments.has("test"),
                 window: app.settings.window ?? configuration.attributionWindow,
                 at: WallClock.system.now()
-            ) { line.tell("Counting \(app.settings.name): \(Int($0 * 100)) %") }
+            ) { line.update("Counting \(app.settings.name): \(Int($0 * 100)) %") }
             if let report { collisions.append(AppCollisions(app: app.id, report: report)) }
         }
         line.finish()
@@ -58,16 +58,16 @@ enum ShowCollisions {
             var json = JSONWriter()
             json.object { CollisionBody(collisions: collisions, directory: directory).write(to: &$0) }
             Console.print(json.text)
-            return .done
+            return .success
         }
         guard !collisions.isEmpty else {
             Console.printError(
                 "There is no app in the database yet: `afterlink apps create NAME` makes one.\n"
             )
-            return .done
+            return .success
         }
         let texts = CollisionTables(collisions: collisions, directory: directory).texts
         Console.print(texts.joined(separator: "\n\n"))
-        return .done
+        return .success
     }
 }

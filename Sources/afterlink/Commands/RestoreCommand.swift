@@ -3,7 +3,7 @@ internal import Glibc
 internal import Server
 
 /// The command `afterlink restore`.
-enum Restore {
+enum RestoreCommand {
     static let description = CommandDescription(
         name: "restore",
         summary: "Make a backup the database",
@@ -83,7 +83,7 @@ enum Restore {
         try putAddresses(key, at: configuration.addressKeyPath, aside: asidePath + KeyCopy.addressSuffix)
         let outcome = Outcome(configuration.databasePath, backup, aside, copy.summary, hasKey: key != nil)
         Console.print(arguments.has("json") ? outcome.json : outcome.text)
-        return .done
+        return .success
     }
 
     /// The key beside the backup, or the one that is where the database's belongs.

@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink backtest`.
-enum RunBacktest {
+enum RunBacktestCommand {
     static let description = CommandDescription(
         name: "backtest",
         summary: "Play recorded clicks and launches again under another policy",
@@ -77,7 +77,7 @@ enum RunBacktest {
         if let trace = arguments.value("trace") {
             guard arguments.value("app") == nil, !arguments.has("test") else {
                 throw CommandFailure(
-                    .wrongUse,
+                    .usage,
                     "--app and --test are about a database, and --trace plays a file.",
                     advice: "Leave one or the other out."
                 )
@@ -90,7 +90,7 @@ enum RunBacktest {
         }
         Console.print(arguments.has("json") ? outcome.json : outcome.text)
         for warning in outcome.warnings { Console.printError("\n\(warning)\n") }
-        return .done
+        return .success
     }
 
     private static func play<Source: EventSource & ~Copyable>(
@@ -100,12 +100,12 @@ enum RunBacktest {
     ) throws(CommandFailure) -> BacktestOutcome {
         var source = source
         guard let first = try source.next() else { throw nothing }
-        var backtest = Backtest(plans.present, asked: plans.asked, began: first.at)
+        var backtest = Backtest(plans.current, asked: plans.proposed, began: first.at)
         var progress = BacktestProgress()
         backtest.play(first)
         while let event = try source.next() {
             backtest.play(event)
-            progress.tell(backtest, share: source.share(at: event.at))
+            progress.update(backtest, share: source.share(at: event.at))
         }
         progress.finish()
         return BacktestOutcome(backtest, plans, began: first.at, source.gaps)

@@ -1,7 +1,7 @@
 internal import Server
 
 /// The command `afterlink migrate`.
-enum Migrate {
+enum MigrateCommand {
     static let description = CommandDescription(
         name: "migrate",
         summary: "Bring the database's tables up to this version",
@@ -37,7 +37,7 @@ enum Migrate {
             invocation.arguments.has("json")
                 ? json(outline, isDryRun: isDryRun) : text(outline, isDryRun: isDryRun)
         )
-        return .done
+        return .success
     }
 
     private static func text(_ outline: MigrationOutline, isDryRun: Bool) -> String {

@@ -2,7 +2,7 @@ internal import Attribution
 internal import HTTPServer
 
 /// The command `afterlink demo`.
-enum Demo {
+enum DemoCommand {
     static let description = CommandDescription(
         name: "demo",
         summary: "Play a click and a first launch, and show both",
@@ -48,7 +48,7 @@ enum Demo {
             "Afterlink listens on \(service.baseURL), with a database in \(directory.path)."
         )
         try DemoPlay(listenAddress: service.listenAddress, keys: keys).run()
-        guard invocation.arguments.has("keep") else { return .done }
+        guard invocation.arguments.has("keep") else { return .success }
         Console.print(
             """
 
@@ -63,8 +63,8 @@ enum Demo {
             listening on \(service.baseURL)
             """
         )
-        Serve.goOn(service, until: signals, secondSignal)
-        return .done
+        ServeCommand.runUntilStopped(service, until: signals, secondSignal)
+        return .success
     }
 
     private static func configuration(in directory: String) -> Configuration {

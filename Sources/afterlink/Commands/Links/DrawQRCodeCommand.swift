@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink links qr`.
-enum DrawQRCode {
+enum DrawQRCodeCommand {
     static let description = CommandDescription(
         name: "links qr",
         summary: "Draw a link's QR code",
@@ -36,7 +36,7 @@ enum DrawQRCode {
         let arguments = invocation.arguments
         guard let path = arguments.value("output") else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "`afterlink links qr` was not told where to write to.",
                 advice: "Name a new file with --output, as in --output code.svg."
             )
@@ -62,7 +62,7 @@ enum DrawQRCode {
             throw CommandFailure(error, advice: "Nothing was drawn. Correct it and run the command again.")
         }
         try NewFile(path).write(file)
-        return .done
+        return .success
     }
 
     private static func fields(_ arguments: Arguments) -> QRStyleFields {

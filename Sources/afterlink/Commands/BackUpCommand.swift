@@ -4,7 +4,7 @@ internal import Glibc
 internal import Server
 
 /// The command `afterlink backup`.
-enum BackUp {
+enum BackUpCommand {
     static let description = CommandDescription(
         name: "backup",
         summary: "Copy the database and its key, also while serving",
@@ -46,7 +46,7 @@ enum BackUp {
         let arguments = invocation.arguments
         guard let path = arguments.operands.first, !path.isEmpty, !path.hasSuffix("/") else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "A backup needs the name of a file.",
                 advice: "Write `afterlink backup FOLDER/NAME.db`."
             )
@@ -73,7 +73,7 @@ enum BackUp {
             seconds: seconds
         )
         Console.print(arguments.has("json") ? outcome.json : outcome.text)
-        return .done
+        return .success
     }
 
     /// The key is written first, so that a backup never stands without it.

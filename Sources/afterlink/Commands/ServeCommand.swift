@@ -3,7 +3,7 @@ internal import Glibc
 internal import Server
 
 /// The command `afterlink serve`.
-enum Serve {
+enum ServeCommand {
     static let description = CommandDescription(
         name: "serve",
         summary: "Answer clicks and first launches",
@@ -39,14 +39,14 @@ enum Serve {
         for hint in Setting.unknownVariables(in: invocation.environment) {
             service.log.event(.warning, hint)
         }
-        greet(service)
-        goOn(service, until: signals, secondSignal)
+        printStartup(service)
+        runUntilStopped(service, until: signals, secondSignal)
         service.stop()
-        return .done
+        return .success
     }
 
     /// Serves until a signal says to stop; from then on a second one hurries the stop.
-    static func goOn(
+    static func runUntilStopped(
         _ service: RunningService,
         until signals: StopSignals,
         _ secondSignal: SecondSignal
@@ -55,7 +55,7 @@ enum Serve {
             service.reopenLog()
             service.reloadCertificate()
         }
-        secondSignal.hurries(service)
+        secondSignal.arm(for: service)
     }
 
     private static func notShown(_ firstApp: FirstApp) -> CommandFailure {
@@ -67,7 +67,7 @@ enum Serve {
         )
     }
 
-    private static func greet(_ service: RunningService) {
+    private static func printStartup(_ service: RunningService) {
         if let firstApp = service.firstApp, !firstApp.madeKeys.isEmpty {
             let text = """
                 Made the app "\(firstApp.app.settings.name)", \(firstApp.app.id.text), and its keys. They are shown only now:
@@ -86,6 +86,6 @@ enum Serve {
             }
         }
         // For scripts that wait for it; the log says it, too.
-        Console.tell("listening on \(service.baseURL)")
+        Console.printNotice("listening on \(service.baseURL)")
     }
 }

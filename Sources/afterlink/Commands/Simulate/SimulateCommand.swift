@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink simulate`.
-enum Simulate {
+enum SimulateCommand {
     static let description = CommandDescription(
         name: "simulate",
         summary: "Try a click and a first launch on a running server",
@@ -113,7 +113,7 @@ enum Simulate {
         let arguments = invocation.arguments
         guard !arguments.has("list") else {
             Console.print(arguments.has("json") ? TrialCatalogue.json : TrialCatalogue.text)
-            return .done
+            return .success
         }
         let choice = try TrialChoice(arguments)
         let configuration = try ConfigurationReader.read(invocation)
@@ -134,7 +134,7 @@ enum Simulate {
             reports.append(try run.report(trial))
         }
         show(reports, of: server, choice, asJSON: arguments.has("json"))
-        return reports.allSatisfy(\.result.isAsExpected) ? .done : .failed
+        return reports.allSatisfy(\.result.isAsExpected) ? .success : .failed
     }
 
     private static func server(_ arguments: Arguments, _ configuration: Configuration) throws(CommandFailure)

@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink keys revoke`.
-enum RevokeKey {
+enum RevokeKeyCommand {
     static let description = CommandDescription(
         name: "keys revoke",
         summary: "Make a key invalid for ever",
@@ -31,7 +31,7 @@ enum RevokeKey {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         guard let text = invocation.arguments.operands.first, let id = KeyID(text) else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "A key is named by its id, which begins with key_.",
                 advice:
                     "`afterlink keys list` shows the ids. The secret text itself belongs on no command line."
@@ -56,6 +56,6 @@ enum RevokeKey {
         } else {
             Console.print("Revoked \(id.text).")
         }
-        return .done
+        return .success
     }
 }

@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink keys list`.
-enum ListKeys {
+enum ListKeysCommand {
     static let description = CommandDescription(
         name: "keys list",
         summary: "Show the keys, without their secret text",
@@ -37,6 +37,6 @@ enum ListKeys {
         Console.print(
             isJSON ? KeyListing.json(keys, at: now) : KeyListing.table(keys, in: directory, at: now)
         )
-        return .done
+        return .success
     }
 }

@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink server-key list`.
-enum ListServerKeys {
+enum ListServerKeysCommand {
     static let description = CommandDescription(
         name: "server-key list",
         summary: "Show how many server keys there are, and since when",
@@ -27,7 +27,7 @@ enum ListServerKeys {
         let now = WallClock.system.now()
         let isJSON = invocation.arguments.has("json")
         Console.print(isJSON ? ServerKeyListing.json(list, at: now) : ServerKeyListing.table(list, at: now))
-        return .done
+        return .success
     }
 }
 
@@ -60,9 +60,9 @@ enum ServerKeyListing {
     private static func rows(_ list: ServerKeyList, at now: Timestamp) -> [(
         mark: String, madeAt: String?, use: String
     )] {
-        let present = list.presentIndex(at: now)
+        let current = list.currentIndex(at: now)
         return list.entries.enumerated().map { index, entry in
-            let use = index < present ? "soon" : index == present ? "present" : "former"
+            let use = index < current ? "upcoming" : index == current ? "current" : "previous"
             // The first half of what the database knows it by.
             let mark = entry.check.map { String($0.index >> 32, radix: 16) } ?? "-"
             return (mark, entry.madeAt?.iso8601, use)

@@ -1,5 +1,5 @@
 /// The command `afterlink help`.
-enum ShowHelp {
+enum ShowHelpCommand {
     static let description = CommandDescription(
         name: "help",
         summary: "Explain a command, or list the settings",
@@ -34,10 +34,10 @@ enum ShowHelp {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         guard invocation.arguments.operands == ["settings"] else {
             Console.print(try Program.standard.help(on: invocation.arguments.operands))
-            return .done
+            return .success
         }
         let asMarkdown = invocation.arguments.has("markdown")
         Console.print(asMarkdown ? SettingsDocumentation.markdown : SettingsDocumentation.text)
-        return .done
+        return .success
     }
 }

@@ -2,7 +2,7 @@ internal import Attribution
 internal import Server
 
 /// The command `afterlink apps create`.
-enum CreateApp {
+enum CreateAppCommand {
     static let description = CommandDescription(
         name: "apps create",
         summary: "Make another app",
@@ -36,14 +36,14 @@ enum CreateApp {
         let arguments = invocation.arguments
         guard let text = arguments.value("name") ?? arguments.operands.first else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "`afterlink apps create` needs the app's name.",
                 advice: "Write `afterlink apps create NAME`."
             )
         }
         guard arguments.value("name") == nil || arguments.operands.isEmpty else {
             throw CommandFailure(
-                .wrongUse,
+                .usage,
                 "The app's name is given twice.",
                 advice: "Write `afterlink apps create NAME`, or --name NAME instead."
             )
@@ -70,7 +70,7 @@ enum CreateApp {
             )
         )
         if let hint = keylessHint(app, among: try database.directory().apps) { Console.printError(hint) }
-        return .done
+        return .success
     }
 
     /// What changes for clicks without a key when there is more than one app to which they could belong.

@@ -1,7 +1,7 @@
 internal import Attribution
 
 /// The command `afterlink init`.
-enum Initialise {
+enum InitializeCommand {
     static let description = CommandDescription(
         name: "init",
         summary: "Make the database, the first app and its keys",
@@ -56,7 +56,7 @@ enum Initialise {
             invocation.arguments.has("json") ? firstApp.json : text,
             orElse: notShown(firstApp, configuration)
         )
-        return .done
+        return .success
     }
 
     private static func notShown(_ firstApp: FirstApp, _ configuration: Configuration) -> CommandFailure {

@@ -3,7 +3,7 @@ internal import Crypto
 internal import Server
 
 /// The command `afterlink doctor`.
-enum Doctor {
+enum DoctorCommand {
     static let description = CommandDescription(
         name: "doctor",
         summary: "Look at settings, keys, clock, disk, files and the service",
@@ -72,7 +72,7 @@ enum Doctor {
         Console.print(
             arguments.has("json") ? Diagnosis.json(diagnoses) : diagnoses.map(\.line).joined(separator: "\n")
         )
-        return diagnoses.contains { $0.status == .problem } ? .failed : .done
+        return diagnoses.contains { $0.status == .problem } ? .failed : .success
     }
 
     /// What is said of a file is to be understood in any folder.
