@@ -79,7 +79,12 @@ let package = Package(
             swiftSettings: commonSettings
         ),
 
-        .target(name: "Support", dependencies: ["COpenSSL"], path: "Tests/Support", swiftSettings: commonSettings),
+        .target(
+            name: "Support",
+            dependencies: ["COpenSSL"],
+            path: "Tests/Support",
+            swiftSettings: commonSettings
+        ),
         .executableTarget(
             name: "EchoServer",
             dependencies: ["HTTPServer"],
