@@ -68,7 +68,7 @@ struct DockerTests {
     )
     func privilegedPort() throws {
         let unit = try Repository.text("docker/afterlink.service")
-        let article = try Repository.text("Sources/afterlink/Afterlink.docc/Operating.md")
+        let article = try Repository.text("Sources/afterlink/Afterlink.docc/InstallAndProxies.md")
         let dropIn = try #require(
             article.components(separatedBy: "```ini\n").first { $0.contains("/https.conf\n") }
         )

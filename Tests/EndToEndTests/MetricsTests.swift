@@ -60,7 +60,7 @@ struct MetricsTests {
 
     @Test("each is in the operator's guide, and the guide names no other")
     func documented() throws {
-        let guide = try Repository.text("Sources/afterlink/Afterlink.docc/Operating.md")
+        let guide = try Repository.text("Sources/afterlink/Afterlink.docc/FaultsAndSettings.md")
         let named = Set(
             guide.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { line in
                 line.split(separator: "|").first.map { $0.split(separator: "`") } ?? []

@@ -116,7 +116,7 @@ struct PrivacyTests {
 
     @Test("the guide calls what is kept personal data, not anonymous")
     func guide() throws {
-        let guide = try Repository.text("Sources/afterlink/Afterlink.docc/Operating.md")
+        let guide = try Repository.text("Sources/afterlink/Afterlink.docc/KeysAndBackups.md")
         #expect(guide.contains("personal data, not anonymous"))
     }
 }

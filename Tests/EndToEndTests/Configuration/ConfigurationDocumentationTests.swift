@@ -23,19 +23,19 @@ struct ConfigurationDocumentationTests {
         #expect(Setting.named("initial-app-key")?.flag == nil)
     }
 
-    @Test("the README's table is the one in code")
-    func readme() throws {
-        let readme = try Repository.text("README.md")
+    @Test("the article's table is the one in code")
+    func table() throws {
+        let article = try Repository.text("Sources/afterlink/Afterlink.docc/FaultsAndSettings.md")
         #expect(
-            readme.contains(SettingsDocumentation.markdown),
-            "README.md: replace the table of settings with what `afterlink help settings --markdown` prints"
+            article.contains(SettingsDocumentation.markdown),
+            "FaultsAndSettings.md: replace the table with what `afterlink help settings --markdown` prints"
         )
     }
 
     @Test("the guide says which durability is the default, and names by setting what a power cut takes")
     func durability() throws {
         let standard = Configuration().durability.rawValue
-        let guide = try Repository.text("Sources/afterlink/Afterlink.docc/Operating.md")
+        let guide = try Repository.text("Sources/afterlink/Afterlink.docc/FaultsAndSettings.md")
         #expect(standard == "full")
         #expect(guide.contains("`--durability \(standard)`, the default"))
         let rows = guide.split(separator: "\n").map {
