@@ -79,7 +79,7 @@ struct CampaignOnlyTests {
         #expect(first.string("campaignKey") == "GIFTS26")
         #expect(first.string("url") == "myapp://home?tab=1&keyName=GIFTS26")
         let confidence = try #require(first.json["confidence"] as? Double)
-        #expect((0.7...0.95).contains(confidence))
+        #expect((0.7...0.99).contains(confidence))
         #expect(first.json["competingClicks"] as? Int == 1)
         for text in ["anna", "ben", "pin", "j_", "metadata"] {
             #expect(!first.text.contains(text), "\(text): \(first.text)")

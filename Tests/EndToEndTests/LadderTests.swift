@@ -121,7 +121,7 @@ struct LadderTests {
             + #""scale":3,"timezone":"Europe/Istanbul","language":"tr"}}"#
         let found = try resolve(connection, native, key: installation.keys.app, fields: at(30))
         #expect(found.isMatch && found.string("jid") == "j1", "\(found.text)")
-        #expect((found.json["confidence"] as? Double).map { (0...0.95).contains($0) } == true)
+        #expect((found.json["confidence"] as? Double).map { (0...0.99).contains($0) } == true)
         #expect(found.json["guaranteed"] as? Bool == false)
 
         let id = "6D92078A-8246-4BA4-AE5B-76104861E7DC"

@@ -22,7 +22,7 @@ struct FindDeferredDeepLinkTests {
             reply.text
                 == #"{"status":"match","matched":true,"url":"\#(url)","deeplink_url":"\#(url)","#
                 + #""campaignKey":"SUMMER25","campaign_key":"SUMMER25","jid":"j_1","clickTimestamp":"\#(clickedAt)","#
-                + #""attributionWindow":86400,"attributionMethod":"fingerprint","confidence":0.95,"#
+                + #""attributionWindow":86400,"attributionMethod":"fingerprint","confidence":0.99,"#
                 + #""guaranteed":false,"competingClicks":0,"#
                 + #""metadata":{"utm_source":"instagram", "n": 1.50}}"#
         )

@@ -4,6 +4,10 @@ public import Attribution
 public struct SimulatedEstimate {
     public private(set) var estimate = FalseMatchEstimate()
     public let replay: Replay
+    /// A digest of every answer to a counted launch, by which two builds of the model are compared to the last bit.
+    ///
+    /// Sums over dictionaries depend on their order: run both with `SWIFT_DETERMINISTIC_HASHING=1`.
+    public private(set) var digest: UInt64 = 0
 
     public var score: ReplayScore { replay.score }
 
@@ -19,6 +23,12 @@ public struct SimulatedEstimate {
         var replay = Replay(plan, began: TraceGenerator.beginning)
         for event in events {
             guard let answer = replay.play(recorder.recorded(event)) else { continue }
+            for word in [
+                answer.click ?? .max, answer.destination?.url ?? .max, answer.destination?.campaign ?? .max,
+                answer.probability.bitPattern, answer.ageSeconds?.bitPattern ?? .max,
+            ] {
+                digest = SplitMix64.mixed(digest ^ word)
+            }
             estimate.add(
                 probability: answer.probability,
                 ageSeconds: answer.ageSeconds,

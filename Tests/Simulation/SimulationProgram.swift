@@ -4,7 +4,7 @@ import Foundation
 /// The program: plays worlds by name and prints a line for each run.
 public enum SimulationProgram {
     private static let usage = """
-        Simulate [WORLD…] [seed=N] [seeds=N] [refresh=SECONDS] [newest] [details]
+        Simulate [WORLD…] [seed=N] [seeds=N] [refresh=SECONDS] [newest] [details] [digest]
                                                          plays the worlds (all small ones without a name)
         Simulate robustness [WORLD…] [seed=N]            how the figures hold when the worlds are changed
         Simulate trace WORLD [seed=N]                    prints a world's events as lines of JSON
@@ -20,7 +20,7 @@ public enum SimulationProgram {
         if arguments.first == "drift" {
             return DriftReport.run(seeds: number("seeds") ?? 20, days: Int(number("days") ?? 125))
         }
-        let words: Set = ["newest", "details", "trace", "robustness"]
+        let words: Set = ["newest", "details", "digest", "trace", "robustness"]
         let names = arguments.filter { !$0.contains("=") && !words.contains($0) }
         if arguments.contains("robustness") {
             return Robustness.run(seed: number("seed") ?? 1, names: names) { print($0) }
@@ -40,9 +40,9 @@ public enum SimulationProgram {
             for seed in seeds {
                 let events = TraceGenerator.events(of: world, seed: seed)
                 let refresh = Int64(number("refresh") ?? 30)
-                play(events, world, seed, MatchPolicy(), refresh, arguments.contains("details"))
+                play(events, world, seed, MatchPolicy(), refresh, arguments)
                 if arguments.contains("newest") {
-                    play(events, world, seed, MatchPolicy(rule: .newest), refresh, false)
+                    play(events, world, seed, MatchPolicy(rule: .newest), refresh, [])
                 }
             }
         }
@@ -54,12 +54,13 @@ public enum SimulationProgram {
         _ seed: UInt64,
         _ policy: MatchPolicy,
         _ refresh: Int64,
-        _ showsDetails: Bool
+        _ words: [String]
     ) {
         let run = SimulatedEstimate(events, ReplayPlan(policy: policy, refresh: refresh * 1000))
         let replay = run.replay
         print(line(world, seed, policy, replay.score))
-        guard showsDetails else { return }
+        if words.contains("digest") { print("  answers \(String(run.digest, radix: 16))") }
+        guard words.contains("details") else { return }
         for (bin, row) in replay.score.uncappedCalibration.bins.enumerated() where row.count > 0 {
             print(
                 String(

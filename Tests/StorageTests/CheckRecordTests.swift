@@ -102,8 +102,8 @@ struct CheckRecordTests {
             "an iOS whose agent tells its kernel, which stops there"
         )
         let probability = try #require(match.facts.probability)
-        #expect(probability > 0.95, "beyond the limit of what is stated")
-        #expect(match.facts.confidence == 0.95)
+        #expect(probability > Verdict.highestConfidence, "beyond the limit of what is stated")
+        #expect(match.facts.confidence == Verdict.highestConfidence)
         #expect(match.facts.weight == 1)
         #expect(other.facts.caller == hash(4).index)
         #expect(other.facts.probability == nil)

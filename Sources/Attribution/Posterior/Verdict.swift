@@ -39,8 +39,11 @@ public struct Verdict: Equatable, Sendable {
 
     public static let toldShares = 8
 
-    /// A fingerprint is never more certain than this.
-    public static let highestConfidence = 0.95
+    /// The largest confidence that is stated of a fingerprint: as much as of a signed token, and never certainty.
+    ///
+    /// Matches at the limit are right in 99 of 100 cases in the simulated worlds. A lower limit understates most matches:
+    /// 0.95 alone made the calibration error 0.04.
+    public static let highestConfidence = 0.99
 
     public init(
         _ evidence: CandidateEvidence,

@@ -26,10 +26,10 @@ struct SimulatedWorld {
     var bars: Bars? { policy == .standard ? Self.bars[world.label] : nil }
 
     private static let bars = [
-        "turkey-10000": Bars(precision: 96, found: 68, organic: 2, rematched: 8, calibration: 0.03),
-        "world-10000": Bars(precision: 95, found: 73, organic: 2.5, rematched: 8, calibration: 0.03),
-        "venue-10000": Bars(precision: 92, found: 66, organic: 7, rematched: 8, calibration: 0.05),
-        "turkey-100000": Bars(precision: 97, found: 64, organic: 1.5, rematched: 8, calibration: 0.03),
+        "turkey-10000": Bars(precision: 96, found: 68, organic: 2, rematched: 8, calibration: 0.02),
+        "world-10000": Bars(precision: 95, found: 73, organic: 2.5, rematched: 8, calibration: 0.02),
+        "venue-10000": Bars(precision: 92, found: 66, organic: 7, rematched: 8, calibration: 0.03),
+        "turkey-100000": Bars(precision: 97, found: 64, organic: 1.5, rematched: 8, calibration: 0.02),
         "tokens-85-10000": Bars(precision: 99, found: 90),
     ]
 
