@@ -60,9 +60,11 @@ let package = Package(
         ),
         .target(name: "HTTPServer", dependencies: ["CLinux", "COpenSSL"], swiftSettings: commonSettings),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: optimizedInDebug),
+        // What every database shares: no SQL, no file, no library of a database.
+        .target(name: "Storage", dependencies: ["Attribution"], swiftSettings: optimizedInDebug),
         .target(
             name: "SQLiteStorage",
-            dependencies: ["Attribution", "Crypto", "SQLite"],
+            dependencies: ["Attribution", "Crypto", "SQLite", "Storage"],
             swiftSettings: optimizedInDebug,
             plugins: ["EmbedPlugin"]
         ),
@@ -149,7 +151,7 @@ let package = Package(
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "Support"], swiftSettings: commonSettings),
         .testTarget(
             name: "StorageTests",
-            dependencies: ["Attribution", "SQLiteStorage", "SQLite", "Simulation", "Support"],
+            dependencies: ["Attribution", "SQLite", "SQLiteStorage", "Simulation", "Storage", "Support"],
             swiftSettings: commonSettings
         ),
         .testTarget(

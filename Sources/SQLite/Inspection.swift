@@ -1,7 +1,7 @@
 /// What a connection can tell about its database.
 extension SQLiteConnection {
     /// The first column of the only row: for pragmas and counts.
-    public func integer(_ sql: StaticString) throws(SQLiteError) -> Int64 {
+    public func integer(_ sql: SQL) throws(SQLiteError) -> Int64 {
         try statement(sql).first { $0.integer(0) } ?? 0
     }
 
@@ -23,11 +23,34 @@ extension SQLiteConnection {
     }
 
     /// How SQLite goes about a statement, a line for each table it reads (sqlite.org/eqp.html).
-    public func queryPlan(of sql: StaticString) throws(SQLiteError) -> [String] {
+    public func queryPlan(of sql: SQL) throws(SQLiteError) -> [String] {
         let plan = try prepare(text: "EXPLAIN QUERY PLAN " + sql.description)
         defer { plan.reset() }
         var lines: [String] = []
         while try plan.step() { lines.append(plan.text(3)) }
         return lines
+    }
+}
+
+/// Literals that are not yet declared as ``SQL``.
+extension SQLiteConnection {
+    @_disfavoredOverload
+    public func statement(_ sql: StaticString) throws(SQLiteError) -> Statement {
+        try statement(SQL(stringLiteral: sql))
+    }
+
+    @_disfavoredOverload
+    public func prepare(_ sql: StaticString) throws(SQLiteError) -> Statement {
+        try prepare(SQL(stringLiteral: sql))
+    }
+
+    @_disfavoredOverload
+    public func integer(_ sql: StaticString) throws(SQLiteError) -> Int64 {
+        try integer(SQL(stringLiteral: sql))
+    }
+
+    @_disfavoredOverload
+    public func queryPlan(of sql: StaticString) throws(SQLiteError) -> [String] {
+        try queryPlan(of: SQL(stringLiteral: sql))
     }
 }

@@ -15,7 +15,7 @@ internal import CSQLite
 
     let pointer: OpaquePointer
     let confinement = ThreadConfinement()
-    /// Compiled statements by the address of their text: a literal has one address for ever.
+    /// Compiled statements by the address of their text: a constant has one address for ever.
     private var statements: [UInt: Statement] = [:]
     /// Written by SQLite after each commit of this connection, see ``logPageCount``.
     private let logPages: UnsafeMutablePointer<Int32>
@@ -72,21 +72,17 @@ internal import CSQLite
     }
 
     /// The compiled form of `sql`, kept for as long as the connection.
-    public func statement(_ sql: StaticString) throws(SQLiteError) -> Statement {
-        precondition(sql.hasPointerRepresentation, "SQL is longer than one character")
-        // Only the number is used.
-        let address = UInt(bitPattern: unsafe sql.utf8Start)
-        if let statement = statements[address] { return statement }
+    public func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
+        if let statement = statements[sql.address] { return statement }
         let statement = try prepare(sql)
-        statements[address] = statement
+        statements[sql.address] = statement
         return statement
     }
 
     /// A statement of the caller's own.
-    public func prepare(_ sql: StaticString) throws(SQLiteError) -> Statement {
-        // A literal's bytes are valid for ever.
-        let text = unsafe UnsafeBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount)
-        return unsafe try Statement(text, on: pointer, confinement: confinement)
+    public func prepare(_ sql: SQL) throws(SQLiteError) -> Statement {
+        // The bytes of a constant are valid for ever.
+        unsafe try Statement(sql.bytes, on: pointer, confinement: confinement)
     }
 
     /// The path as a URI (sqlite.org/uri.html), with a promise that the file does not change.

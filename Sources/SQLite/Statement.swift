@@ -144,6 +144,13 @@ extension Statement {
         unsafe sqlite3_column_type(pointer, column) == SQLITE_NULL
     }
 
+    /// Whether the column has this name.
+    public func isColumn(_ column: Int32, named name: StaticString) -> Bool {
+        // The name is valid until the statement is compiled anew, and ends in a zero.
+        guard let found = unsafe sqlite3_column_name(pointer, column) else { return false }
+        return unsafe String(cString: found) == name.description
+    }
+
     /// Text of the column; empty for NULL.
     ///
     /// Bytes that are not UTF-8 are replaced.
