@@ -13,6 +13,8 @@ struct EmbedPlugin: BuildToolPlugin {
         let folder: String
         let fileExtensions: Set<String>
         let enumeration: String
+        /// Files of the folder that are written from the others.
+        var excluded: Set<String> = []
     }
 
     /// By the name of the target.
@@ -21,7 +23,8 @@ struct EmbedPlugin: BuildToolPlugin {
             Embedding(
                 folder: "Migrations/SQLite",
                 fileExtensions: ["sql"],
-                enumeration: "EmbeddedMigrations"
+                enumeration: "EmbeddedMigrations",
+                excluded: ["schema.sql"]
             )
         ],
         "Attribution": [
@@ -58,6 +61,7 @@ struct EmbedPlugin: BuildToolPlugin {
         let files = try FileManager.default
             .contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { embedding.fileExtensions.contains($0.pathExtension) }
+            .filter { !embedding.excluded.contains($0.lastPathComponent) }
             .sorted { $0.lastPathComponent < $1.lastPathComponent }
         let output = context.pluginWorkDirectoryURL.appending(path: "\(embedding.enumeration).swift")
         return .buildCommand(

@@ -19,7 +19,7 @@ package enum HotQueries {
         + "(scope=? AND campaign=? AND dimension=? AND granularity=? AND period=? AND value=?)"
 
     private static let visitPlan =
-        "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment>? AND moment<?)"
+        "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since>? AND since<?)"
 
     package static let all = [
         query(
@@ -28,19 +28,19 @@ package enum HotQueries {
             "COMPOUND QUERY",
             "LEFT-MOST SUBQUERY",
             "CO-ROUTINE",
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=?)",
             "SCALAR SUBQUERY",
-            "SEARCH claims USING INDEX undelivered_claims (scope=? AND fingerprint=?)",
+            "SEARCH claims USING INDEX undelivered_claims (scope=? AND hash=?)",
             "SCAN",
             "UNION ALL",
             "CO-ROUTINE",
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=?)",
             "SCAN"
         ),
         query(
             "all live clicks of a key",
             KeySummary.open,
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)"
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=?)"
         ),
         query(
             "clicks around an address",
@@ -55,7 +55,7 @@ package enum HotQueries {
         query(
             "open row of a click",
             AddressReader.openRow,
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since=? AND click=?)"
         ),
         query("click that was named", NamedClick.select, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
         query("claim by click", ClaimRow.byClick, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
@@ -63,14 +63,14 @@ package enum HotQueries {
             "newest click of a destination",
             ClaimSQL.newestOfDestination,
             "CO-ROUTINE (subquery-1)",
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=?)",
             "SCAN (subquery-1)"
         ),
         query(
             "claimed click of an advertising id",
             CheckReader.claimedSince,
             "CO-ROUTINE (subquery-1)",
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=?)",
             "SCAN (subquery-1)"
         ),
         query(
@@ -89,13 +89,13 @@ package enum HotQueries {
         query(
             "claim of a caller",
             ClaimRow.byCaller,
-            "SEARCH closed USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment>? AND moment<?)",
+            "SEARCH closed USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since>? AND since<?)",
             "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
             "undelivered claim",
             ClaimRow.undelivered,
-            "SEARCH claims USING INDEX undelivered_claims (scope=? AND fingerprint=?)",
+            "SEARCH claims USING INDEX undelivered_claims (scope=? AND hash=?)",
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)",
             "USE TEMP B-TREE FOR ORDER BY"
         ),
@@ -112,7 +112,7 @@ package enum HotQueries {
         query(
             "closing of a fingerprint",
             FingerprintSQL.close,
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since=? AND click=?)"
         ),
         query(
             "moment of a claim",
@@ -122,7 +122,7 @@ package enum HotQueries {
         query(
             "deletion of a closed fingerprint",
             FingerprintSQL.removeClosed,
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since=? AND click=?)"
         ),
         query(
             "clicks of a visitor",
@@ -144,7 +144,7 @@ package enum HotQueries {
             "CO-ROUTINE around",
             "SEARCH click_addresses USING PRIMARY KEY (scope=? AND near_address=? AND clicked_at>? AND clicked_at<?)",
             "SCAN around",
-            "SEARCH f USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
+            "SEARCH f USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since=? AND click=?)"
         ),
         query(
             "mark of an undelivered claim",
@@ -174,7 +174,7 @@ package enum HotQueries {
         query(
             "fingerprints, in order",
             FilterSQL.stored,
-            "SEARCH fingerprints USING PRIMARY KEY ((scope,fingerprint,state,moment,click)>(?,?,?,?,?))"
+            "SEARCH click_index USING PRIMARY KEY ((scope,hash,state,since,click)>(?,?,?,?,?))"
         ),
         query(
             "clicks that another process has recorded",
@@ -207,7 +207,7 @@ package enum HotQueries {
         query(
             "index row of a click",
             ClickExplanationReader.indexed,
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=? AND moment=? AND click=?)"
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since=? AND click=?)"
         ),
         query(
             "oldest records of checks",
@@ -220,7 +220,7 @@ package enum HotQueries {
             "campaign of a hash",
             CheckSQL.campaignOfHash,
             "CO-ROUTINE open",
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND fingerprint=? AND state=?)",
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=?)",
             "SCAN open",
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
         ),
@@ -235,7 +235,7 @@ package enum HotQueries {
         query(
             "fingerprints of a scope, in order",
             CollisionCensus.fingerprints,
-            "SEARCH fingerprints USING PRIMARY KEY (scope=? AND (fingerprint,state,moment,click)>(?,?,?,?))"
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND (hash,state,since,click)>(?,?,?,?))"
         ),
         query(
             "records of checks, on from one",
@@ -245,13 +245,8 @@ package enum HotQueries {
         ),
         query(
             "report on collisions",
-            CollisionRows.report,
-            "SEARCH collision_reports USING INTEGER PRIMARY KEY (rowid=?)"
-        ),
-        query(
-            "crowding of forms",
-            CollisionRows.forms,
-            "SEARCH collision_forms USING PRIMARY KEY (scope=?)"
+            CollisionRows.figures,
+            "SEARCH figures USING PRIMARY KEY (scope=? AND report=?)"
         ),
         query(
             "expected conversions",

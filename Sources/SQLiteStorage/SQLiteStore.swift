@@ -61,8 +61,7 @@ public final class SQLiteStore: Sendable {
         try SQLiteStore(DatabaseOpening(configuration, migrations: Migration.read(migrations)))
     }
 
-    /// Makes a database with earlier migrations and closes it, for tests of what an upgrade does: a store asks for tables
-    /// that only the last one made.
+    /// Creates a database with other migrations and closes it: for tests that open what another program made.
     package static func makeDatabase(
         _ configuration: SQLiteConfiguration,
         migrations: [(name: String, text: String)]

@@ -83,8 +83,11 @@ struct PolicyWarningTests {
         )
         try connection.execute(
             """
-            INSERT OR REPLACE INTO collision_reports
-                SELECT number * 2, 1700000000000, 86400, 200, 80, 5 FROM apps
+            WITH figure (name, value) AS (
+                VALUES ('counted_at', 1700000000000.0), ('window_seconds', 86400.0), ('matches', 200.0),
+                    ('expected_false', 80.0), ('spread', 5.0)
+            )
+            INSERT OR REPLACE INTO figures SELECT number * 2, 'collisions', figure.name, value FROM apps, figure
             """
         )
         #expect(try installation.run(["stats"]).errors.contains(words))

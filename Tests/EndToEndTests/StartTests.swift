@@ -56,6 +56,26 @@ struct StartTests {
         }
     }
 
+    @Test("is refused, with exit status 78 and advice, on a database of a development version")
+    func developmentVersion() throws {
+        let installation = try Installation()
+        let connection = try SQLiteConnection(
+            path: installation.database.path,
+            access: .readWrite,
+            busyMilliseconds: 10_000
+        )
+        try connection.execute(
+            "UPDATE migrations SET name = '0001_clicks_claims_counters.sql' WHERE number = 1"
+        )
+        for command in ["serve", "apps list", "doctor"] {
+            let output = try installation.run(command.split(separator: " ").map(String.init))
+            #expect(command == "doctor" || output.status == 78, "\(command): \(output.errors)")
+            let said = output.text + output.errors
+            #expect(said.contains("made by a development version of Afterlink"), "\(command): \(said)")
+        }
+        #expect(try installation.run(["serve"]).errors.contains("afterlink links export"))
+    }
+
     private func multiply(from first: Int, to end: Int, _ connection: SQLiteConnection) throws {
         try connection.execute(
             """
@@ -64,15 +84,15 @@ struct StartTests {
             INSERT INTO clicks (
                 id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
                 journey_id, source, raw_source, platform, os_version, metadata, is_robot, is_contradictory, visit,
-                visit_rest, fingerprints, browser, visitor
+                visit_rest, post, post_rest, fingerprints, browser, visitor
             ) SELECT id + n, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination,
                 campaign_key, journey_id, source, raw_source, platform, os_version, metadata, is_robot,
-                is_contradictory, random(), random(), randomblob(16), browser, random()
+                is_contradictory, random(), random(), random(), random(), randomblob(16), browser, random()
             FROM (SELECT * FROM clicks ORDER BY id LIMIT 1), numbers;
             WITH RECURSIVE numbers (n) AS (SELECT \(first + 1) UNION ALL SELECT n + 1 FROM numbers WHERE n < \(end))
-            INSERT INTO fingerprints SELECT scope, random(), 0, moment, click + n, random(), other_moment, NULL, random(),
-                lane, weight, NULL, NULL, visitor, destination, campaign, NULL, NULL
-            FROM (SELECT * FROM fingerprints ORDER BY click LIMIT 1), numbers;
+            INSERT INTO click_index SELECT scope, random(), 0, since, click + n, random(), expires_at, random(), NULL, NULL,
+                NULL, platform_form, weight, NULL, NULL, visitor, destination, campaign, NULL, NULL
+            FROM (SELECT * FROM click_index ORDER BY click LIMIT 1), numbers;
             COMMIT
             """
         )

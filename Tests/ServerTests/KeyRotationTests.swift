@@ -215,7 +215,7 @@ struct AddressKeyRotationTests {
                 path: service.storeConfiguration.path,
                 access: .readOnly,
                 busyMilliseconds: 1000
-            ).integer("SELECT count(DISTINCT visitor) FROM fingerprints")
+            ).integer("SELECT count(DISTINCT visitor) FROM click_index")
         }
         #expect(try visitors() == 1)
         await service.click(click("two"), fields: ["User-Agent": "B"], peer: peer)

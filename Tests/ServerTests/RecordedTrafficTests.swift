@@ -128,8 +128,8 @@ struct RecordedTrafficTests {
         (gaps.claims, gaps.matches) = (given.matches, given.matches)
         gaps.minimums = [0.7: backtest.launches]
         #expect(history.gaps == gaps, "nothing is unknown")
-        #expect(try service.integer("SELECT count(*) FROM checks WHERE signals IS NOT NULL") > 20)
-        #expect(try service.integer("SELECT count(*) FROM fingerprints WHERE signals IS NOT NULL") > 50)
+        #expect(try service.integer("SELECT count(*) FROM checks WHERE signal_marks IS NOT NULL") > 20)
+        #expect(try service.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") > 50)
     }
 
     @Test("tells what cannot be known of records from before, instead of guessing")

@@ -107,10 +107,10 @@ struct CandidateSignalsTests {
         new.evidence.advertisingIDs = [AdvertisingIDEntry(.idfa, key: hash(9))]
         let click = new
         try await test.run { _ = try await $0.record(click) }
-        #expect(try test.integer("SELECT count(*) FROM fingerprints") == 6)
-        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE signals IS NOT NULL") == 1)
+        #expect(try test.integer("SELECT count(*) FROM click_index") == 6)
+        #expect(try test.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") == 1)
         #expect(
-            try test.integer("SELECT signals FROM fingerprints WHERE lane = 256 + unicode('D')")
+            try test.integer("SELECT signal_marks FROM click_index WHERE platform_form = 256 + unicode('D')")
                 == Int64(Self.pro.word)
         )
         let view = try await test.run { session in
@@ -120,7 +120,7 @@ struct CandidateSignalsTests {
         }
         #expect(view.evidence?.candidates.map(\.signals) == [Self.pro])
         _ = try await test.run { try await $0.match(check(.none)) }
-        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE signals IS NOT NULL") == 0)
+        #expect(try test.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") == 0)
     }
 
     @Test(
@@ -165,7 +165,7 @@ struct CandidateSignalsTests {
             let page = try await session.checks(CheckQuery())
             #expect(page.records.map(\.facts.signals) == [.none, Self.pro])
         }
-        #expect(try test.integer("SELECT count(*) FROM checks WHERE signals IS NULL") == 1)
+        #expect(try test.integer("SELECT count(*) FROM checks WHERE signal_marks IS NULL") == 1)
         var configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
         configuration.isReadOnly = true
         var history = try SQLiteHistory(
@@ -182,28 +182,6 @@ struct CandidateSignalsTests {
             }
         }
         #expect(told == [Self.pro, Self.pro, .none])
-    }
-
-    @Test("of clicks from before they were kept are unknown, and those are matched as they were")
-    func migrated() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.file("afterlink.db")
-        var configuration = SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon))
-        configuration.hasBackgroundWork = false
-        let before = SQLiteStore.embeddedMigrations.filter { $0.name < "0010" }
-        try SQLiteStore.open(configuration, migrations: before).stop(within: 60_000)
-        try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 1000).execute(
-            """
-            INSERT INTO fingerprints (scope, fingerprint, state, moment, click, fingerprint_rest, other_moment)
-            VALUES (1, 2, 0, 3, 4, 5, 6);
-            INSERT INTO learnt_counters VALUES (1, 7, 5, 1), (1, 8, 5, 1), (1, 9, 5, 1);
-            """
-        )
-        try SQLiteStore.open(configuration).stop(within: 60_000)
-        let connection = try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 1000)
-        #expect(try connection.integer("SELECT count(*) FROM fingerprints WHERE signals IS NULL") == 1)
-        #expect(try connection.integer("SELECT count(*) FROM learnt_counters") == 2)
-        #expect(try connection.integer("SELECT count(*) FROM learnt_counters WHERE family = 8") == 0)
     }
 
     @Test(

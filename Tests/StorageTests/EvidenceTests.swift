@@ -221,9 +221,9 @@ struct EvidenceTests {
         let launch = named
         #expect(try await test.run { try await $0.match(launch) }.claim?.click.id == last)
         #expect(
-            try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0 AND near_address = 1") == 0
+            try test.integer("SELECT count(*) FROM click_index WHERE state = 0 AND near_address = 1") == 0
         )
-        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == 4200)
+        #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 4200)
     }
 
     @Test(
@@ -247,13 +247,13 @@ struct EvidenceTests {
         try test.execute(
             """
             WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(crowd))
-            INSERT INTO fingerprints (
-                scope, fingerprint, state, moment, click, fingerprint_rest, other_moment, party, lane, weight, visitor,
+            INSERT INTO click_index (
+                scope, hash, state, since, click, hash_rest, expires_at, visit, platform_form, weight, visitor,
                 destination, campaign
             )
-            SELECT scope, fingerprint, 0, moment + iif(n % 2, 60000 + n, -60000 - n), click + n, fingerprint_rest,
-                other_moment, n, lane, weight, n, destination, campaign
-            FROM number, (SELECT * FROM fingerprints ORDER BY click DESC LIMIT 1)
+            SELECT scope, hash, 0, since + iif(n % 2, 60000 + n, -60000 - n), click + n, hash_rest,
+                expires_at, n, platform_form, weight, n, destination, campaign
+            FROM number, (SELECT * FROM click_index ORDER BY click DESC LIMIT 1)
             """
         )
         let named = try #require(middle)
@@ -263,7 +263,7 @@ struct EvidenceTests {
         let outcome = try await test.run { try await $0.match(check) }
         #expect(outcome.claim?.click.id == named)
         // What came after it may be somebody else's.
-        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == crowd + 1)
+        #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == crowd + 1)
     }
 
     @Test("is forgotten with the click", arguments: Backend.available)
@@ -273,7 +273,7 @@ struct EvidenceTests {
         test.clock.advance(seconds: 86_400 + 120)
         _ = try test.store.runRetention()
         #expect(try test.integer("SELECT count(*) FROM click_addresses") == 0)
-        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == 0)
+        #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 0)
     }
 
     @Test(

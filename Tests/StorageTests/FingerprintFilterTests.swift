@@ -211,7 +211,7 @@ struct FingerprintFilterTests {
         let ahead = TestStore.noon.advanced(byMilliseconds: 1_000_000)
         try await here.run { _ = try await $0.record(.sample(fingerprint: 1, at: ahead)) }
         try here.store.buildFilter()
-        try other.execute("DELETE FROM fingerprints; DELETE FROM clicks")
+        try other.execute("DELETE FROM click_index; DELETE FROM clicks")
         try await other.run { session in
             for number in [2, 4] as [UInt64] { _ = try await session.record(.sample(fingerprint: number)) }
         }
@@ -343,7 +343,7 @@ struct FingerprintFilterTests {
             }
             #expect(session.sparedLookCount > 0)
             if isGivenUp {
-                try test.execute("DELETE FROM fingerprints; DELETE FROM clicks")
+                try test.execute("DELETE FROM click_index; DELETE FROM clicks")
             } else {
                 try test.store.buildFilter()
             }
@@ -364,12 +364,12 @@ struct FingerprintFilterTests {
     }
 
     private static func fill(state: Int) -> String {
-        let rest = "fingerprint_rest, state, moment, click, other_moment, closed_as, party, weight"
+        let rest = "hash_rest, state, since, click, expires_at, visit, clicked_at, caller, closed_as, weight"
         return """
             WITH RECURSIVE number(step) AS (VALUES (1) UNION ALL SELECT step + 1 FROM number WHERE step < 10100)
-            INSERT INTO fingerprints (scope, fingerprint, \(rest))
+            INSERT INTO click_index (scope, hash, \(rest))
             SELECT scope, -9223372036854775807 + step, \(rest)
-            FROM (SELECT * FROM fingerprints WHERE state = \(state) LIMIT 1), number
+            FROM (SELECT * FROM click_index WHERE state = \(state) LIMIT 1), number
             """
     }
 

@@ -203,34 +203,3 @@ struct EvidenceOfOtherDaysTests {
         #expect(abs(evidence.organic - 5) < 0.05)
     }
 }
-
-@Suite("The migration to keys for addresses")
-struct AddressKeyMigrationTests {
-    @Test("forgets addresses that were hashed under the server key, and nothing else")
-    func forgets() throws {
-        let folder = try TemporaryFolder()
-        let path = folder.file("a.db")
-        var configuration = SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon))
-        configuration.hasBackgroundWork = false
-        let before = SQLiteStore.embeddedMigrations.filter { $0.name < "0008" }
-        try SQLiteStore.makeDatabase(configuration, migrations: before)
-        let connection = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 1000)
-        try connection.execute(
-            """
-            INSERT INTO click_addresses VALUES (1, 2, 3, 4, 5, x'00');
-            INSERT INTO learnt_counters VALUES (1, 9, 5, 1), (1, 10, 5, 1), (1, 11, 5, 1), (1, 12, 5, 1);
-            INSERT INTO fingerprints (
-                scope, fingerprint, state, moment, click, fingerprint_rest, other_moment, exact_address, near_address
-            ) VALUES (1, 2, 0, 3, 4, 5, 6, 7, 8)
-            """
-        )
-        try SQLiteStore.open(configuration).stop(within: 60_000)
-        func integer(_ sql: StaticString) throws -> Int64 {
-            try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 1000).integer(sql)
-        }
-        #expect(try integer("SELECT count(*) FROM click_addresses") == 0)
-        #expect(try integer("SELECT count(*) FROM learnt_counters") == 2)
-        #expect(try integer("SELECT count(*) FROM fingerprints") == 1)
-        #expect(try integer("SELECT count(*) FROM fingerprints WHERE exact_address IS NOT NULL") == 0)
-    }
-}

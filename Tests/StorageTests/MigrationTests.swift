@@ -98,6 +98,28 @@ struct MigrationTests {
         #expect(error?.explanation.contains(second.name) == true)
     }
 
+    @Test("a database of the development versions before the first release is refused, and left as it is")
+    func refusesDevelopment() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        let former: [File] = [
+            ("0001_clicks_claims_counters.sql", "CREATE TABLE clicks (id INTEGER PRIMARY KEY) STRICT"),
+            ("0002_app_localizations.sql", "CREATE TABLE app_localizations (app INTEGER) STRICT"),
+        ]
+        for count in 1...2 {
+            try SQLiteStore.makeDatabase(configuration(path), migrations: Array(former.prefix(count)))
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
+            let error = #expect(throws: StoreError.self) { try open(path, own) }
+            #expect(error?.code == .unsupported)
+            #expect(error?.explanation.contains("\(path) was made by a development version") == true)
+            #expect(throws: StoreError.self) {
+                try SQLiteStore.migrationPlan(configuration(path), migrations: own)
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+            try FileManager.default.removeItem(atPath: path)
+        }
+    }
+
     @Test("one that fails leaves the database at the one before it")
     func undoesFailed() throws {
         let folder = try TemporaryFolder()
@@ -155,4 +177,32 @@ struct MigrationTests {
         #expect(plan.pending.isEmpty)
         #expect(plan.applied.count == SQLiteStore.embeddedMigrations.count)
     }
+
+    @Test("make the schema that Migrations/SQLite/schema.sql shows on one page")
+    func schemaFile() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        try open(path, own)
+        let connection = try SQLiteConnection(path: path, access: .readOnly, busyMilliseconds: 0)
+        let statements = try connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").all {
+            $0.text(0) + ";\n"
+        }
+        let first = try #require(own.min { $0.name < $1.name }).text
+        let preface = first.split(separator: "\n", omittingEmptySubsequences: false).prefix {
+            $0.hasPrefix("--")
+        }
+        let schema =
+            ([Self.notice, preface.joined(separator: "\n") + "\n"] + statements).joined(separator: "\n")
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Migrations/SQLite/schema.sql").standardizedFileURL
+        let isCurrent = (try? String(contentsOf: file, encoding: .utf8)) == schema
+        if !isCurrent { try? schema.write(to: file, atomically: true, encoding: .utf8) }
+        #expect(
+            isCurrent,
+            "Migrations/SQLite/schema.sql was not current. The test has written it: commit it."
+        )
+    }
+
+    private static let notice =
+        "-- The schema that all migrations make. A test writes this file: change a migration instead.\n"
 }

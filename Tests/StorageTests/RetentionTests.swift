@@ -18,7 +18,7 @@ struct RetentionTests {
 
         test.clock.advance(seconds: 86_400 + 61)
         #expect(try test.store.runRetention() == RetentionProgress(closed: 499))
-        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == 0)
+        #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 0)
         let reason = try await test.run { try await $0.view(for: .sample(fingerprint: 8)).reason }
         #expect(reason == .expired)
 
@@ -27,7 +27,7 @@ struct RetentionTests {
         test.clock.advance(seconds: 1)
         #expect(try test.store.runRetention() == RetentionProgress(deleted: 500))
         #expect(try test.integer("SELECT count(*) FROM clicks") == 0)
-        #expect(try test.integer("SELECT count(*) FROM fingerprints") == 0)
+        #expect(try test.integer("SELECT count(*) FROM click_index") == 0)
         #expect(try test.integer("SELECT count(*) FROM claims") == 0)
         let now = test.clock.now
         let report = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }

@@ -56,7 +56,7 @@ extension TestStore {
                 "SELECT * FROM live_clicks ORDER BY 1, 2, 3",
             ]
             : [
-                "SELECT * FROM clicks ORDER BY 1", "SELECT * FROM fingerprints ORDER BY 1, 2, 3, 4, 5",
+                "SELECT * FROM clicks ORDER BY 1", "SELECT * FROM click_index ORDER BY 1, 2, 3, 4, 5",
                 "SELECT * FROM claims ORDER BY 1",
                 "SELECT * FROM apps",
                 "SELECT * FROM keys", "SELECT * FROM progress", "SELECT * FROM migrations",
@@ -180,31 +180,31 @@ struct VerificationTests {
             check: "fingerprints",
             says: "open fingerprints differ from their click",
             script:
-                "UPDATE clicks SET expires_at = expires_at + 1 WHERE id = (SELECT max(click) FROM fingerprints WHERE state = 0)"
+                "UPDATE clicks SET expires_at = expires_at + 1 WHERE id = (SELECT max(click) FROM click_index WHERE state = 0)"
         ),
         Damage(
             check: "fingerprints",
             says: "closed fingerprints differ from their click, or have none",
-            script: "UPDATE fingerprints SET click = 1 WHERE click = (SELECT max(click) FROM claims)"
+            script: "UPDATE click_index SET click = 1 WHERE click = (SELECT max(click) FROM claims)"
         ),
         Damage(
             check: "fingerprints",
             says: "as many fingerprints as they have",
             script:
-                "DELETE FROM fingerprints WHERE click = (SELECT max(click) FROM fingerprints WHERE state = 0)"
+                "DELETE FROM click_index WHERE click = (SELECT max(click) FROM click_index WHERE state = 0)"
         ),
         Damage(
             check: "open_and_closed",
             says: "are claimed and can still be found",
             script: """
-                UPDATE fingerprints SET state = 0, moment = other_moment, other_moment = 9000000000000
+                UPDATE click_index SET state = 0, since = clicked_at, expires_at = 9000000000000
                 WHERE click = (SELECT max(click) FROM claims)
                 """
         ),
         Damage(
             check: "open_and_closed",
             says: "nothing happened to their click",
-            script: "UPDATE fingerprints SET moment = moment + 1 WHERE state = 1"
+            script: "UPDATE click_index SET since = since + 1 WHERE state = 1"
         ),
         Damage(
             check: "open_and_closed",
@@ -215,7 +215,7 @@ struct VerificationTests {
             check: "open_and_closed",
             says: "robots' clicks can be found",
             script:
-                "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM fingerprints WHERE state = 0)"
+                "UPDATE clicks SET is_robot = 1 WHERE id = (SELECT max(click) FROM click_index WHERE state = 0)"
         ),
         Damage(
             check: "open_and_closed",

@@ -18,6 +18,8 @@ public struct StoreError: Error, Equatable, Sendable {
         case corrupted
         /// The database is of a newer program, or its migrations were changed.
         case incompatible
+        /// A version made the database whose databases this program does not upgrade.
+        case unsupported
         case stopping
         /// The system refused a thread.
         case resources

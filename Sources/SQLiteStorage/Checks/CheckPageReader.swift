@@ -38,19 +38,19 @@ struct CheckPageReader {
 enum CheckReading {
     static let page: StaticString = """
         SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
-            is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
+            is_campaign_only, minimum_confidence, organic_share, candidates, click, platform_form, agreement, shares,
             fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
-            checks.platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, checks.signals, clicks.id_low, clicks.campaign_key
+            checks.platform, os_release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
+            first_installed_at, checks.signal_marks, clicks.id_low, clicks.campaign_key
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id < ?1 AND checks.id >= ?2 ORDER BY checks.id DESC LIMIT ?3
         """
     static let one: StaticString = """
         SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
-            is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
+            is_campaign_only, minimum_confidence, organic_share, candidates, click, platform_form, agreement, shares,
             fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
-            checks.platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, checks.signals, clicks.id_low, clicks.campaign_key
+            checks.platform, os_release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
+            first_installed_at, checks.signal_marks, clicks.id_low, clicks.campaign_key
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id = ?1
         """

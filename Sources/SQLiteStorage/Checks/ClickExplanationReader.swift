@@ -121,9 +121,9 @@ struct ClickExplanationReader {
     static let address: StaticString = "SELECT exact_address, near_address FROM clicks WHERE id = ?1"
     /// Where the click stands under a fingerprint: open since its own moment, or closed at one of three.
     static let indexed: StaticString = """
-        SELECT state, closed_as FROM fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND state IN (0, 1) AND moment IN (?3, ?4, ?5) AND click = ?6
-            AND fingerprint_rest = ?7
+        SELECT state, closed_as FROM click_index
+        WHERE scope = ?1 AND hash = ?2 AND state IN (0, 1) AND since IN (?3, ?4, ?5) AND click = ?6
+            AND hash_rest = ?7
         LIMIT 1
         """
 }

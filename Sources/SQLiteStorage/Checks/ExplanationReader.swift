@@ -124,9 +124,9 @@ struct ExplanationReader {
     }
 
     static let ofFingerprint: StaticString = """
-        SELECT click, closed_as FROM fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND state = ?3 AND fingerprint_rest = ?4
-        ORDER BY moment DESC, click DESC LIMIT ?5
+        SELECT click, closed_as FROM click_index
+        WHERE scope = ?1 AND hash = ?2 AND state = ?3 AND hash_rest = ?4
+        ORDER BY since DESC, click DESC LIMIT ?5
         """
     static let one: StaticString = """
         SELECT id, id_low, clicked_at, expires_at, campaign_key, platform, is_robot, signals, exact_address,

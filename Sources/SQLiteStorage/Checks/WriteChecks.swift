@@ -158,9 +158,9 @@ enum CheckSQL {
     static let campaignOfHash: StaticString = """
         SELECT campaign_key
         FROM (
-            SELECT click, campaign FROM fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND fingerprint_rest = ?3
-            ORDER BY moment DESC, click DESC LIMIT 4096
+            SELECT click, campaign FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 0 AND hash_rest = ?3
+            ORDER BY since DESC, click DESC LIMIT 4096
         ) AS open CROSS JOIN clicks ON clicks.id = open.click
         WHERE open.campaign = ?4
         LIMIT 1

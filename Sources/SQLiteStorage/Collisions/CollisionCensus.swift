@@ -30,13 +30,13 @@ struct CollisionCensus {
 
     /// A row's place in the order of the table, within a scope.
     private struct Row {
-        var fingerprint: Int64
+        var hash: Int64
         var state: Int64
-        var moment: Int64
+        var since: Int64
         var click: Int64
 
         /// Before all others.
-        static let first = Row(fingerprint: .min, state: -1, moment: .min, click: .min)
+        static let first = Row(hash: .min, state: -1, since: .min, click: .min)
     }
 
     init(of places: [Place]) {
@@ -48,7 +48,7 @@ struct CollisionCensus {
         guard !isDone else { return 1 }
         guard let record, let records else {
             // Hashes are spread evenly.
-            let within = (Double(row.fingerprint) / Double(Int64.max) + 1) / 2
+            let within = (Double(row.hash) / Double(Int64.max) + 1) / 2
             return Self.fingerprintsShare * (Double(place) + within) / Double(max(places.count, 1))
         }
         let span = Double(records.upperBound) - Double(records.lowerBound)
@@ -89,17 +89,17 @@ struct CollisionCensus {
         var (read, last) = (0, row)
         try connection.statement(Self.fingerprints).forEach(
             place.scope.number,
-            row.fingerprint,
+            row.hash,
             row.state,
-            row.moment,
+            row.since,
             row.click,
             Self.sliceLength
         ) { found in
             read += 1
             last = Row(
-                fingerprint: found.integer(0),
+                hash: found.integer(0),
                 state: found.integer(1),
-                moment: found.integer(2),
+                since: found.integer(2),
                 click: found.integer(3)
             )
             if let row = Self.counted(found) { count.add(row) }
@@ -159,17 +159,18 @@ struct CollisionCensus {
     }
 
     static let fingerprints: StaticString = """
-        SELECT fingerprint, state, moment, click, other_moment, closed_as, lane, weight, visitor FROM fingerprints
-        WHERE scope = ?1 AND (fingerprint, state, moment, click) > (?2, ?3, ?4, ?5)
-        ORDER BY fingerprint, state, moment, click LIMIT ?6
+        SELECT hash, state, since, click, clicked_at, closed_as, platform_form, weight, visitor
+        FROM click_index
+        WHERE scope = ?1 AND (hash, state, since, click) > (?2, ?3, ?4, ?5)
+        ORDER BY hash, state, since, click LIMIT ?6
         """
     static let bounds: StaticString = "SELECT (SELECT min(id) FROM checks), (SELECT max(id) FROM checks)"
     static let checks: StaticString = """
         SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
-            is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
+            is_campaign_only, minimum_confidence, organic_share, candidates, click, platform_form, agreement, shares,
             fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
-            checks.platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, checks.signals, clicks.id_low, clicks.campaign_key, clicks.clicked_at
+            checks.platform, os_release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
+            first_installed_at, checks.signal_marks, clicks.id_low, clicks.campaign_key, clicks.clicked_at
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id > ?1 ORDER BY checks.id LIMIT ?2
         """

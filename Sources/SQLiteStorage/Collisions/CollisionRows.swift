@@ -1,107 +1,117 @@
 internal import Attribution
 internal import SQLite
 
-/// The last report on collisions, as it stands in its tables.
+/// The last report on collisions of an app, stored as named figures.
 enum CollisionRows {
-    /// Nil where nobody has counted yet.
+    /// Returns the report of a scope; nil where nothing has been counted yet.
     static func report(of scope: Scope, on connection: SQLiteConnection) throws(SQLiteError)
         -> CollisionReport?
     {
-        let report = try connection.statement(Self.report).first(scope.number) { row throws(SQLiteError) in
-            CollisionReport(
-                countedAt: Timestamp(milliseconds: row.integer(0)),
-                window: try window(row.integer(1)),
-                forms: [],
-                matches: Int(clamping: row.integer(2)),
-                expectedFalse: row.real(3),
-                spread: row.real(4),
-                limits: []
-            )
-        }
-        guard var report else { return nil }
-        report.forms = try connection.statement(forms).all(scope.number) { row throws(SQLiteError) in
-            guard let lane = PlatformForm(code: UInt64(bitPattern: row.integer(0))) else { throw damage }
-            let crowding = FingerprintSharing(
-                clicks: row.real(1),
-                aloneSum: row.real(2),
-                competingSum: row.real(3)
-            )
-            return CollisionReport.Form(lane: lane, crowding: crowding)
-        }
-        report.limits = try connection.statement(limits).all(scope.number) { row throws(SQLiteError) in
-            var limit = FalseMatchLimit(share: row.real(0))
-            if let minimum = row.optionalReal(1) {
-                limit.threshold = .init(minimum: minimum, matches: Int(clamping: row.integer(2)))
-            }
-            if let seconds = row.optionalInteger(3) {
-                limit.window = .init(window: try window(seconds), matches: Int(clamping: row.integer(4)))
-            }
-            return limit
-        }
-        return report
+        let rows = try connection.statement(figures).all(scope.number) { ($0.text(0), $0.real(1)) }
+        guard !rows.isEmpty else { return nil }
+        let figures = Dictionary(rows) { first, _ in first }
+        guard let countedAt = figures["counted_at"].flatMap({ Int64(exactly: $0) }) else { throw damage }
+        return CollisionReport(
+            countedAt: Timestamp(milliseconds: countedAt),
+            window: try window(figures["window_seconds"]),
+            forms: try forms(figures),
+            matches: count(figures["matches"]),
+            expectedFalse: figures["expected_false"] ?? 0,
+            spread: figures["spread"] ?? 0,
+            limits: try FalseMatchLimit.shares.map { share throws(SQLiteError) in try limit(share, figures) }
+        )
     }
 
-    private static func window(_ seconds: Int64) throws(SQLiteError) -> AttributionWindow {
-        guard let window = AttributionWindow(seconds: seconds) else { throw damage }
+    private static func forms(_ figures: [String: Double]) throws(SQLiteError) -> [CollisionReport.Form] {
+        var forms: [CollisionReport.Form] = []
+        for (name, clicks) in figures {
+            let parts = name.split(separator: "/")
+            guard parts.count == 3, parts[0] == "form", parts[2] == "clicks" else { continue }
+            guard let code = UInt64(parts[1]), let form = PlatformForm(code: code) else { throw damage }
+            let crowding = FingerprintSharing(
+                clicks: clicks,
+                aloneSum: figures["form/\(code)/alone"] ?? 0,
+                competingSum: figures["form/\(code)/competing"] ?? 0
+            )
+            forms.append(CollisionReport.Form(lane: form, crowding: crowding))
+        }
+        return forms.sorted { $0.lane.code < $1.lane.code }
+    }
+
+    private static func limit(_ share: Double, _ figures: [String: Double]) throws(SQLiteError)
+        -> FalseMatchLimit
+    {
+        var limit = FalseMatchLimit(share: share)
+        if let minimum = figures["limit/\(share)/minimum_confidence"] {
+            let matches = count(figures["limit/\(share)/matches_by_confidence"])
+            limit.threshold = .init(minimum: minimum, matches: matches)
+        }
+        if let seconds = figures["limit/\(share)/window_seconds"] {
+            let matches = count(figures["limit/\(share)/matches_in_window"])
+            limit.window = .init(window: try window(seconds), matches: matches)
+        }
+        return limit
+    }
+
+    private static func window(_ seconds: Double?) throws(SQLiteError) -> AttributionWindow {
+        guard let seconds = seconds.flatMap({ Int64(exactly: $0) }),
+            let window = AttributionWindow(seconds: seconds)
+        else { throw damage }
         return window
+    }
+
+    private static func count(_ value: Double?) -> Int {
+        value.flatMap { Int(exactly: $0) } ?? 0
     }
 
     private static var damage: SQLiteError { .damaged("reading the report on collisions") }
 
-    static let report: StaticString = """
-        SELECT counted_at, window_seconds, matches, expected_false, spread FROM collision_reports WHERE scope = ?1
+    /// A report under the names that ``report(of:on:)`` reads.
+    static func figures(of report: CollisionReport) -> [(name: String, value: Double)] {
+        var figures: [(name: String, value: Double)] = [
+            ("counted_at", Double(report.countedAt.milliseconds)),
+            ("window_seconds", Double(report.window.seconds)), ("matches", Double(report.matches)),
+            ("expected_false", report.expectedFalse), ("spread", report.spread),
+        ]
+        for form in report.forms {
+            let prefix = "form/\(form.lane.code)"
+            figures.append(("\(prefix)/clicks", form.crowding.clicks))
+            figures.append(("\(prefix)/alone", form.crowding.aloneSum))
+            figures.append(("\(prefix)/competing", form.crowding.competingSum))
+        }
+        for limit in report.limits {
+            let prefix = "limit/\(limit.share)"
+            if let threshold = limit.threshold {
+                figures.append(("\(prefix)/minimum_confidence", threshold.minimum))
+                figures.append(("\(prefix)/matches_by_confidence", Double(threshold.matches)))
+            }
+            if let window = limit.window {
+                figures.append(("\(prefix)/window_seconds", Double(window.window.seconds)))
+                figures.append(("\(prefix)/matches_in_window", Double(window.matches)))
+            }
+        }
+        return figures
+    }
+
+    static let figures: StaticString = """
+        SELECT name, value FROM figures WHERE scope = ?1 AND report = 'collisions'
         """
-    static let forms: StaticString = """
-        SELECT lane, clicks, alone, competing FROM collision_forms WHERE scope = ?1 ORDER BY lane
+    static let newest: StaticString = """
+        SELECT max(CAST(value AS INTEGER)) FROM figures WHERE report = 'collisions' AND name = 'counted_at'
         """
-    static let limits: StaticString = """
-        SELECT share, minimum_confidence, matches_by_confidence, window_seconds, matches_in_window
-        FROM collision_limits WHERE scope = ?1 ORDER BY share
-        """
-    static let newest: StaticString = "SELECT max(counted_at) FROM collision_reports"
 }
 
 extension WriteContext {
-    /// Keeps a report in the place of the last one.
+    /// Stores a report in place of the scope's last one.
     func keep(_ report: CollisionReport, of scope: Scope) throws(SQLiteError) {
-        try connection.statement(Self.putCollisionReport).run(
-            scope.number,
-            report.countedAt.milliseconds,
-            report.window.seconds,
-            report.matches,
-            report.expectedFalse,
-            report.spread
-        )
-        try connection.statement(Self.removeCollisionForms).run(scope.number)
-        for form in report.forms {
-            try connection.statement(Self.addCollisionForm).run(
-                scope.number,
-                form.lane.code,
-                form.crowding.clicks,
-                form.crowding.aloneSum,
-                form.crowding.competingSum
-            )
-        }
-        try connection.statement(Self.removeCollisionLimits).run(scope.number)
-        for limit in report.limits {
-            try connection.statement(Self.addCollisionLimit).run(
-                scope.number,
-                limit.share,
-                limit.threshold?.minimum,
-                limit.threshold?.matches,
-                limit.window?.window.seconds,
-                limit.window?.matches
-            )
+        try connection.statement(Self.removeCollisions).run(scope.number)
+        for figure in CollisionRows.figures(of: report) {
+            try connection.statement(Self.addCollisions).run(scope.number, figure.name, figure.value)
         }
     }
 
-    static let putCollisionReport: StaticString = """
-        INSERT OR REPLACE INTO collision_reports VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+    static let removeCollisions: StaticString = """
+        DELETE FROM figures WHERE scope = ?1 AND report = 'collisions'
         """
-    static let removeCollisionForms: StaticString = "DELETE FROM collision_forms WHERE scope = ?1"
-    static let addCollisionForm: StaticString = "INSERT INTO collision_forms VALUES (?1, ?2, ?3, ?4, ?5)"
-    static let removeCollisionLimits: StaticString = "DELETE FROM collision_limits WHERE scope = ?1"
-    static let addCollisionLimit: StaticString = """
-        INSERT INTO collision_limits VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        """
+    static let addCollisions: StaticString = "INSERT INTO figures VALUES (?1, 'collisions', ?2, ?3)"
 }

@@ -98,23 +98,19 @@ extension WriteContext {
     }
 
     private func replaceLists(of app: AppID, by settings: App.Settings) throws(SQLiteError) {
-        for (delete, insert, values) in [
-            (DirectorySQL.deleteOrigins, DirectorySQL.insertOrigin, settings.allowedOrigins),
-            (DirectorySQL.deleteDestinations, DirectorySQL.insertDestination, settings.destinations),
-            (DirectorySQL.deleteLocalizations, DirectorySQL.insertLocalization, settings.localizations),
-        ] {
-            try connection.statement(delete).run(app.high, app.low)
-            for (position, value) in values.enumerated() {
-                try connection.statement(insert).run(app.high, app.low, position, value)
-            }
-        }
-        try connection.statement(DirectorySQL.deleteLinkFields).run(app.high, app.low)
-        for (field, values) in settings.links.fields.all {
-            for (position, value) in values.enumerated() {
-                try connection.statement(DirectorySQL.insertLinkField).run(
+        var fields: [(name: String, values: [String])] = [
+            (AppList.allowedOrigins.rawValue, settings.allowedOrigins),
+            (AppList.destinations.rawValue, settings.destinations),
+            (AppList.localizations.rawValue, settings.localizations),
+        ]
+        for (field, values) in settings.links.fields.all { fields.append((field.rawValue, values)) }
+        try connection.statement(DirectorySQL.deleteFields).run(app.high, app.low)
+        for field in fields {
+            for (position, value) in field.values.enumerated() {
+                try connection.statement(DirectorySQL.insertField).run(
                     app.high,
                     app.low,
-                    field.rawValue,
+                    field.name,
                     position,
                     value
                 )
@@ -143,29 +139,11 @@ enum DirectorySQL {
             matching_rule = ?7, minimum_confidence = ?8, on_ambiguity = ?9, uses_fingerprints = ?10, default_link = ?11
         WHERE id_high = ?1 AND id_low = ?2
         """
-    static let deleteOrigins: StaticString = """
-        DELETE FROM app_origins WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
+    static let deleteFields: StaticString = """
+        DELETE FROM app_fields WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
         """
-    static let insertOrigin: StaticString = """
-        INSERT INTO app_origins SELECT number, ?3, ?4 FROM apps WHERE id_high = ?1 AND id_low = ?2
-        """
-    static let deleteDestinations: StaticString = """
-        DELETE FROM app_destinations WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
-        """
-    static let insertDestination: StaticString = """
-        INSERT INTO app_destinations SELECT number, ?3, ?4 FROM apps WHERE id_high = ?1 AND id_low = ?2
-        """
-    static let deleteLocalizations: StaticString = """
-        DELETE FROM app_localizations WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
-        """
-    static let insertLocalization: StaticString = """
-        INSERT INTO app_localizations SELECT number, ?3, ?4 FROM apps WHERE id_high = ?1 AND id_low = ?2
-        """
-    static let deleteLinkFields: StaticString = """
-        DELETE FROM app_link_fields WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
-        """
-    static let insertLinkField: StaticString = """
-        INSERT INTO app_link_fields SELECT number, ?3, ?4, ?5 FROM apps WHERE id_high = ?1 AND id_low = ?2
+    static let insertField: StaticString = """
+        INSERT INTO app_fields SELECT number, ?3, ?4, ?5 FROM apps WHERE id_high = ?1 AND id_low = ?2
         """
     static let insertKey: StaticString = """
         INSERT INTO keys (

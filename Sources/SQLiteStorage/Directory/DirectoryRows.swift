@@ -10,32 +10,24 @@ enum DirectoryRows {
     /// Everything, as of one moment where the caller has opened a transaction.
     static func snapshot(on connection: SQLiteConnection) throws(SQLiteError) -> DirectoryCache.Snapshot {
         let version = try version(on: connection)
-        let origins = try lists("SELECT app, origin FROM app_origins ORDER BY app, position", connection)
-        let destinations = try lists(
-            "SELECT app, prefix FROM app_destinations ORDER BY app, position",
-            connection
-        )
-        let localizations = try lists(
-            "SELECT app, language FROM app_localizations ORDER BY app, position",
-            connection
-        )
-        let links = try appLinks(on: connection)
+        let fields = try fields(on: connection)
         var ids: [Int64: AppID] = [:]
         let apps = try connection.statement(selectApps).all { row throws(SQLiteError) in
             let number = row.integer(0)
+            let fields = fields[number] ?? [:]
             let id = AppID(high: UInt64(bitPattern: row.integer(1)), low: UInt64(bitPattern: row.integer(2)))
             ids[number] = id
             let settings = App.Settings(
                 name: row.text(3),
                 openClicks: row.integer(4) != 0,
-                allowedOrigins: origins[number] ?? [],
-                destinations: destinations[number] ?? [],
+                allowedOrigins: fields[AppList.allowedOrigins.rawValue] ?? [],
+                destinations: fields[AppList.destinations.rawValue] ?? [],
                 window: row.optionalInteger(5).flatMap { AttributionWindow(seconds: $0) },
-                localizations: localizations[number] ?? [],
+                localizations: fields[AppList.localizations.rawValue] ?? [],
                 developmentLanguage: row.optionalText(7),
                 policy: try policy(row),
                 defaultLink: row.optionalText(12).map { DeepLinkURL(stored: $0) },
-                links: links[number] ?? AppLinks()
+                links: links(fields)
             )
             return App(id: id, settings: settings, createdAt: Timestamp(milliseconds: row.integer(6)))
         }
@@ -78,27 +70,27 @@ enum DirectoryRows {
         )
     }
 
-    private static func appLinks(on connection: SQLiteConnection) throws(SQLiteError) -> [Int64: AppLinks] {
-        var fields: [Int64: AppLinkFields] = [:]
-        let sql: StaticString = "SELECT app, field, value FROM app_link_fields ORDER BY app, field, position"
-        try connection.statement(sql).forEach { row in
-            // A field of a newer program is not understood.
-            guard let field = AppLinkField(rawValue: row.text(1)) else { return }
-            fields[row.integer(0), default: AppLinkFields()][field].append(row.text(2))
-        }
-        return fields.mapValues { AppLinks(stored: $0) }
+    private static func links(_ fields: [String: [String]]) -> AppLinks {
+        var links = AppLinkFields()
+        // A field of a newer program is not understood.
+        for (name, values) in fields { if let field = AppLinkField(rawValue: name) { links[field] = values } }
+        return AppLinks(stored: links)
     }
 
-    private static func lists(_ sql: StaticString, _ connection: SQLiteConnection) throws(SQLiteError)
-        -> [Int64:
-        [String]]
+    /// The settings of each app that are lists, by its number.
+    private static func fields(on connection: SQLiteConnection) throws(SQLiteError)
+        -> [Int64: [String: [String]]]
     {
-        var lists: [Int64: [String]] = [:]
-        try connection.statement(sql).forEach { row in lists[row.integer(0), default: []].append(row.text(1))
+        var fields: [Int64: [String: [String]]] = [:]
+        try connection.statement(selectFields).forEach { row in
+            fields[row.integer(0), default: [:]][row.text(1), default: []].append(row.text(2))
         }
-        return lists
+        return fields
     }
 
+    private static let selectFields: StaticString = """
+        SELECT app, field, value FROM app_fields ORDER BY app, field, position
+        """
     private static let selectApps: StaticString = """
         SELECT number, id_high, id_low, name, open_clicks, window_seconds, created_at, development_language,
             matching_rule, minimum_confidence, on_ambiguity, uses_fingerprints, default_link
@@ -108,4 +100,10 @@ enum DirectoryRows {
         SELECT id_high, id_low, kind, app, label, digest, created_at, expires_at, revoked_at, last_used_at
         FROM keys ORDER BY number
         """
+}
+
+/// Lists among an app's settings that concern no link, under the names that they are stored by.
+enum AppList: String {
+    case allowedOrigins = "allowed_origins"
+    case destinations, localizations
 }

@@ -74,7 +74,7 @@ struct FilterBuilder {
 
     private func capacity(on connection: SQLiteConnection) throws(StoreError) -> Int {
         try opening.translated { () throws(SQLiteError) in
-            let rows = try connection.integer("SELECT count(*) FROM fingerprints")
+            let rows = try connection.integer("SELECT count(*) FROM click_index")
             return max(Self.leastCapacity, 2 * Int(clamping: rows))
         }
     }
@@ -107,8 +107,8 @@ struct FilterBuilder {
 
 extension FilterSQL {
     static let stored: StaticString = """
-        SELECT scope, fingerprint, state, moment, click FROM fingerprints
-        WHERE (scope, fingerprint, state, moment, click) > (?1, ?2, ?3, ?4, ?5)
-        ORDER BY scope, fingerprint, state, moment, click LIMIT ?6
+        SELECT scope, hash, state, since, click FROM click_index
+        WHERE (scope, hash, state, since, click) > (?1, ?2, ?3, ?4, ?5)
+        ORDER BY scope, hash, state, since, click LIMIT ?6
         """
 }

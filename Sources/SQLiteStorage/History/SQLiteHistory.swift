@@ -78,10 +78,10 @@ enum HistorySQL {
         """
     static let checks: StaticString = """
         SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
-            is_campaign_only, minimum_confidence, organic_share, candidates, click, lane, agreement, shares,
+            is_campaign_only, minimum_confidence, organic_share, candidates, click, platform_form, agreement, shares,
             fingerprint, fingerprint_rest, exact_address, near_address, names_click, has_install_id,
-            platform, release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, signals, NULL, NULL
+            platform, os_release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
+            first_installed_at, signal_marks, NULL, NULL
         FROM checks
         WHERE id > ?1 AND id <= ?2 AND scope = ?3 ORDER BY id LIMIT ?4
         """

@@ -111,11 +111,11 @@ struct KeySummary: Sendable {
     }
 
     static let open: StaticString = """
-        SELECT click, moment, other_moment, closed_as, lane, weight, exact_address, near_address, visitor, destination,
-            campaign
-        FROM fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND fingerprint_rest = ?3
-        ORDER BY moment DESC, click DESC
+        SELECT click, since, expires_at, closed_as, platform_form, weight, exact_address, near_address, visitor,
+            destination, campaign
+        FROM click_index
+        WHERE scope = ?1 AND hash = ?2 AND state = 0 AND hash_rest = ?3
+        ORDER BY since DESC, click DESC
         """
 }
 

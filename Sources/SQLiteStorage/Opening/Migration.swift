@@ -53,8 +53,14 @@ struct SchemaState {
 
     /// Reads what is there, and refuses what this program does not know.
     init(of connection: SQLiteConnection, path: String, migrations: [Migration]) throws(StoreError) {
-        let (version, digests) = try Self.read(connection, path)
+        let (version, names, digests) = try Self.read(connection, path)
         self.version = version
+        guard names[1] != Self.developmentMigration else {
+            throw StoreError(
+                .unsupported,
+                "\(path) was made by a development version of Afterlink, whose databases no release can read"
+            )
+        }
         let known = migrations.last?.number ?? 0
         guard version <= known else {
             throw StoreError(
@@ -87,15 +93,16 @@ struct SchemaState {
     }
 
     private static func read(_ connection: SQLiteConnection, _ path: String) throws(StoreError) -> (
-        Int64, [Int64: [UInt8]]
+        Int64, [Int64: String], [Int64: [UInt8]]
     ) {
         do throws(SQLiteError) {
             let version = try connection.integer("PRAGMA user_version")
-            guard version > 0 else { return (version, [:]) }
-            let rows = try connection.statement("SELECT number, digest FROM migrations").all {
-                (number: $0.integer(0), digest: $0.bytes(1))
+            guard version > 0 else { return (version, [:], [:]) }
+            let rows = try connection.statement("SELECT number, name, digest FROM migrations").all {
+                (number: $0.integer(0), name: $0.text(1), digest: $0.bytes(2))
             }
-            return (version, Dictionary(rows.map { ($0.number, $0.digest) }) { first, _ in first })
+            let names = Dictionary(rows.map { ($0.number, $0.name) }) { first, _ in first }
+            return (version, names, Dictionary(rows.map { ($0.number, $0.digest) }) { first, _ in first })
         } catch {
             let cause = StoreError(error)
             throw StoreError(cause.code, "\(path): \(cause.explanation)")
@@ -120,6 +127,9 @@ struct SchemaState {
             }
         }
     }
+
+    /// The first of ten migrations that were never released, and that one replaced.
+    private static let developmentMigration = "0001_clicks_claims_counters.sql"
 
     private static let bookkeeping = """
         -- Which migrations made this schema, so that none is changed afterwards.

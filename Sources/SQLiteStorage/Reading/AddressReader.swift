@@ -114,9 +114,9 @@ struct AddressReader {
         WHERE scope = ?1 AND near_address = ?2 ORDER BY clicked_at DESC, click DESC LIMIT ?3
         """
     static let openRow: StaticString = """
-        SELECT click, moment, other_moment, closed_as, lane, weight, exact_address, near_address, visitor, destination,
-            campaign, release, signals
-        FROM fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment = ?3 AND click = ?4 AND fingerprint_rest = ?5
+        SELECT click, since, expires_at, closed_as, platform_form, weight, exact_address, near_address, visitor,
+            destination, campaign, os_release, signal_marks
+        FROM click_index
+        WHERE scope = ?1 AND hash = ?2 AND state = 0 AND since = ?3 AND click = ?4 AND hash_rest = ?5
         """
 }

@@ -95,11 +95,11 @@ struct CheckReader {
     static let claimedSince: StaticString = """
         SELECT 1
         FROM (
-            SELECT other_moment, closed_as FROM fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND state = 1 AND fingerprint_rest = ?3
-            ORDER BY moment DESC LIMIT 512
+            SELECT clicked_at, closed_as FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 1 AND hash_rest = ?3
+            ORDER BY since DESC LIMIT 512
         )
-        WHERE closed_as = 'already_claimed' AND other_moment >= ?4
+        WHERE closed_as = 'already_claimed' AND clicked_at >= ?4
         LIMIT 1
         """
 

@@ -182,17 +182,17 @@ struct ClaimRow {
         """
     static let byCaller: StaticString = """
         SELECT claims.click, claimed_at, method, confidence, is_undelivered, competing_clicks, is_campaign_only,
-            caller, caller_rest
-        FROM fingerprints AS closed CROSS JOIN claims ON claims.click = closed.click
-        WHERE closed.scope = ?1 AND closed.fingerprint = ?2 AND closed.state = 1
-            AND closed.moment BETWEEN ?5 AND ?6 AND party = ?3 AND caller = ?3 AND caller_rest = ?4
-        ORDER BY closed.moment DESC, closed.click DESC LIMIT 1
+            claims.caller, caller_rest
+        FROM click_index AS closed CROSS JOIN claims ON claims.click = closed.click
+        WHERE closed.scope = ?1 AND closed.hash = ?2 AND closed.state = 1
+            AND closed.since BETWEEN ?5 AND ?6 AND closed.caller = ?3 AND claims.caller = ?3 AND caller_rest = ?4
+        ORDER BY closed.since DESC, closed.click DESC LIMIT 1
         """
     static let undelivered: StaticString = """
         SELECT claims.click, claimed_at, method, confidence, is_undelivered, competing_clicks, is_campaign_only,
             caller, caller_rest
         FROM claims CROSS JOIN clicks ON clicks.id = claims.click
-        WHERE is_undelivered = 1 AND claims.scope = ?1 AND fingerprint = ?2 AND fingerprint_rest = ?3
+        WHERE is_undelivered = 1 AND claims.scope = ?1 AND hash = ?2 AND hash_rest = ?3
             AND expires_at >= ?4
         ORDER BY claimed_at DESC LIMIT 1
         """

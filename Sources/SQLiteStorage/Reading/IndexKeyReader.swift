@@ -90,20 +90,20 @@ struct IndexKeyReader {
     /// A limit of -1 is none; it keeps the order, which SQLite may drop from a subquery without a limit.
     static let ofKey: StaticString = """
         SELECT * FROM (
-            SELECT click, moment, other_moment, closed_as, EXISTS (
-                SELECT 1 FROM claims WHERE is_undelivered = 1 AND scope = ?1 AND fingerprint = ?2
+            SELECT click, since, clicked_at, closed_as, EXISTS (
+                SELECT 1 FROM claims WHERE is_undelivered = 1 AND scope = ?1 AND hash = ?2
             ), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-            FROM fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND state = 1 AND fingerprint_rest = ?3
-            ORDER BY moment DESC, click DESC LIMIT 1
+            FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 1 AND hash_rest = ?3
+            ORDER BY since DESC, click DESC LIMIT 1
         )
         UNION ALL
         SELECT * FROM (
-            SELECT click, moment, other_moment, closed_as, lane, weight, exact_address, near_address, visitor,
-                destination, campaign, release, signals
-            FROM fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND fingerprint_rest = ?3
-            ORDER BY moment DESC, click DESC LIMIT -1
+            SELECT click, since, expires_at, closed_as, platform_form, weight, exact_address, near_address, visitor,
+                destination, campaign, os_release, signal_marks
+            FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 0 AND hash_rest = ?3
+            ORDER BY since DESC, click DESC LIMIT -1
         )
         """
 }

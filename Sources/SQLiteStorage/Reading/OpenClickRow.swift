@@ -13,8 +13,8 @@ struct OpenClickRow {
     let release: OSRelease?
     let signals: SignalHashes
 
-    /// Reads columns `click, moment, other_moment, closed_as, lane, weight, exact_address, near_address, visitor,
-    /// destination, campaign, release, signals`.
+    /// Reads columns `click, since, expires_at, closed_as, platform_form, weight, exact_address, near_address, visitor,
+    /// destination, campaign, os_release, signal_marks`.
     init(_ row: Statement) {
         func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: row.integer(column)) }
         click = row.integer(0)

@@ -217,7 +217,7 @@ extension WriteContext {
 enum ClaimSQL {
     static let insert: StaticString = """
         INSERT INTO claims (
-            click, scope, claimed_at, method, confidence, fingerprint, fingerprint_rest, install, install_rest,
+            click, scope, claimed_at, method, confidence, hash, hash_rest, install, install_rest,
             competing_clicks, is_campaign_only, caller, caller_rest
         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
         """
@@ -225,11 +225,11 @@ enum ClaimSQL {
     static let newestOfDestination: StaticString = """
         SELECT click
         FROM (
-            SELECT click, destination, other_moment FROM fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND fingerprint_rest = ?3
-            ORDER BY moment DESC, click DESC LIMIT 4096
+            SELECT click, destination, expires_at FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 0 AND hash_rest = ?3
+            ORDER BY since DESC, click DESC LIMIT 4096
         )
-        WHERE destination = ?4 AND other_moment >= ?5
+        WHERE destination = ?4 AND expires_at >= ?5
         LIMIT 1
         """
     static let markUndelivered: StaticString = "UPDATE claims SET is_undelivered = 1 WHERE click = ?1"
@@ -244,19 +244,19 @@ enum ClaimSQL {
             WHERE scope = ?1 AND near_address = ?6 AND clicked_at BETWEEN ?3 AND ?4
             ORDER BY clicked_at DESC LIMIT 4096
         ) AS around
-        CROSS JOIN fingerprints AS f ON f.scope = ?1 AND f.fingerprint = ?2 AND f.state = 0
-            AND f.moment = around.clicked_at AND f.click = around.click
-        WHERE f.party = ?5
+        CROSS JOIN click_index AS f ON f.scope = ?1 AND f.hash = ?2 AND f.state = 0
+            AND f.since = around.clicked_at AND f.click = around.click
+        WHERE f.visit = ?5
         """
     /// Looks at 512 clicks of the fingerprint at most, those closest to the claimed one: a flood of clicks with one
     /// fingerprint must not hold the writer.
     static let sameVisitBefore: StaticString = """
         SELECT click
         FROM (
-            SELECT click, party FROM fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment BETWEEN ?3 AND ?4
-            ORDER BY moment DESC LIMIT 512
+            SELECT click, visit FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 0 AND since BETWEEN ?3 AND ?4
+            ORDER BY since DESC LIMIT 512
         )
-        WHERE party = ?5
+        WHERE visit = ?5
         """
 }

@@ -120,31 +120,31 @@ extension WriteContext {
 
 enum FingerprintSQL {
     static let open: StaticString = """
-        INSERT INTO fingerprints (
-            scope, fingerprint, state, moment, click, fingerprint_rest, other_moment, party, lane, weight,
-            exact_address, near_address, visitor, destination, campaign, release, signals
+        INSERT INTO click_index (
+            scope, hash, state, since, click, hash_rest, expires_at, visit, platform_form, weight,
+            exact_address, near_address, visitor, destination, campaign, os_release, signal_marks
         ) VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
         """
     /// What says how crowded a fingerprint is stays: platform and form, weight, visitor.
     static let close: StaticString = """
-        UPDATE fingerprints
-        SET state = 1, moment = ?5, other_moment = ?3, closed_as = ?6, party = ?7, exact_address = NULL,
-            near_address = NULL, destination = NULL, campaign = NULL, release = NULL, signals = NULL
-        WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment = ?3 AND click = ?4
+        UPDATE click_index
+        SET state = 1, since = ?5, expires_at = NULL, visit = NULL, clicked_at = ?3, closed_as = ?6, caller = ?7,
+            exact_address = NULL, near_address = NULL, destination = NULL, campaign = NULL, os_release = NULL, signal_marks = NULL
+        WHERE scope = ?1 AND hash = ?2 AND state = 0 AND since = ?3 AND click = ?4
         """
     static let removeOpen: StaticString = """
-        DELETE FROM fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment = ?3 AND click = ?4
+        DELETE FROM click_index
+        WHERE scope = ?1 AND hash = ?2 AND state = 0 AND since = ?3 AND click = ?4
         """
     static let insertClosed: StaticString = """
-        INSERT INTO fingerprints (
-            scope, fingerprint, state, moment, click, fingerprint_rest, other_moment, closed_as
+        INSERT INTO click_index (
+            scope, hash, state, since, click, hash_rest, clicked_at, closed_as
         ) VALUES (?1, ?2, 1, ?3, ?4, ?5, ?3, ?6)
         """
     /// A click is closed at one of three moments: claimed, expired, or as of its own.
     static let removeClosed: StaticString = """
-        DELETE FROM fingerprints
-        WHERE scope = ?1 AND fingerprint = ?2 AND state = 1 AND moment IN (?3, ?4, ?5) AND click = ?6
+        DELETE FROM click_index
+        WHERE scope = ?1 AND hash = ?2 AND state = 1 AND since IN (?3, ?4, ?5) AND click = ?6
         """
     static let claimedAt: StaticString = "SELECT claimed_at FROM claims WHERE click = ?1"
     static let addAddress: StaticString = """

@@ -169,25 +169,26 @@ extension WriteContext {
 }
 
 enum RecordSQL {
+    /// The visit stands for the post as well.
     static let insertClick: StaticString = """
         INSERT INTO clicks (
             id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
             journey_id, source, raw_source, platform, os_version, metadata, is_robot, is_contradictory,
-            visit, visit_rest, idempotency, idempotency_rest, fingerprints, signals, exact_address, near_address,
-            browser, visitor, link, variant
+            visit, visit_rest, post, post_rest, idempotency, idempotency_rest, fingerprints, signals, exact_address,
+            near_address, browser, visitor, link, variant
         ) VALUES (
-            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-            ?23, ?24, ?25, ?26, ?27, ?28, ?29
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?18, ?19, ?20,
+            ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29
         )
         """
     /// Looks at the newest 256 clicks of the fingerprint at most: a flood of clicks with one fingerprint must not hold the
     /// writer.
     static let visitsOfVisitor: StaticString = """
-        SELECT party
+        SELECT visit
         FROM (
-            SELECT party, visitor FROM fingerprints
-            WHERE scope = ?1 AND fingerprint = ?2 AND state = 0 AND moment BETWEEN ?3 AND ?4
-            ORDER BY moment DESC LIMIT 256
+            SELECT visit, visitor FROM click_index
+            WHERE scope = ?1 AND hash = ?2 AND state = 0 AND since BETWEEN ?3 AND ?4
+            ORDER BY since DESC LIMIT 256
         )
         WHERE visitor = ?5
         """

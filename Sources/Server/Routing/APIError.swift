@@ -146,7 +146,7 @@ extension APIError {
         case .defect, .conflict, .notFound:
             self = .internalError(requestID: requestID)
         case .overloaded, .timedOut, .full, .readOnly, .inputOutput, .locked, .corrupted, .incompatible,
-            .stopping, .resources:
+            .unsupported, .stopping, .resources:
             self = .unavailable
         }
     }

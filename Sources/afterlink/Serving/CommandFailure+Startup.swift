@@ -17,12 +17,19 @@ extension CommandFailure {
                 "Put the database back from a backup, or name another one with --database; nothing was changed."
             case .incompatible:
                 "Give another path with --database; a database of a newer Afterlink needs that version or a later one."
+            case .unsupported:
+                "Export its links with the version that made it (`afterlink links export`), start with a new database at"
+                    + " another path (--database), and import them there; nothing was changed."
             case .resources: Self.resourcesAdvice
             case .stopping: "Try again when the service has started."
             case .conflict, .notFound: "Look at what is there with the list commands."
             case .defect: "This is a defect; please report it."
             }
-        self.init("The database could not do it: \(error.explanation).", advice: advice)
+        self.init(
+            error.code == .unsupported ? .wrongConfiguration : .failed,
+            "The database could not do it: \(error.explanation).",
+            advice: advice
+        )
     }
 
     /// A database that could not be opened; the store's explanation names the file.

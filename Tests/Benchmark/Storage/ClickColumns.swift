@@ -30,11 +30,11 @@ struct FingerprintColumns {
 
     init(_ row: RowTemplate) throws {
         click = try row.parameter("click")
-        fingerprint = try row.parameter("fingerprint")
-        fingerprintRest = try row.parameter("fingerprint_rest")
-        clickedAt = try row.parameter("moment")
-        expiresAt = try row.parameter("other_moment")
-        visit = try row.parameter("party")
+        fingerprint = try row.parameter("hash")
+        fingerprintRest = try row.parameter("hash_rest")
+        clickedAt = try row.parameter("since")
+        expiresAt = try row.parameter("expires_at")
+        visit = try row.parameter("visit")
         exactAddress = try row.parameter("exact_address")
         nearAddress = try row.parameter("near_address")
         visitor = try row.parameter("visitor")

@@ -16,7 +16,7 @@ struct ClickTemplate {
 
     /// Tables that a click leaves as they are, or that are moved now and then, whatever the number of clicks.
     private static let others: Set = [
-        "apps", "app_origins", "app_destinations", "keys", "directory", "migrations", "progress",
+        "apps", "app_fields", "keys", "directory", "migrations", "progress",
         "learning", "learnt_counters", "drift_counters", "address_days",
     ]
 
@@ -40,7 +40,7 @@ struct ClickTemplate {
         let database = try PlainDatabase(installation.database)
         try bench.checkSchema(of: database)
         click = try Self.only("clicks", database)
-        fingerprints = try RowTemplate.read("fingerprints", "TRUE", in: database)
+        fingerprints = try RowTemplate.read("click_index", "TRUE", in: database)
         address = try Self.only("click_addresses", database)
         counters = try RowTemplate.read("counters", "TRUE", in: database)
         live = try RowTemplate.read("live_clicks", "TRUE", in: database)

@@ -4,13 +4,12 @@ import Support
 /// Writes what became of made-up clicks that can be matched no more.
 struct SeededEndings {
     private static let closedColumns = [
-        "scope", "fingerprint", "state", "moment", "click", "fingerprint_rest", "other_moment", "closed_as",
-        "party",
-        "lane", "weight", "exact_address", "near_address", "visitor", "destination", "campaign", "release",
-        "signals",
+        "scope", "hash", "state", "since", "click", "hash_rest", "clicked_at", "closed_as", "caller",
+        "expires_at", "visit", "platform_form", "weight", "exact_address", "near_address", "visitor",
+        "destination", "campaign", "os_release", "signal_marks",
     ]
     private static let claimColumns = [
-        "click", "scope", "claimed_at", "method", "confidence", "fingerprint", "fingerprint_rest", "install",
+        "click", "scope", "claimed_at", "method", "confidence", "hash", "hash_rest", "install",
         "install_rest", "is_undelivered", "competing_clicks", "is_campaign_only", "caller", "caller_rest",
     ]
     /// From a click to its first launch.
@@ -21,18 +20,18 @@ struct SeededEndings {
     private var random = SeededGenerator(seed: 2)
 
     init(scope: Int64, _ database: PlainDatabase) throws {
-        try database.require(Self.closedColumns, of: "fingerprints")
+        try database.require(Self.closedColumns, of: "click_index")
         try database.require(Self.claimColumns, of: "claims")
         closed = try database.prepare(
             """
-            INSERT INTO fingerprints (\(Self.closedColumns.prefix(9).joined(separator: ", ")))
+            INSERT INTO click_index (\(Self.closedColumns.prefix(9).joined(separator: ", ")))
             VALUES (\(scope), ?1, 1, ?2, ?3, ?4, ?5, ?6, ?7)
             """
         )
         claim = try database.prepare(
             """
             INSERT INTO claims (
-                click, scope, claimed_at, method, fingerprint, fingerprint_rest, confidence, competing_clicks, caller,
+                click, scope, claimed_at, method, hash, hash_rest, confidence, competing_clicks, caller,
                 caller_rest
             )
             VALUES (?1, \(scope), ?2, '\(AttributionMethod.fingerprint.rawValue)', ?3, ?4, 0.9, 0, ?5, ?6)

@@ -80,7 +80,7 @@ struct CollisionsCommandTests {
             busyMilliseconds: 10_000
         )
         // The first server may have counted some of the clicks; the next one waits a minute then.
-        try connection.execute("DELETE FROM collision_reports")
+        try connection.execute("DELETE FROM figures")
         let server = try AfterlinkProcess(installation)
         defer { server.kill() }
         let client = try server.connect()

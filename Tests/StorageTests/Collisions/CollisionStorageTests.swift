@@ -58,7 +58,7 @@ struct CollisionStorageTests {
         // What a loop has noted of checks is on disk with the next statistics.
         _ = try await test.run { try await $0.statistics(StatisticsQuery(), at: now) }
         try test.store.runRetention()
-        #expect(try test.integer("SELECT count(*) FROM fingerprints WHERE state = 0") == 0)
+        #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 0)
         let after = try await count(test)
         #expect(after.forms == before.forms)
         #expect(after.matches == 1)
@@ -70,7 +70,7 @@ struct CollisionStorageTests {
         let clicks = [try click(1, visitor: 1, at: 0), try click(1, visitor: 2, at: 10)]
         try await test.run { session in for click in clicks { _ = try await session.record(click) } }
         try test.execute(
-            "UPDATE fingerprints SET lane = NULL, weight = NULL, visitor = NULL WHERE party = "
+            "UPDATE click_index SET platform_form = NULL, weight = NULL, visitor = NULL WHERE visit = "
                 + "(SELECT visit FROM clicks ORDER BY id LIMIT 1)"
         )
         let crowding = try #require(try await count(test).forms.last?.crowding)
@@ -217,7 +217,8 @@ struct CollisionStorageTests {
     func whenDue() async throws {
         let test = try await TestStore()
         func countedAt() throws -> Int64 {
-            (try test.integer("SELECT max(counted_at) FROM collision_reports") - TestStore.noon.milliseconds)
+            (try test.integer("SELECT CAST(max(value) AS INTEGER) FROM figures WHERE name = 'counted_at'")
+                - TestStore.noon.milliseconds)
                 / 1000
         }
         let clicks = try (1...3).map { try click($0, visitor: $0, at: 0) }

@@ -125,7 +125,7 @@ struct FactCounting {
     private static let live: StaticString = """
         SELECT scope, expires_at / 1000 AS second, count(*) FROM clicks
         WHERE expires_at >= ?1 AND is_robot = 0
-            AND id NOT IN (SELECT click FROM fingerprints WHERE closed_as = 'already_claimed' UNION SELECT click FROM claims)
+            AND id NOT IN (SELECT click FROM click_index WHERE closed_as = 'already_claimed' UNION SELECT click FROM claims)
         GROUP BY scope, second
         """
 }

@@ -60,24 +60,26 @@ struct InvariantQuery: Sendable {
             (
                 "open fingerprints differ from their click, or have none",
                 """
-                SELECT count(*), min(f.click) FROM fingerprints AS f LEFT JOIN clicks AS c ON c.id = f.click
-                WHERE state = 0 AND (c.id IS NULL OR f.scope <> c.scope OR f.moment <> c.clicked_at
-                    OR f.other_moment <> c.expires_at OR f.party <> c.visit
+                SELECT count(*), min(f.click) FROM click_index AS f LEFT JOIN clicks AS c ON c.id = f.click
+                WHERE state = 0 AND (c.id IS NULL OR f.scope <> c.scope OR f.since <> c.clicked_at
+                    OR f.expires_at IS NOT c.expires_at OR f.visit IS NOT c.visit
+                    OR f.clicked_at IS NOT NULL OR f.closed_as IS NOT NULL
                     OR f.near_address IS NOT c.near_address OR f.exact_address IS NOT c.exact_address)
                 """
             ),
             (
                 "closed fingerprints differ from their click, or have none",
                 """
-                SELECT count(*), min(f.click) FROM fingerprints AS f LEFT JOIN clicks AS c ON c.id = f.click
-                WHERE state = 1 AND (c.id IS NULL OR f.scope <> c.scope OR f.other_moment <> c.clicked_at)
+                SELECT count(*), min(f.click) FROM click_index AS f LEFT JOIN clicks AS c ON c.id = f.click
+                WHERE state = 1 AND (c.id IS NULL OR f.scope <> c.scope OR f.clicked_at IS NOT c.clicked_at
+                    OR f.closed_as IS NULL OR f.expires_at IS NOT NULL OR f.visit IS NOT NULL)
                 """
             ),
             (
                 "clicks are not found by as many fingerprints as they have",
                 """
                 SELECT count(*), min(id) FROM clicks LEFT JOIN (
-                    SELECT click, count(*) AS rows FROM fingerprints GROUP BY click
+                    SELECT click, count(*) AS rows FROM click_index GROUP BY click
                 ) ON click = id
                 WHERE ifnull(rows, 0) <> length(fingerprints) / 16
                 """
@@ -93,10 +95,10 @@ struct InvariantQuery: Sendable {
             (
                 "clicks that can be matched are not found by the address that they have",
                 """
-                SELECT count(*), min(f.click) FROM fingerprints AS f
+                SELECT count(*), min(f.click) FROM click_index AS f
                 WHERE state = 0 AND near_address IS NOT NULL AND NOT EXISTS (
                     SELECT 1 FROM click_addresses AS a
-                    WHERE a.scope = f.scope AND a.near_address = f.near_address AND a.clicked_at = f.moment
+                    WHERE a.scope = f.scope AND a.near_address = f.near_address AND a.clicked_at = f.since
                         AND a.click = f.click
                 )
                 """
@@ -111,7 +113,7 @@ struct InvariantQuery: Sendable {
             (
                 "clicks are claimed and can still be found",
                 """
-                SELECT count(*), min(f.click) FROM fingerprints AS f CROSS JOIN claims ON claims.click = f.click
+                SELECT count(*), min(f.click) FROM click_index AS f CROSS JOIN claims ON claims.click = f.click
                 WHERE state = 0
                 """
             ),
@@ -119,37 +121,37 @@ struct InvariantQuery: Sendable {
                 "clicks are open under one fingerprint and closed under another",
                 """
                 SELECT count(*), min(click) FROM (
-                    SELECT click FROM fingerprints GROUP BY click HAVING min(state) <> max(state)
+                    SELECT click FROM click_index GROUP BY click HAVING min(state) <> max(state)
                 )
                 """
             ),
             (
                 "robots' clicks can be found",
                 """
-                SELECT count(*), min(f.click) FROM fingerprints AS f CROSS JOIN clicks AS c ON c.id = f.click
+                SELECT count(*), min(f.click) FROM click_index AS f CROSS JOIN clicks AS c ON c.id = f.click
                 WHERE state = 0 AND c.is_robot = 1
                 """
             ),
             (
                 "fingerprints of robots are not closed as such, or others are",
                 """
-                SELECT count(*), min(f.click) FROM fingerprints AS f CROSS JOIN clicks AS c ON c.id = f.click
+                SELECT count(*), min(f.click) FROM click_index AS f CROSS JOIN clicks AS c ON c.id = f.click
                 WHERE state = 1 AND (c.is_robot = 1) <> (f.closed_as = 'robot_click')
                 """
             ),
             (
                 "fingerprints were closed at a moment at which nothing happened to their click",
                 """
-                SELECT count(*), min(f.click) FROM fingerprints AS f
+                SELECT count(*), min(f.click) FROM click_index AS f
                 CROSS JOIN clicks AS c ON c.id = f.click LEFT JOIN claims ON claims.click = f.click
-                WHERE state = 1 AND f.moment NOT IN (c.expires_at, c.clicked_at, ifnull(claimed_at, c.clicked_at))
+                WHERE state = 1 AND f.since NOT IN (c.expires_at, c.clicked_at, ifnull(claimed_at, c.clicked_at))
                 """
             ),
             (
                 "fingerprints are open though expired ones were closed up to a later moment",
                 """
-                SELECT count(*), min(click) FROM fingerprints
-                WHERE state = 0 AND other_moment < (SELECT value FROM progress WHERE name = 'closed_before')
+                SELECT count(*), min(click) FROM click_index
+                WHERE state = 0 AND expires_at < (SELECT value FROM progress WHERE name = 'closed_before')
                 """
             ),
         ]

@@ -91,8 +91,6 @@ enum SchemaChecks {
     private static func compareFormer(_ words: [Int64], _ connection: SQLiteConnection, _ check: inout Check)
         throws(SQLiteError)
     {
-        // An older schema knows of none.
-        guard try connection.integer("PRAGMA user_version") >= firstVersionWithFormerKeys else { return }
         let missing = try connection.statement(KeySQL.former).all { $0.integer(0) }.count {
             !words.contains($0)
         }
@@ -102,6 +100,4 @@ enum SchemaChecks {
             "put them back from the backup, as further lines of the key file"
         )
     }
-
-    private static let firstVersionWithFormerKeys = 8
 }
