@@ -104,6 +104,8 @@ enum Routes {
     /// What people and preview robots see; a link's path is whatever no other route knows.
     private static let links: [Route] = [
         Route(.get, "/v1/collector.js", .anyone, ShowCollector.respond),
+        Route(.get, "/favicon.ico", .anyone, needsDirectory: true, ShowIcon.respond),
+        Route(.get, "/apple-touch-icon.png", .anyone, needsDirectory: true, ShowIcon.respond),
         picture("/{slug...}/qr.svg", ShowQRCode.svg),
         picture("/{slug...}/qr.png", ShowQRCode.png),
         Route(.get, "/{slug...}", .anyone, OpenLink.respond),

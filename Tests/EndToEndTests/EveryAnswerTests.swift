@@ -24,6 +24,7 @@ struct EveryAnswerTests {
         ("/admin/api/links/{id}/restore", ["POST"], false),
         ("/{slug...}/qr.svg", ["GET"], false), ("/{slug...}/qr.png", ["GET"], false),
         ("/v1/collector.js", ["GET"], false), ("/openapi.json", ["GET"], false),
+        ("/favicon.ico", ["GET"], false), ("/apple-touch-icon.png", ["GET"], false),
         ("/admin/api/domains/check", ["POST"], false),
         ("/.well-known/apple-app-site-association", ["GET"], false),
         ("/apple-app-site-association", ["GET"], false), ("/.well-known/assetlinks.json", ["GET"], false),

@@ -59,7 +59,7 @@ struct LinkEndingTests {
     func ownPaths() async throws {
         let service = try await TestService(LinkScenario.shop)
         for path in [
-            "v1", "admin", "admin/api", "healthz/x", "v1/deferred-deeplink/x", ".well-known/x", "favicon.ico",
+            "v1", "admin", "admin/api", "healthz/x", "v1/deferred-deeplink/x", ".well-known/x", "robots.txt",
         ] {
             #expect(await service.open(path).status == 404, "\(path)")
         }

@@ -176,3 +176,37 @@ struct PageFieldsTests {
         }
     }
 }
+
+@Suite("The icon of a link host")
+struct LinkHostIconTests {
+    private static let icon = "https://cdn.shop.example/icon.png"
+
+    @Test(
+        "is a redirect to the app's icon, whichever of its two paths a browser asks for, and nothing without one",
+        arguments: ["favicon.ico", "apple-touch-icon.png"]
+    )
+    func redirects(path: String) async throws {
+        var settings = LinkScenario.shop
+        settings.links.icon = WebURL(stored: Self.icon)
+        let service = try await TestService(settings)
+        let answer = await service.open(path)
+        #expect(answer.status == 302 && answer.field("Location") == Self.icon)
+        #expect(answer.field("Cache-Control") == "public, max-age=3600")
+        #expect(await service.open(path, method: .head).status == 302)
+        // Another host's browser gets no icon of this app.
+        let elsewhere = await service.open(path, fields: ["Host": "other.example"])
+        #expect(elsewhere.status == 204 && elsewhere.field("Location") == nil && elsewhere.body.isEmpty)
+        #expect(try await service.totals()[.clicks] ?? 0 == 0)
+        let plain = try await TestService(LinkScenario.shop)
+        #expect(await plain.open(path).status == 204)
+    }
+
+    @Test("is no link's path")
+    func reserved() async throws {
+        let service = try await TestService(LinkScenario.shop)
+        for slug in ["favicon.ico", "apple-touch-icon.png", "Apple-Touch-Icon.PNG"] {
+            let answer = await service.admin(.post, "/links", #"{"slug":"\#(slug)","destination":"/promo"}"#)
+            #expect(answer.status == 422, "\(answer.text)")
+        }
+    }
+}

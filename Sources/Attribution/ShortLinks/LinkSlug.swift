@@ -11,8 +11,8 @@ public struct LinkSlug: Hashable, Sendable {
     /// What stands first in the paths of the service itself, whatever follows: no link may hide it.
     static let reservedFirstParts: Set<String> = [
         "admin", "api", "v1", "deferred-deeplink", "healthz", "readyz", "metrics", "campaign", "resolve",
-        "openapi.json", "robots.txt", "favicon.ico", "apple-app-site-association", "well-known", "assets",
-        "static",
+        "openapi.json", "robots.txt", "favicon.ico", "apple-touch-icon.png", "apple-app-site-association",
+        "well-known", "assets", "static",
     ]
 
     /// What may stand behind a slug, and so never be the last part of another.
