@@ -54,20 +54,32 @@ enum Routes {
     private static let description = Route(.get, "/openapi.json", .anyone, ShowOpenAPI.respond)
 
     private static let admin: [Route] = [
-        Route(.get, "/admin/stats", .key([.admin]), limitedAs: .admin, ShowStatistics.respond),
-        Route(.get, "/admin/api/checks", .key([.admin]), limitedAs: .admin, ListChecks.respond),
-        Route(
-            .get,
-            "/admin/api/checks/{id}/explain",
-            .key([.admin]),
-            limitedAs: .admin,
-            ExplainCheck.respond
-        ),
         Route(.get, "/metrics", .key([.admin]), limitedAs: .admin, ShowMetrics.respond),
+        admin(
+            .get,
+            "/admin/stats",
+            query: ["app", "campaign", "from", "to", "interval", "test"],
+            ShowStatistics.respond
+        ),
+        admin(
+            .get,
+            "/admin/api/checks",
+            query: [
+                "app", "campaign", "from", "to", "test", "outcome", "reason", "fingerprint", "limit",
+                "before",
+            ],
+            ListChecks.respond
+        ),
+        admin(.get, "/admin/api/checks/{id}/explain", ExplainCheck.respond),
         admin(.get, "/admin/api/apps", ListApps.respond),
         admin(.get, "/admin/api/apps/{id}", ShowApp.respond),
         admin(.patch, "/admin/api/apps/{id}", ChangeApp.respond),
-        admin(.get, "/admin/api/links", ListLinks.respond),
+        admin(
+            .get,
+            "/admin/api/links",
+            query: ["app", "search", "tag", "campaign", "archived", "limit", "before"],
+            ListLinks.respond
+        ),
         admin(.post, "/admin/api/links", CreateLink.respond),
         admin(.get, "/admin/api/links/{id}", ShowLink.respond),
         admin(.patch, "/admin/api/links/{id}", ChangeLink.respond),
@@ -77,9 +89,13 @@ enum Routes {
         admin(.post, "/admin/api/domains/check", CheckDomain.respond),
     ]
 
-    private static func admin(_ method: Method, _ path: String, _ endpoint: @escaping Route.Endpoint) -> Route
-    {
-        Route(method, path, .key([.admin]), limitedAs: .admin, endpoint)
+    private static func admin(
+        _ method: Method,
+        _ path: String,
+        query: [String] = [],
+        _ endpoint: @escaping Route.Endpoint
+    ) -> Route {
+        Route(method, path, .key([.admin]), limitedAs: .admin, query: query, endpoint)
     }
 
     /// What Apple's and Google's systems read of a link host.

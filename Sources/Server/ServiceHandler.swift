@@ -186,6 +186,7 @@ final class ServiceHandler: RequestHandler {
                 context.stores.apps.noteUse(of: key.id, at: exchange.now)
             }
             if hasOrigin { _ = try request.onlyField("Origin") }
+            if let names = route.queryNames { try exchange.checkQueryNames(names) }
             response = try await route.endpoint(&exchange, context)
         } catch {
             response = self.response(to: error, request.firstByteAt)

@@ -6,6 +6,70 @@ import Testing
 
 private let hex = String(repeating: "ab", count: 32)
 
+@Suite("Query parameters of the admin API")
+struct AdminQueryTests {
+    @Test(
+        "that no call takes are refused with the nearest name",
+        arguments: [
+            (HTTPServer.Method.get, "/admin/stats", "campain=x", "campain", #"did you mean \"campaign\"?"#),
+            (.get, "/admin/stats", "app=&From=2026-01-01", "From", #"did you mean \"from\"?"#),
+            (.get, "/admin/api/checks", "limits=5", "limits", #"did you mean \"limit\"?"#),
+            (.get, "/admin/api/checks", "%6Cimits=5", "limits", #"did you mean \"limit\"?"#),
+            (.get, "/admin/api/links", "x=1", "x", "it takes app, search, tag, campaign"),
+            (.get, "/admin/api/links", "=1", "", "it takes app, search"),
+            (.get, "/admin/api/apps", "app=1", "app", "it takes none"),
+            (.post, "/admin/api/links", "dry_run=true", "dry_run", "it takes none"),
+            (.delete, "/admin/api/links/lnk_x", "force=1", "force", "it takes none"),
+            (.post, "/admin/api/domains/check", "host=x.example", "host", "it takes none"),
+        ] as [(HTTPServer.Method, String, String, String, String)]
+    )
+    func unknown(method: HTTPServer.Method, path: String, query: String, name: String, advice: String)
+        async throws
+    {
+        let service = try await TestService()
+        let answer = await service.send(method, path, query: query, fields: service.bearer(.admin))
+        #expect(answer.status == 400 && answer.member("error_code") == "INVALID_FIELD", "\(answer.text)")
+        #expect(answer.member("field") == name)
+        #expect(answer.text.contains(advice), "\(answer.text)")
+        // Without a good key nobody learns which names there are.
+        let stranger = await service.send(method, path, query: query, fields: service.bearer(.app))
+        #expect(stranger.status == 403)
+    }
+
+    @Test("that are unknown are reported together, ten at most and each cut to 64 characters")
+    func several() async throws {
+        let service = try await TestService()
+        let names = (0..<20).map { "\($0)" + String(repeating: "n", count: 100) }
+        let answer = await service.send(
+            .get,
+            "/admin/stats",
+            query: names.map { "\($0)=1" }.joined(separator: "&"),
+            fields: service.bearer(.admin)
+        )
+        #expect(answer.status == 400)
+        #expect(answer.text.components(separatedBy: #"{"field":"#).count == 11)
+        #expect(!answer.text.contains(String(repeating: "n", count: 65)))
+    }
+
+    @Test("are ignored by the calls of clients and of monitoring")
+    func ignored() async throws {
+        let service = try await TestService()
+        let hex = String(repeating: "a", count: 64)
+        #expect(await service.check(query: "fingerprint=\(hex)&utm=1").status == 200)
+        #expect(await service.send(.get, "/healthz", query: "probe=1").status == 200)
+        let metrics = await service.send(.get, "/metrics", query: "x=1", fields: service.bearer(.admin))
+        #expect(metrics.status == 200)
+        let click = await service.send(
+            .post,
+            "/v1/deferred-deeplink/click",
+            query: "cache=1",
+            fields: ["Content-Type": "application/json"],
+            body: #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#
+        )
+        #expect(click.status == 201)
+    }
+}
+
 @Suite("Recorded checks over HTTP")
 struct ChecksTests {
     private func list(_ service: TestService, _ query: String? = nil) async -> Answer {

@@ -46,6 +46,25 @@ extension Exchange {
         }
     }
 
+    /// Refuses query parameters that a call does not take: a mistyped filter would list everything.
+    ///
+    /// - Throws: 400 that names the unknown parameters, each with the nearest known name.
+    func checkQueryNames(_ known: [String]) throws(APIError) {
+        let unknown = queryItems.map(\.name).filter { !known.contains($0) }
+        let problems = unknown.prefix(Self.maximumReportedNames).map { name in
+            let nearest = Suggestion.nearest(to: name, among: known)
+            let advice =
+                nearest.map { "did you mean \"\($0)\"?" }
+                ?? (known.isEmpty ? "it takes none" : "it takes \(known.joined(separator: ", "))")
+            let shown = String(name.prefix(Self.maximumShownLength))
+            return FieldProblem(shown, "This call takes no query parameter \"\(shown)\"; \(advice)")
+        }
+        guard problems.isEmpty else { throw .invalidItems(problems) }
+    }
+
+    private static let maximumReportedNames = 10
+    private static let maximumShownLength = 64
+
     private func timeItem(_ name: String) throws(APIError) -> Timestamp? {
         guard let text = queryItem(name), !text.isEmpty else { return nil }
         guard let time = Timestamp(iso8601: text) ?? Timestamp(iso8601: text + "T00:00:00Z") else {

@@ -11,6 +11,8 @@ package struct RouteSummary: Sendable {
     /// Whether who has no key may call.
     package let isOpen: Bool
     package let rateLimitClass: RateLimitClass?
+    /// The query parameters that the call takes, all others being refused; nil where unknown ones are ignored.
+    package let queryNames: [String]?
 
     /// All rows of the service's own address.
     package static let all = Routes.public.map(RouteSummary.init)
@@ -19,6 +21,7 @@ package struct RouteSummary: Sendable {
         method = route.method
         path = route.path.replacing("...}", with: "}")
         rateLimitClass = route.rateLimitClass
+        queryNames = route.queryNames
         switch route.access {
         case .anyone: (keyKinds, isOpen) = ([], true)
         case .anyoneOrKey(let kinds): (keyKinds, isOpen) = (kinds, true)

@@ -33,6 +33,8 @@ final class Route: Sendable {
     ///
     /// Nothing else depends on the store: a process whose database cannot be read is alive.
     let needsDirectory: Bool
+    /// The query parameters that the call takes, all others being refused; nil where unknown ones are ignored.
+    let queryNames: [String]?
     let endpoint: Endpoint
 
     init(
@@ -43,6 +45,7 @@ final class Route: Sendable {
         crossOrigin: Bool = false,
         consumes: Bool = false,
         needsDirectory: Bool = false,
+        query queryNames: [String]? = nil,
         _ endpoint: @escaping Endpoint
     ) {
         self.method = method
@@ -51,22 +54,25 @@ final class Route: Sendable {
         self.rateLimitClass = rateLimitClass
         isCrossOrigin = crossOrigin
         self.consumes = consumes
+        self.queryNames = queryNames
         self.endpoint = endpoint
         name = "\(method.rawValue) \(path)"
         self.needsDirectory = if case .anyone = access { needsDirectory || crossOrigin } else { true }
     }
 
-    /// The same row once more: loops that count references to one take turns at it.
-    init(copying other: Route) {
-        method = other.method
-        path = other.path
-        name = other.name
-        access = other.access
-        rateLimitClass = other.rateLimitClass
-        isCrossOrigin = other.isCrossOrigin
-        consumes = other.consumes
-        needsDirectory = other.needsDirectory
-        endpoint = other.endpoint
+    /// Creates a copy for one loop: loops that counted references to a shared row would contend for the count.
+    convenience init(copying other: Route) {
+        self.init(
+            other.method,
+            other.path,
+            other.access,
+            limitedAs: other.rateLimitClass,
+            crossOrigin: other.isCrossOrigin,
+            consumes: other.consumes,
+            needsDirectory: other.needsDirectory,
+            query: other.queryNames,
+            other.endpoint
+        )
     }
 }
 

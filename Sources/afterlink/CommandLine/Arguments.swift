@@ -1,3 +1,5 @@
+internal import Attribution
+
 /// What stood on the command line behind a command's name.
 package struct Arguments: Equatable, Sendable {
     /// Values by option name, in the order given; a switch that is there has no values.

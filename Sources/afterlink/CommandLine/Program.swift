@@ -1,3 +1,5 @@
+internal import Attribution
+
 /// Finds the command that is meant, runs it, and says in words and in the exit code how it ended.
 package struct Program: Sendable {
     package let commands: [CommandDescription]

@@ -1,3 +1,4 @@
+internal import Attribution
 internal import Server
 
 /// The JSON file of `--config`: one object whose names are those of the table of settings.

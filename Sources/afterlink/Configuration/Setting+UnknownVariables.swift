@@ -1,3 +1,5 @@
+internal import Attribution
+
 extension Setting {
     /// Environment variables that look like settings and are none, each with what was probably meant.
     ///

@@ -80,6 +80,19 @@ struct APIDescriptionTests {
         }
     }
 
+    @Test("lists the query parameters of every call that refuses others, as the list of routes does")
+    func queryParameters() {
+        for route in RouteSummary.all {
+            guard let names = route.queryNames else {
+                #expect(!route.path.hasPrefix("/admin/"), "\(route.path)")
+                continue
+            }
+            let parameters = api.call(route.method, route.path)?.operation["parameters"]?.array ?? []
+            let described = parameters.map(api.resolved).filter { $0["in"].string == "query" }
+            #expect(described.compactMap(\.["name"].string).sorted() == names.sorted(), "\(route.path)")
+        }
+    }
+
     @Test("names every error code, and every word that the code has for a value")
     func words() {
         let words: [(schema: String, words: [String])] = [

@@ -1,6 +1,6 @@
-/// Finds what somebody who mistyped a word probably meant.
+/// Finds the known word that a mistyped one probably stands for.
 package enum Suggestion {
-    /// The known word nearest to a mistyped one, or nil when none is near.
+    /// Returns the known word nearest to a mistyped one; nil when none is near.
     package static func nearest(to word: String, among known: [String]) -> String? {
         let lowered = word.lowercased()
         let tolerance = max(1, min(3, lowered.count / 3 + 1))
@@ -13,7 +13,7 @@ package enum Suggestion {
         return best.word
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+    /// Counts the insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
     ///
     /// The optimal string alignment distance: only three rows of its table are kept.
     package static func distance(from first: String, to second: String) -> Int {
