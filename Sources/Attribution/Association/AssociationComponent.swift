@@ -99,20 +99,25 @@ struct ComponentMatcher {
     /// How long its patterns are together, with all texts of all variables.
     var weight: Int { patterns.reduce(0) { $0 + $1.pattern.weight } }
 
-    func matches(_ url: AssociationURL) -> Bool {
-        fits(path, url.path) && fits(fragment, url.fragment ?? "") && fits(query, url.query ?? "")
-            && items.allSatisfy { fits($0, in: url) }
-    }
-
-    private func fits(_ pattern: WildcardPattern, _ text: String) -> Bool {
-        let text = settings.readsEscapes ? AssociationURL.decoded(text) : text
-        return pattern.matches(text, ignoringCase: settings.ignoresCase)
-    }
-
-    /// All values of an item must fit; one that is not there, or has no value, has an empty one.
-    private func fits(_ item: (name: String, pattern: WildcardPattern), in url: AssociationURL) -> Bool {
-        let values = url.values(of: item.name)
-        return (values.isEmpty ? [""] : values).allSatisfy { fits(item.pattern, $0) }
+    /// Whether the rule fits a URL; nil where that is unknown, because a pattern is too complex to be compared.
+    ///
+    /// All values of an item must fit; an item that is missing, or has no value, has an empty one.
+    func fits(_ url: AssociationURL) -> Bool? {
+        var texts = [(path, url.path), (fragment, url.fragment ?? ""), (query, url.query ?? "")]
+        for item in items {
+            let values = url.values(of: item.name)
+            texts += (values.isEmpty ? [""] : values).map { (item.pattern, $0) }
+        }
+        var isKnown = true
+        for (pattern, text) in texts {
+            let text = settings.readsEscapes ? AssociationURL.decoded(text) : text
+            if pattern.isTooComplex(for: text) {
+                isKnown = false
+            } else if !pattern.matches(text, ignoringCase: settings.ignoresCase) {
+                return false
+            }
+        }
+        return isKnown ? true : nil
     }
 
     /// Whether every URL that fits the other one fits this one too.

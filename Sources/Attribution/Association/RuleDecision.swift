@@ -1,6 +1,6 @@
 /// What becomes of a URL for one app, and the rule that decides it.
 public struct RuleDecision: Equatable, Sendable {
-    public enum Outcome: String, Sendable {
+    public enum Outcome: String, CaseIterable, Sendable {
         case opensApp = "opens_app"
         /// A rule says that it stays in the browser.
         case excluded
@@ -8,6 +8,8 @@ public struct RuleDecision: Equatable, Sendable {
         case noRule = "no_rule"
         /// The file leaves it to the app's manifest.
         case byManifest = "by_manifest"
+        /// Unknown: the rule that would be compared next takes too many steps.
+        case tooComplex = "too_complex"
     }
 
     /// An app id of Apple's, or a package.
@@ -58,8 +60,10 @@ extension AppleAssociation {
         }
         for (index, path) in (detail.paths ?? []).enumerated() {
             let rule = LegacyPath(path)
-            guard budget.allows(rule.pattern.weight), rule.matches(url) else { continue }
-            return FittingRule(excludes: rule.excludes, place: "\(detail.place).paths[\(index)]", text: path)
+            let fits = budget.allows(rule.pattern.weight) ? rule.fits(url) : nil
+            guard fits != false else { continue }
+            let place = "\(detail.place).paths[\(index)]"
+            return FittingRule(excludes: rule.excludes, isKnown: fits == true, place: place, text: path)
         }
         return nil
     }
@@ -82,29 +86,32 @@ extension AssetLinks {
     }
 }
 
-/// The first rule that fits a URL.
+/// The first rule that fits a URL, or of which that is unknown.
 private struct FittingRule {
     let excludes: Bool
+    /// False for a rule that is too complex to be compared.
+    let isKnown: Bool
     let place: String
     let text: String
 
     func decision(for app: String) -> RuleDecision {
-        RuleDecision(app: app, outcome: excludes ? .excluded : .opensApp, place: place, rule: text)
+        let outcome: RuleDecision.Outcome = !isKnown ? .tooComplex : excludes ? .excluded : .opensApp
+        return RuleDecision(app: app, outcome: outcome, place: place, rule: text)
     }
 }
 
-/// How much a file may take to be compared with a URL: it comes from strangers, and no file that people write needs more.
+/// The steps that comparing a file with a URL may take: it comes from strangers, and no file that people write needs more.
 private struct RuleBudget {
-    private static let mostSteps = 20_000_000
+    private static let maximumSteps = 20_000_000
 
     private let length: Int
-    private var left = Self.mostSteps
+    private var left = Self.maximumSteps
 
     init(for url: AssociationURL) {
         length = url.path.utf8.count + (url.query ?? "").utf8.count + (url.fragment ?? "").utf8.count + 1
     }
 
-    /// Whether a rule is compared; one that is not is taken for one that does not fit, as are all after it.
+    /// Whether a rule may still be compared; the first one that may not leaves the outcome unknown.
     mutating func allows(_ weight: Int) -> Bool {
         left -= weight * length
         return left >= 0
@@ -121,9 +128,11 @@ extension [AssociationComponent] {
     ) -> FittingRule? {
         for component in self {
             let matcher = ComponentMatcher(component, settings, texts)
-            guard budget.allows(matcher.weight), matcher.matches(url) else { continue }
+            let fits = budget.allows(matcher.weight) ? matcher.fits(url) : nil
+            guard fits != false else { continue }
             return FittingRule(
                 excludes: component.excludes,
+                isKnown: fits == true,
                 place: component.place,
                 text: LinkRule(component).text
             )
@@ -142,5 +151,8 @@ struct LegacyPath {
         pattern = WildcardPattern(excludes ? String(text.dropFirst(4)) : text)
     }
 
-    func matches(_ url: AssociationURL) -> Bool { pattern.matches(url.path) }
+    /// Nil where that is unknown, because the pattern is too complex to be compared.
+    func fits(_ url: AssociationURL) -> Bool? {
+        pattern.isTooComplex(for: url.path) ? nil : pattern.matches(url.path)
+    }
 }

@@ -50,13 +50,18 @@ public struct WildcardPattern: Hashable, Sendable {
     /// Whether it fits every text.
     public var isUniversal: Bool { tokens == [.many] }
 
-    /// Most steps that a comparison may take: files come from strangers, and no pattern that people write needs more.
-    private static let mostSteps = 2_000_000
+    /// The most steps that a comparison may take: files come from strangers, and no pattern that people write needs more.
+    private static let maximumSteps = 2_000_000
 
-    /// Whether it fits a text; one that would take millions of steps to compare fits none.
+    /// Whether comparing it with a text would take more than two million steps; ``matches(_:ignoringCase:)`` is false then.
+    public func isTooComplex(for text: String) -> Bool {
+        weight * (text.unicodeScalars.count + 1) > Self.maximumSteps
+    }
+
+    /// Whether it fits a text; false for one that ``isTooComplex(for:)`` to compare.
     public func matches(_ text: String, ignoringCase: Bool = false) -> Bool {
+        guard !isTooComplex(for: text) else { return false }
         let scalars = text.unicodeScalars.map { ignoringCase ? $0.folded : $0 }
-        guard weight * (scalars.count + 1) <= Self.mostSteps else { return false }
         var places = [Bool](repeating: false, count: scalars.count + 1)
         places[0] = true
         Self.advance(&places, over: tokens, in: scalars, ignoringCase)
@@ -106,7 +111,7 @@ public struct WildcardPattern: Hashable, Sendable {
     /// Sure where it is true; some patterns that cover each other in an intricate way are not seen to.
     public func covers(_ other: WildcardPattern, ignoringCase: Bool) -> Bool {
         let symbols = other.tokens
-        guard tokens.count * (symbols.count + 1) <= Self.mostSteps else { return false }
+        guard tokens.count * (symbols.count + 1) <= Self.maximumSteps else { return false }
         var places = [Bool](repeating: false, count: symbols.count + 1)
         places[0] = true
         for token in tokens {

@@ -36,9 +36,41 @@ struct HostileFileTests {
         let url = try #require(Self.url)
         let rules = (0..<900).map { "/" + String(repeating: "*a?", count: 40) + "\($0)" }
         let file = file(rules + ["/a*"])
-        // What is not compared any more is not said to fit.
-        #expect(file.decisions(for: url).map(\.outcome) == [.noRule])
+        // A rule that is no longer compared neither fits nor fails to fit.
+        let decision = try #require(file.decisions(for: url).first)
+        #expect(decision.outcome == .tooComplex && decision.rule?.isEmpty == false)
         #expect(!file.findings.contains { $0.rule == .excludeTooLate })
+    }
+
+    @Test(
+        "have an unknown outcome where a pattern over two million steps comes before all that fit",
+        arguments: [
+            (["/b", "/a*"], [.opensApp]), (["X", "/a*"], [.tooComplex]), (["/a*", "X"], [.opensApp]),
+            (["/b", "X"], [.tooComplex]), (["/b"], [.noRule]),
+        ] as [([String], [RuleDecision.Outcome])]
+    )
+    func tooComplex(paths: [String], outcomes: [RuleDecision.Outcome]) throws {
+        let url = try #require(Self.url)
+        let long = "/" + String(repeating: "*a", count: 600)
+        let paths = paths.map { $0 == "X" ? long : $0 }
+        let decisions = file(paths).decisions(for: url)
+        #expect(decisions.map(\.outcome) == outcomes)
+        #expect(
+            decisions.map(\.rule) == outcomes.map { $0 == .tooComplex ? long : $0 == .opensApp ? "/a*" : nil }
+        )
+        // As before iOS 13.
+        var legacy = AppleAssociation()
+        legacy.details = [AppleAssociation.Detail(appIDs: [Self.app], components: nil, paths: paths)]
+        #expect(legacy.decisions(for: url).map(\.outcome) == outcomes)
+    }
+
+    @Test("have a known outcome where another part of the rule does not fit")
+    func oneLongPart() throws {
+        let url = try #require(Self.url)
+        var file = AppleAssociation()
+        let long = AssociationComponent(path: "/" + String(repeating: "*a", count: 600), fragment: "top")
+        file.details = [AppleAssociation.Detail(appIDs: [Self.app], components: [long])]
+        #expect(file.decisions(for: url).map(\.outcome) == [.noRule])
     }
 
     @Test("with variables of many texts are taken apart once")
@@ -51,7 +83,7 @@ struct HostileFileTests {
         ]
         let rules = (0..<4000).map { "$(v)$(v)$(e)\($0)" }
         let file = file(rules, variables: variables)
-        #expect(file.decisions(for: url).map(\.outcome) == [.noRule])
+        #expect(file.decisions(for: url).map(\.outcome) == [.tooComplex])
         _ = file.findings
     }
 

@@ -43,6 +43,7 @@ struct DomainCheckText {
         case .opensApp: "\(decision.app) opens it\(rule)"
         case .excluded: "\(decision.app): it stays in the browser\(rule)"
         case .noRule: "\(decision.app): it stays in the browser, no rule fits"
+        case .tooComplex: "\(decision.app): unknown, too complex to compare\(rule)"
         case .byManifest: "\(decision.app): the app's manifest decides, the file has no rules for it"
         }
     }
