@@ -26,6 +26,37 @@ struct DriftStatisticsTests {
         return Dictionary(list.map { ($0["title"] as? String ?? "", $0) }) { first, _ in first }
     }
 
+    @Test("tell since when the rate of a group has fallen, and when that was detected")
+    func alarm() throws {
+        let group = DriftGroup(launchOn: .ios, release: nil, sdk: nil)
+        let alarm = DriftAlarm(
+            group: group,
+            since: try #require(Timestamp(iso8601: "2026-01-30T00:00:00Z")),
+            began: try #require(Timestamp(iso8601: "2026-01-31T12:00:00Z")),
+            usualRate: 0.5,
+            rate: 0.25
+        )
+        var report = StatisticsReport()
+        let reading = DriftReading(
+            group: group,
+            recent: DriftCount(trials: 8, matches: 2),
+            usualRate: 0.5,
+            alarm: alarm
+        )
+        report.drift = [AppDrift(app: AppID(high: 1, low: 2), readings: [reading])]
+        let body = StatisticsBody(
+            report: report,
+            query: StatisticsQuery(),
+            directory: Directory(apps: [], keys: []),
+            now: Timestamp(milliseconds: 0)
+        ).json()
+        #expect(
+            body.text.contains(
+                #""fallen_to":0.25,"fallen_since":"2026-01-30T00:00:00.000Z","detected_at":"2026-01-31T12:00:00.000Z"}"#
+            )
+        )
+    }
+
     @Test("count checks by system and SDK, and clicks by browser, from the end of the span on")
     func counts() async throws {
         let service = try await TestService()

@@ -36,7 +36,7 @@ struct DriftBody {
         guard let alarm = reading.alarm else { return }
         json.member("fallen_to", alarm.rate)
         json.member("fallen_since", alarm.since.iso8601)
-        json.member("told_at", alarm.began.iso8601)
+        json.member("detected_at", alarm.began.iso8601)
     }
 
     /// What is not known is null; what the group holds all or the rest of says so.

@@ -148,11 +148,11 @@ enum ShowMetrics {
             "1 where a copy of a link host's domain file says something else than this service."
         )
         for copy in copies { text.sample(drift, copy.labels, copy.hasDrifted ? 1 : 0) }
-        let unread = "afterlink_domain_file_unread"
-        text.header(unread, .gauge, "1 where a copy of a link host's domain file could not be read.")
+        let unreadable = "afterlink_domain_file_unreadable"
+        text.header(unreadable, .gauge, "1 where a copy of a link host's domain file could not be read.")
         for copy in copies {
-            let isUnread = if case .unknown = copy.state { true } else { false }
-            text.sample(unread, copy.labels, isUnread ? 1 : 0)
+            let isUnreadable = if case .unknown = copy.state { true } else { false }
+            text.sample(unreadable, copy.labels, isUnreadable ? 1 : 0)
         }
     }
 

@@ -204,7 +204,7 @@ struct DomainFileMonitorTests {
         ] {
             let labels = #"{host="localhost",file="\#(file)",copy="\#(copy)"}"#
             #expect(metrics.contains("afterlink_domain_file_drift\(labels) \(drift)\n"))
-            #expect(metrics.contains("afterlink_domain_file_unread\(labels) \(unread)\n"))
+            #expect(metrics.contains("afterlink_domain_file_unreadable\(labels) \(unread)\n"))
         }
         let without = try await TestService()
         let other = await without.send(.get, "/metrics", fields: without.bearer(.admin)).text
