@@ -27,7 +27,7 @@ public struct CheckQuery: Equatable, Sendable {
     }
 
     /// Whether a record is asked for, apart from its place.
-    public func holds(_ record: CheckRecord) -> Bool {
+    public func holds(_ record: RecordedCheck) -> Bool {
         let facts = record.facts
         return record.isTest == isTest && (app == nil || app == record.app)
             && (from.map { facts.at >= $0 } ?? true) && (to.map { facts.at < $0 } ?? true)
@@ -40,13 +40,13 @@ public struct CheckQuery: Equatable, Sendable {
 /// Some of the checks that were asked for.
 public struct CheckPage: Equatable, Sendable {
     /// The newest first.
-    public var records: [CheckRecord]
+    public var records: [RecordedCheck]
     /// Where the next page begins; nil when this is the last one.
     ///
     /// A page may hold fewer checks than asked for, or none, and not be the last: one call looks at so many only.
     public var next: CheckID?
 
-    public init(records: [CheckRecord] = [], next: CheckID? = nil) {
+    public init(records: [RecordedCheck] = [], next: CheckID? = nil) {
         self.records = records
         self.next = next
     }

@@ -75,10 +75,10 @@ public struct RelatedCheck: Equatable, Sendable {
         public static func < (left: Relation, right: Relation) -> Bool { left.rank < right.rank }
     }
 
-    public let record: CheckRecord
+    public let record: RecordedCheck
     public let relation: Relation
 
-    public init(_ record: CheckRecord, _ relation: Relation) {
+    public init(_ record: RecordedCheck, _ relation: Relation) {
         self.record = record
         self.relation = relation
     }

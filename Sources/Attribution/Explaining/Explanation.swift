@@ -1,6 +1,6 @@
 /// Why a check ended as it did.
 public struct Explanation: Equatable, Sendable {
-    public let record: CheckRecord
+    public let record: RecordedCheck
     /// What the launch's fingerprint was made of, where that was found again.
     public var launch: FingerprintInput?
     /// How many combinations of values were tried to find it again; nil where there was no need to.
@@ -9,7 +9,7 @@ public struct Explanation: Equatable, Sendable {
     public var clicks: [ExplainedClick]
 
     public init(
-        record: CheckRecord,
+        record: RecordedCheck,
         launch: FingerprintInput? = nil,
         triedCombinations: Int? = nil,
         clicks: [ExplainedClick] = []

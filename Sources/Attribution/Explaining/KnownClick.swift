@@ -74,7 +74,7 @@ public struct KnownClick: Equatable, Sendable {
 
 /// What a store has for an explanation.
 public struct ExplanationInput: Sendable {
-    public var record: CheckRecord
+    public var record: RecordedCheck
     /// Clicks with the check's fingerprint, live ones and others, the newest first.
     public var sameFingerprint: [KnownClick]
     /// Clicks that the check was answered with or weighed, where they have another fingerprint.
@@ -87,7 +87,7 @@ public struct ExplanationInput: Sendable {
     public static let recentLimit = 2000
 
     public init(
-        record: CheckRecord,
+        record: RecordedCheck,
         sameFingerprint: [KnownClick] = [],
         named: [KnownClick] = [],
         recent: [KnownClick] = []

@@ -53,9 +53,9 @@ struct CheckedApps: Sendable {
     }
 
     /// Nil for a row of an app that is not known yet.
-    func record(_ row: CheckRow) -> CheckRecord? {
+    func record(_ row: CheckRow) -> RecordedCheck? {
         guard let owner = owners[row.scope] else { return nil }
-        return CheckRecord(
+        return RecordedCheck(
             id: row.id,
             app: owner.app,
             isTest: owner.isTest,

@@ -2,9 +2,9 @@ internal import Attribution
 
 /// The JSON form of a recorded check.
 struct CheckBody {
-    private let record: CheckRecord
+    private let record: RecordedCheck
 
-    init(_ record: CheckRecord) {
+    init(_ record: RecordedCheck) {
         self.record = record
     }
 
@@ -38,7 +38,7 @@ struct CheckBody {
     }
 }
 
-extension CheckRecord {
+extension RecordedCheck {
     /// Nil also for a click that is not stored any more, of whose identifier half is known.
     var clickID: String? {
         facts.click.flatMap { $0.low == 0 ? nil : $0.text }

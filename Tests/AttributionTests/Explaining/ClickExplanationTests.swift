@@ -39,7 +39,7 @@ struct ClickExplanationTests {
             outcome: .noMatch,
             reason: .noClick
         )
-        let record = CheckRecord(
+        let record = RecordedCheck(
             id: CheckID(high: 9, low: 9),
             app: AppID(high: 1, low: 1),
             isTest: false,

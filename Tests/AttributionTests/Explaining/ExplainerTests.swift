@@ -28,7 +28,7 @@ struct ExplainerTests {
         _ reason: NoMatchReason?,
         launch text: String? = nil,
         set: (inout CheckFacts) -> Void = { _ in }
-    ) throws -> CheckRecord {
+    ) throws -> RecordedCheck {
         let key = try #require(key)
         var facts = CheckFacts(
             at: Self.noon,
@@ -37,7 +37,7 @@ struct ExplainerTests {
             fingerprint: text.map { key.keyed(Fingerprint(of: $0)) }
         )
         set(&facts)
-        return CheckRecord(id: CheckID(high: 9, low: 9), app: Self.app, isTest: false, facts: facts)
+        return RecordedCheck(id: CheckID(high: 9, low: 9), app: Self.app, isTest: false, facts: facts)
     }
 
     private func click(

@@ -74,7 +74,7 @@ struct NamedCallTests {
         let moment = Timestamp(milliseconds: 0)
         var facts = CheckFacts(at: moment, outcome: .noMatch, fingerprint: KeyedHash(index: 1, rest: 1))
         facts.reason = reason
-        let record = CheckRecord(
+        let record = RecordedCheck(
             id: CheckID(high: 1, low: 1),
             app: AppID(high: 1, low: 1),
             isTest: false,

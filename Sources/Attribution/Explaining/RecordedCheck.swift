@@ -1,5 +1,5 @@
 /// One check as it was recorded; kept as long as clicks are after their end.
-public struct CheckRecord: Equatable, Sendable {
+public struct RecordedCheck: Equatable, Sendable {
     public let id: CheckID
     public let app: AppID
     public let isTest: Bool
