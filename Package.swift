@@ -58,26 +58,39 @@ let package = Package(
             swiftSettings: optimizedInDebug,
             plugins: ["EmbedPlugin"]
         ),
-        .target(name: "HTTPServer", dependencies: ["CLinux", "COpenSSL"], swiftSettings: commonSettings),
+        // Locks, threads and the clock of timeouts: where systems differ, they differ here.
+        .target(
+            name: "Threads",
+            dependencies: [.target(name: "CLinux", condition: .when(platforms: [.linux]))],
+            swiftSettings: optimizedInDebug
+        ),
+        .target(
+            name: "HTTPServer",
+            dependencies: ["CLinux", "COpenSSL", "Threads"],
+            swiftSettings: commonSettings
+        ),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: optimizedInDebug),
-        // What every database shares: no SQL, no file, no library of a database.
-        .target(name: "Storage", dependencies: ["Attribution"], swiftSettings: optimizedInDebug),
+        // What every database does alike: what is batched, read, counted and learnt, and when. No SQL and no file.
+        .target(name: "Storage", dependencies: ["Attribution", "Threads"], swiftSettings: optimizedInDebug),
         .target(
             name: "SQLiteStorage",
-            dependencies: ["Attribution", "Crypto", "SQLite", "Storage"],
+            dependencies: ["Attribution", "Crypto", "SQLite", "Storage", "Threads"],
             swiftSettings: optimizedInDebug,
             plugins: ["EmbedPlugin"]
         ),
         .target(
             name: "Server",
-            dependencies: ["Attribution", "Crypto", "HTTPServer"],
+            dependencies: ["Attribution", "Crypto", "HTTPServer", "Threads"],
             exclude: ["Landing/Pages", "OpenAPI/Document"],
             swiftSettings: commonSettings,
             plugins: ["EmbedPlugin"]
         ),
         .executableTarget(
             name: "afterlink",
-            dependencies: ["Attribution", "CLinux", "Crypto", "HTTPServer", "SQLiteStorage", "Server"],
+            dependencies: [
+                "Attribution", "CLinux", "Crypto", "HTTPServer", "SQLiteStorage", "Server", "Storage",
+                "Threads",
+            ],
             swiftSettings: commonSettings
         ),
 
@@ -96,7 +109,7 @@ let package = Package(
         // Parsers of bytes from outside: what must hold, tried by the tests and, without end, by hand.
         .target(
             name: "Fuzzing",
-            dependencies: ["Attribution", "HTTPServer", "Server"],
+            dependencies: ["Attribution", "HTTPServer", "Server", "Threads"],
             path: "Tests/Fuzzing",
             swiftSettings: commonSettings
         ),
@@ -112,7 +125,7 @@ let package = Package(
             name: "Benchmark",
             dependencies: [
                 "Attribution", "CLinux", "COpenSSL", "CSQLite", "Crypto", "HTTPServer", "SQLiteStorage",
-                "Simulation", "Support",
+                "Simulation", "Storage", "Support", "Threads",
             ],
             path: "Tests/Benchmark",
             exclude: ["install-yardsticks"],
@@ -145,27 +158,29 @@ let package = Package(
         ),
         .testTarget(
             name: "HTTPServerTests",
-            dependencies: ["HTTPServer", "EchoServer", "Support"],
+            dependencies: ["HTTPServer", "EchoServer", "Support", "Threads"],
             swiftSettings: commonSettings
         ),
         .testTarget(name: "SQLiteTests", dependencies: ["SQLite", "Support"], swiftSettings: commonSettings),
         .testTarget(
             name: "StorageTests",
-            dependencies: ["Attribution", "SQLite", "SQLiteStorage", "Simulation", "Storage", "Support"],
+            dependencies: [
+                "Attribution", "SQLiteStorage", "SQLite", "Simulation", "Storage", "Support", "Threads",
+            ],
             swiftSettings: commonSettings
         ),
         .testTarget(
             name: "ServerTests",
             dependencies: [
                 "Attribution", "Crypto", "HTTPServer", "SQLite", "SQLiteStorage", "Server", "Simulation",
-                "Support",
+                "Storage", "Support", "Threads",
             ],
             swiftSettings: commonSettings
         ),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Attribution", "Fuzzing", "HTTPServer", "SQLite", "Server", "Support", "afterlink",
+                "Attribution", "Fuzzing", "HTTPServer", "SQLite", "Server", "Support", "Threads", "afterlink",
             ],
             swiftSettings: commonSettings
         ),

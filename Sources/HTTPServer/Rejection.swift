@@ -1,3 +1,5 @@
+public import Threads
+
 /// Bytes that never became a request, or a connection that was turned away.
 public struct Rejection: Sendable, Hashable {
     /// What kind of refusal it is; each has one status code.

@@ -1,3 +1,5 @@
+public import Threads
+
 /// A whole request: its head and its body have arrived and were found well-formed.
 ///
 /// It owns its bytes and may outlive the connection.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// An HTTP/1.1 server: event loops, each with a listener and a handler of its own.
 public final class WebServer: Sendable {
@@ -72,10 +73,10 @@ public final class WebServer: Sendable {
         let assembly = try Assembly(count: loops.count)
         running.store(loops.count, ordering: .relaxed)
         for (number, loop) in loops.enumerated() {
-            do {
+            do throws(ThreadStartError) {
                 try SystemThread.start { self.run(loop, number: number, assembly) }
             } catch {
-                assembly.report(error)
+                assembly.report(StartError(error))
                 loopEnded()
             }
         }

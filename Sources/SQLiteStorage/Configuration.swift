@@ -1,4 +1,6 @@
 public import Attribution
+public import Storage
+internal import Threads
 
 /// How a database on SQLite is to be kept.
 public struct SQLiteConfiguration: Sendable {
@@ -33,7 +35,7 @@ public struct SQLiteConfiguration: Sendable {
     public var pageLimit: Int64?
     public var clock: WallClock
     /// Nanoseconds of the clock that ``Check/firstByteAt`` is read from.
-    public var monotonicNow: @Sendable () -> UInt64 = { MonotonicClock.now() }
+    public var monotonicNow: @Sendable () -> UInt64 = { MonotonicTime.now().nanoseconds }
     /// 64 unpredictable bits.
     public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
     public var log = StoreLog.none

@@ -1,4 +1,5 @@
 internal import SQLite
+internal import Storage
 
 /// The statements that run for every click and check, and those whose cost must not follow what is stored: tests
 /// read how SQLite goes about them.

@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+internal import Storage
 
 extension SQLiteSession: AppStore {
     public func directory() throws(StoreError) -> Directory {

@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+internal import Storage
 
 extension SQLiteSession: ClickStore {
     public func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
@@ -97,7 +98,7 @@ extension SQLiteSession: ClickStore {
     }
 
     public func deliveryFailed(of click: ClickID) {
-        guard shared.ledger.isOwed(click) else { return }
+        guard shared.ledger.isUndelivered(click) else { return }
         notes.noteFailedDelivery(of: click, shared)
     }
 

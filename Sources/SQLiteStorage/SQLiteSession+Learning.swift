@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+internal import Storage
 
 extension SQLiteSession: LearningStore {
     public func matchingModel(of app: AppID, isTest: Bool, at moment: Timestamp) async throws(StoreError)

@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+internal import Storage
 
 extension SQLiteSession: StatsStore {
     public func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError)

@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// The store as one event loop sees it.
 ///
@@ -74,7 +76,7 @@ public final class SQLiteSession {
     /// Called before the loop sleeps, so that an idle loop keeps no old pages of the log alive.
     public func endTurn() {
         turn = Turn()
-        records.tell(shared.records)
+        records.reportMissed(to: shared.records)
         endSnapshot()
     }
 
@@ -101,13 +103,13 @@ public final class SQLiteSession {
                 snapshotCommit = commit
             }
             let result = try body(connection)
-            shared.troubles.noteSuccess(of: .reading, at: MonotonicClock.now())
+            shared.troubles.noteSuccess(of: .reading, at: MonotonicTime.now().nanoseconds)
             return result
         } catch {
             endSnapshot()
             if error.endsConnection { connection = nil }
             let failure = StoreError(error)
-            shared.troubles.note(failure, of: .reading, at: MonotonicClock.now())
+            shared.troubles.note(failure, of: .reading, at: MonotonicTime.now().nanoseconds)
             throw failure
         }
     }
@@ -168,7 +170,7 @@ public final class SQLiteSession {
     ) async throws(StoreError) -> Outcome {
         let shared = shared
         // Nobody may come to withdraw a write whose time is up before it waits.
-        guard MonotonicClock.now() < latest else { throw .late }
+        guard MonotonicTime.now().nanoseconds < latest else { throw .late }
         // Resumed exactly once: `PendingWrite` completes once, whoever answers it, and every write that is queued
         // is answered, withdrawn or refused.
         let result = await unsafe withUnsafeContinuation {

@@ -1,5 +1,7 @@
 public import Attribution
 internal import SQLite
+public import Storage
+internal import Threads
 
 /// A database on SQLite: one writer, any number of readers.
 ///
@@ -165,7 +167,7 @@ public final class SQLiteStore: Sendable {
     /// - Parameter milliseconds: after this time, what still waits is refused.
     public func stop(within milliseconds: UInt64) {
         guard !opening.configuration.isReadOnly else { return }
-        let deadline = MonotonicClock.now() + milliseconds * 1_000_000
+        let deadline = MonotonicTime.now().nanoseconds + milliseconds * 1_000_000
         shared.noteStopping()
         shared.stopBackground()
         shared.queueNotes()
@@ -191,25 +193,36 @@ public final class SQLiteStore: Sendable {
         context.connection.handOver()
         let context = SendOnce(context)
         var started = [
-            try JoinableThread {
+            try start {
                 Writer(context.take(), shared: shared, open: opening.reopen).run()
                 hasEnded.withLock { $0 = true }
                 hasEnded.broadcast()
             },
-            try JoinableThread { Watchdog(shared: shared).run() },
+            try start { Watchdog(shared: shared).run() },
         ]
         if opening.configuration.hasBackgroundWork {
             shared.requestFilter()
             shared.beginBackgroundThread()
-            started.append(try JoinableThread { MaintenanceThread(shared: shared, opening: opening).run() })
+            started.append(try start { MaintenanceThread(shared: shared, opening: opening).run() })
             shared.beginBackgroundThread()
-            started.append(try JoinableThread { FilterBuilder(shared: shared, opening: opening).run() })
+            started.append(try start { FilterBuilder(shared: shared, opening: opening).run() })
             shared.beginBackgroundThread()
-            started.append(try JoinableThread { LearningThread(shared: shared, opening: opening).run() })
+            started.append(try start { LearningThread(shared: shared, opening: opening).run() })
             shared.beginBackgroundThread()
-            started.append(try JoinableThread { BackgroundReader(shared: shared, opening: opening).run() })
+            started.append(try start { BackgroundReader(shared: shared, opening: opening).run() })
         }
         threads.withLock { $0 = started }
+    }
+
+    private func start(_ run: @escaping @Sendable () -> Void) throws(StoreError) -> JoinableThread {
+        do throws(ThreadStartError) {
+            return try JoinableThread(run: run)
+        } catch {
+            throw StoreError(
+                .resources,
+                "the system refused a thread for the database (error \(error.systemError))"
+            )
+        }
     }
 }
 

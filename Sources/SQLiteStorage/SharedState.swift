@@ -1,5 +1,7 @@
 internal import Attribution
+internal import Storage
 internal import Synchronization
+internal import Threads
 
 /// What the writer, the loops and the background threads of one store share.
 final class SharedState: Sendable {
@@ -192,6 +194,6 @@ final class SharedState: Sendable {
     func deadline() -> UInt64 {
         // The watchdog looks every 50 ms; its answer still has to travel.
         let limit = max(configuration.timeLimitMilliseconds, 100) - 75
-        return MonotonicClock.now() + limit * 1_000_000
+        return MonotonicTime.now().nanoseconds + limit * 1_000_000
     }
 }

@@ -1,6 +1,7 @@
 public import Attribution
 public import HTTPServer
 internal import Synchronization
+internal import Threads
 
 /// What an operator sets about the service itself.
 public struct ServiceSettings: Sendable {

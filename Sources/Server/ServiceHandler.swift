@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import Threads
 
 /// Answers the requests of one event loop: finds the route, checks the key, calls the endpoint, and writes
 /// the line in the log.

@@ -1,6 +1,7 @@
 internal import Attribution
 internal import SQLiteStorage
 internal import Server
+internal import Storage
 
 /// Where the kinds of database meet the rest: a new one is a case here, and nothing else knows of it.
 enum Wiring {
@@ -87,7 +88,7 @@ enum Wiring {
         }
     }
 
-    private static func health(of store: SQLiteStorage.StoreHealth) -> Server.StoreHealth {
+    private static func health(of store: Storage.StoreHealth) -> Server.StoreHealth {
         let refusals = store.refusals.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
             Server.StoreHealth.Sample(
                 "afterlink_store_refusals_total",
@@ -120,7 +121,7 @@ enum Wiring {
     }
 
     /// Prometheus counts what lies at or below each bound.
-    private static func histogram(_ histogram: SQLiteStorage.Histogram) -> Server.StoreHealth.Histogram {
+    private static func histogram(_ histogram: Storage.Histogram) -> Server.StoreHealth.Histogram {
         var below: Int64 = 0
         let buckets = zip(histogram.bounds, histogram.counts).map { bound, count in
             below += count

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import Support
 import Testing
+import Threads
 
 @Suite("Payloads that try to break out", .blocking)
 struct InjectionTests {

@@ -1,4 +1,5 @@
 import HTTPServer
+import Threads
 
 /// A connection's machine that answers every request at once, and what it understood.
 struct Conversation {

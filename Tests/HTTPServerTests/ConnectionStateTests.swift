@@ -1,5 +1,6 @@
 import HTTPServer
 import Testing
+import Threads
 
 @Suite("A connection's life")
 struct ConnectionStateTests {

@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import Support
 import Testing
+import Threads
 
 /// The server as a process of its own, with thousands of peers, and with peers that do not behave.
 @Suite("The echo server in a crowd", .blocking, .serialized)

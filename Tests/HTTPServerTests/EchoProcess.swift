@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import Support
 import Testing
+import Threads
 
 /// An EchoServer of its own process, on a free port.
 final class EchoProcess {

@@ -1,6 +1,7 @@
 import HTTPServer
 import Support
 import Testing
+import Threads
 
 /// Answers leave at the end of a loop's turn; what the socket does not take then is sent as its peer reads.
 @Suite("Answers whose client does not read at once", .blocking)

@@ -1,4 +1,5 @@
 import HTTPServer
+import Threads
 
 /// A connection's machine without a connection: bytes in, what it did out.
 struct Machine {

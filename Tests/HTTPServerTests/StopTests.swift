@@ -1,6 +1,7 @@
 import HTTPServer
 import Support
 import Testing
+import Threads
 
 @Suite("A graceful stop", .blocking)
 struct StopTests {

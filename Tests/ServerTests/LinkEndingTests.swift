@@ -2,6 +2,7 @@ import Attribution
 import HTTPServer
 import Server
 import Testing
+import Threads
 
 @Suite("A link that leads nowhere")
 struct LinkEndingTests {

@@ -2,6 +2,7 @@ import Attribution
 import HTTPServer
 import Server
 import Testing
+import Threads
 
 private let hex = String(repeating: "a", count: 64)
 private let start = MonotonicTime(nanoseconds: 10_000_000_000)

@@ -4,6 +4,7 @@ import HTTPServer
 import Server
 import Support
 import Testing
+import Threads
 
 @Suite("A store button without a script")
 struct RedirectToStoreTests {

@@ -2,6 +2,7 @@ import Attribution
 import HTTPServer
 import Server
 import Testing
+import Threads
 
 private let phone =
     #""model":"iPhone","osVersion":"17.2","screen":{"width":390,"height":844},"scale":3,"#

@@ -2,6 +2,7 @@ import Attribution
 import HTTPServer
 import Server
 import Testing
+import Threads
 
 private let hex = String(repeating: "ab", count: 32)
 

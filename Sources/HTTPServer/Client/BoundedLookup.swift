@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import Threads
 
 /// Looks a name up on a thread of its own, so that whoever asks need not wait for longer than it likes.
 ///
@@ -28,7 +29,7 @@ enum BoundedLookup {
             throw .resources
         }
         let result: Result
-        do throws(StartError) {
+        do {
             let made = try Result()
             result = made
             try SystemThread.start {

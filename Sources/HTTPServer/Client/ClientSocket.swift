@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Threads
 
 /// A connection to a server, on which each step waits no longer than until a moment.
 struct ClientSocket: ~Copyable {

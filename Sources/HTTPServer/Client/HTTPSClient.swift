@@ -1,3 +1,5 @@
+internal import Threads
+
 /// Calls other people's servers, and trusts neither their names nor their answers.
 ///
 /// TLS 1.2 and later alone, the certificate checked; all addresses of the name are looked at before one of them is

@@ -1,3 +1,5 @@
+internal import Threads
+
 /// One connection of a loop: its socket, its machine, and who waits for it.
 ///
 /// Not `Sendable`: it belongs to its loop and is touched on the loop's thread only.

@@ -1,3 +1,5 @@
+package import Threads
+
 /// The life of a connection as a pure machine: events go in, the next action comes out.
 ///
 /// It has no socket and no clock; every time is an argument. Each event function returns what to do

@@ -1,3 +1,5 @@
+internal import Threads
+
 /// A connection's life, as the loop lives it: ask the machine, do what it says, tell it what came of it.
 extension EventLoop {
     /// Bytes of pipelined answers that are gathered before they are sent.

@@ -1,3 +1,5 @@
+internal import Threads
+
 /// Who does what there is to do for connections.
 extension EventLoop {
     /// Has what there is to do done by one worker, until it has to wait in the middle of it, and then by another.

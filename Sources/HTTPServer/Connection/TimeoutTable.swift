@@ -1,3 +1,5 @@
+internal import Threads
+
 /// `Timeouts` in nanoseconds, worked out once.
 package struct TimeoutTable: Sendable {
     let header: Int64

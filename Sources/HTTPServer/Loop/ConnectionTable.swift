@@ -1,3 +1,5 @@
+internal import Threads
+
 /// A loop's connections by slot, with the deadlines of those that wait beside them.
 ///
 /// The deadlines stand in an array of their own: a sweep over ten thousand of them reads 80 KB.

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// An event loop: a thread, its listener, its connections, its handler.
 ///

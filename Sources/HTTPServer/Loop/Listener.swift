@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+public import Threads
 
 /// A listening socket; every loop has its own on the same port (`SO_REUSEPORT`).
 struct Listener: ~Copyable, Sendable {
@@ -82,9 +83,13 @@ extension StartError {
         )
     }
 
-    static func resources(_ what: String) -> StartError {
-        let code = errno
-        return StartError(
+    /// The system refused a thread.
+    public init(_ error: ThreadStartError) {
+        self = .resources("a thread", error.systemError)
+    }
+
+    static func resources(_ what: String, _ code: Int32 = errno) -> StartError {
+        StartError(
             cause: .resources,
             systemError: code,
             message: "The system refused \(what): \(systemErrorText(code))",

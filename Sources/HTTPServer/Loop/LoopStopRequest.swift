@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import Threads
 
 /// What a loop is told from outside; looked at once a turn.
 final class LoopStopRequest: Sendable {

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Threads
 
 /// An eventfd: wakes a thread that waits for it, in epoll or in `wait`.
 final class WakeSignal: Sendable {

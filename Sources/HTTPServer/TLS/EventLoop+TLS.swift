@@ -1,3 +1,5 @@
+internal import Threads
+
 // What the loop does differently for connections over TLS.
 
 extension EventLoop {

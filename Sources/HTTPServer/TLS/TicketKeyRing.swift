@@ -1,3 +1,5 @@
+package import Threads
+
 /// The keys that session tickets are sealed with, newest first.
 ///
 /// A key seals for `rotation` and opens for as long as a ticket that it sealed may be used.

@@ -1,5 +1,6 @@
 internal import COpenSSL
 internal import Synchronization
+internal import Threads
 
 /// The ticket keys of a server: the same for all its loops and over every change of its certificate.
 ///

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Checks as they stand in their table.
 struct CheckRow {

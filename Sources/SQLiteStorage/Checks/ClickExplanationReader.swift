@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Reads what is told of a click that no check was answered with.
 struct ClickExplanationReader {

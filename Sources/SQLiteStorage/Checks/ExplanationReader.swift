@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Reads what an explanation is made of.
 struct ExplanationReader {

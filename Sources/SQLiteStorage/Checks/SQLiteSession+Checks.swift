@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+internal import Storage
 
 extension SQLiteSession: CheckStore {
     public func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage {

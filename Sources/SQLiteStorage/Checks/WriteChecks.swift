@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Writing what loops have noted of checks.
 extension WriteContext {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Counts collisions in what is stored: first all fingerprints, then all records of checks.
 ///

@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// Counts collisions again and again beside requests, in slices, and keeps what was found for the statistics.
 struct CollisionRounds {
@@ -25,19 +27,19 @@ struct CollisionRounds {
     init(shared: SharedState, opening: DatabaseOpening) {
         self.shared = shared
         self.opening = opening
-        dueAt = MonotonicClock.now() + Self.firstPause
+        dueAt = MonotonicTime.now().nanoseconds + Self.firstPause
     }
 
     /// Works for a few milliseconds, and says when it wants to again.
     mutating func runSlice(_ open: () throws(StoreError) -> SQLiteConnection) throws(StoreError) {
-        let start = MonotonicClock.now()
+        let start = MonotonicTime.now().nanoseconds
         do throws(StoreError) {
             let isDone = try work(try open())
-            let end = MonotonicClock.now()
+            let end = MonotonicTime.now().nanoseconds
             dueAt = end + (isDone ? Self.pause : Self.pauseFactor * (end - start))
         } catch {
             census = nil
-            dueAt = MonotonicClock.now() + Self.pause
+            dueAt = MonotonicTime.now().nanoseconds + Self.pause
             throw error
         }
     }

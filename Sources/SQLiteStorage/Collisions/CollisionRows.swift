@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// The last report on collisions of an app, stored as named figures.
 enum CollisionRows {

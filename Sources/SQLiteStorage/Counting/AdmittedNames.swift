@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Which campaigns, sources and OS versions have counters of their own on a day.
 ///

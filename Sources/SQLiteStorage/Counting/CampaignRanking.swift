@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// The most clicked campaigns of one scope, found by an index however many campaigns there are.
 ///

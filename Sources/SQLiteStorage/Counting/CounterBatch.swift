@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Counts of one label in one hour, by metric.
 struct MetricCounts: Sendable {

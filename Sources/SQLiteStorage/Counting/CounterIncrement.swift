@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Adds to rows that are there, which all but the first of a span are.
 ///

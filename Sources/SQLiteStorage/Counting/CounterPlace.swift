@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Where counts stand in their table, but for the value that tells them apart.
 struct CounterPlace {

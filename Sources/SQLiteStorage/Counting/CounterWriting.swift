@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 extension CounterBatch {
     /// Adds everything to the tables, each row once for each span that it belongs to.

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// How many clicks could still be matched: counted by the second and the hour in which they expire.
 ///

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// What a transaction has to add to the sums of probabilities, written once before the commit.
 struct ProbabilityBatch: Sendable {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// What a report says of probabilities: expected conversions, methods, calibration.
 extension StatisticsReader {

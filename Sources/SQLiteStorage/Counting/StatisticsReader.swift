@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Puts a report together from counters: its cost follows the values and spans asked for, never the clicks.
 struct StatisticsReader {

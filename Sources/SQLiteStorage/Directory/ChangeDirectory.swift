@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Making and changing apps and keys.
 extension WriteContext {

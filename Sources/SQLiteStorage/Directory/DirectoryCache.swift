@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Threads
 
 /// The apps and keys as last read, shared by all loops.
 final class DirectoryCache: Sendable {

@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// What is to be added to the counts that are watched for a fall, gathered in memory.
 ///
@@ -40,7 +42,7 @@ struct DriftBatch {
     /// Adds what waits to the table, under the names that each span admits, if it is time.
     mutating func writeIfDue(to connection: SQLiteConnection) throws(SQLiteError) {
         guard !open.isEmpty || !waiting.isEmpty else { return }
-        guard mustBeWritten || MonotonicClock.now() >= writtenAt + Self.interval else { return }
+        guard mustBeWritten || MonotonicTime.now().nanoseconds >= writtenAt + Self.interval else { return }
         for counts in [waiting, open] {
             for (span, counts) in counts {
                 for (group, count) in counts { try write(count, of: group, span, to: connection) }
@@ -70,7 +72,7 @@ struct DriftBatch {
     mutating func commit() {
         if isWritten {
             waiting.removeAll(keepingCapacity: true)
-            writtenAt = MonotonicClock.now()
+            writtenAt = MonotonicTime.now().nanoseconds
             isWritten = false
         } else {
             for (span, counts) in open { waiting[span, default: [:]].merge(counts, uniquingKeysWith: +) }

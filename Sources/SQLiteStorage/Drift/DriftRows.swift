@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// The watch on match rates as it stands in its tables.
 enum DriftRows {

@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// Looks at the match rates of all apps when a span of ``DriftHistory`` has ended, beside requests.
 struct DriftScheduler {
@@ -43,7 +45,7 @@ struct DriftScheduler {
             looked = end
         }
         guard let looked else { return }
-        let deadline = MonotonicClock.now() + Self.turnNanoseconds
+        let deadline = MonotonicTime.now().nanoseconds + Self.turnNanoseconds
         while let app = waiting.last {
             waiting.removeLast()
             do throws(StoreError) {
@@ -53,7 +55,7 @@ struct DriftScheduler {
                 waiting.insert(app, at: 0)
                 throw error
             }
-            if MonotonicClock.now() >= deadline { return }
+            if MonotonicTime.now().nanoseconds >= deadline { return }
         }
     }
 

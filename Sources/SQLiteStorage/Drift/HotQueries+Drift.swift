@@ -1,3 +1,5 @@
+internal import Storage
+
 extension HotQueries {
     /// What the watch on match rates asks.
     package static let drift = [

@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// Reads all stored fingerprints into a filter, on a thread of its own: at the start, and when the last one is full
 /// or no longer true.
@@ -30,19 +32,21 @@ struct FilterBuilder {
                 return true
             }
             guard isDue == true else { return }
-            let start = MonotonicClock.now()
+            let start = MonotonicTime.now().nanoseconds
             do throws(StoreError) {
                 try build()
-                shared.troubles.noteSuccess(of: .filter, at: MonotonicClock.now())
+                shared.troubles.noteSuccess(of: .filter, at: MonotonicTime.now().nanoseconds)
             } catch {
                 // Checks ask the database until it works.
                 if error.code != .stopping {
-                    shared.troubles.note(error, of: .filter, at: MonotonicClock.now())
+                    shared.troubles.note(error, of: .filter, at: MonotonicTime.now().nanoseconds)
                 }
                 shared.requestFilter()
             }
-            let pause = max(Self.leastPause, Self.pauseFactor * (MonotonicClock.now() - start))
-            _ = shared.background.wait(until: MonotonicClock.now() + pause) { $0.isStopping ? true : nil }
+            let pause = max(Self.leastPause, Self.pauseFactor * (MonotonicTime.now().nanoseconds - start))
+            _ = shared.background.wait(until: MonotonicTime.now().nanoseconds + pause) {
+                $0.isStopping ? true : nil
+            }
         }
     }
 
@@ -86,7 +90,7 @@ struct FilterBuilder {
         var isMore = true
         while isMore {
             guard !shared.isStopping else { throw StoreError(.stopping, "the store is stopping") }
-            let start = MonotonicClock.now()
+            let start = MonotonicTime.now().nanoseconds
             isMore = try opening.translated { () throws(SQLiteError) in
                 var count: Int64 = 0
                 let statement = try connection.statement(FilterSQL.stored)
@@ -99,7 +103,7 @@ struct FilterBuilder {
                 }
                 return count == Self.sliceLength
             }
-            let end = MonotonicClock.now()
+            let end = MonotonicTime.now().nanoseconds
             _ = shared.background.wait(until: end + (end - start)) { $0.isStopping ? true : nil }
         }
     }

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// An app's checks in the order of time.
 ///
@@ -13,7 +14,7 @@ struct HistoryChecks {
 
     private static let pageLength = 8192
     /// More than two loops may have waiting.
-    private static let readAhead = 2 * PendingCheckRecords.mostRecords
+    private static let readAhead = 2 * PendingCheckRecords.maximumRecords
 
     init(_ facts: HistoryFacts) {
         self.facts = facts

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// An app's clicks in the order in which they were recorded.
 struct HistoryClicks {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// What is known of an app's records before any is read.
 struct HistoryFacts: Sendable {

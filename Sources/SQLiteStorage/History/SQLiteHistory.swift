@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+internal import Storage
 
 /// The clicks and checks that a database holds of one app, read beside a server or alone.
 ///

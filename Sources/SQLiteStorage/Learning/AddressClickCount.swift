@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// How many clicks came from a crowded address: counted anew every now and then and not for each check.
 struct AddressClickCount: Sendable {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// The older live clicks of a key that very many clicks have, as counts: what they are worth changes slowly, so that
 /// it is made anew every now and then and not for each check.

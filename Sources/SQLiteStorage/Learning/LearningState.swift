@@ -1,6 +1,8 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 internal import Synchronization
+internal import Threads
 
 /// What the loops, the writer and the learning thread of one store know of what traffic has taught.
 final class LearningState: Sendable {

@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// Stores what the loops have learnt, and makes models and summaries of what is stored, on a thread of its own.
 final class LearningThread {
@@ -32,7 +34,7 @@ final class LearningThread {
             connection = nil
             shared.endBackgroundThread()
         }
-        due = MonotonicClock.now() + Self.interval
+        due = MonotonicTime.now().nanoseconds + Self.interval
         while true {
             switch wake(until: due) {
             case .stop: return
@@ -63,32 +65,32 @@ final class LearningThread {
 
     /// False when the store stops.
     private func pause(_ nanoseconds: UInt64) -> Bool {
-        let end = MonotonicClock.now() + nanoseconds
+        let end = MonotonicTime.now().nanoseconds + nanoseconds
         return shared.background.wait(until: end) { $0.isStopping ? true : nil } == nil
     }
 
     private func summarise() throws(StoreError) {
         for (key, moment) in shared.learnt.takeHot() {
-            let start = MonotonicClock.now()
+            let start = MonotonicTime.now().nanoseconds
             try read { connection throws(SQLiteError) in
                 shared.learnt.publish(try KeySummary.make(key, at: moment, on: connection), of: key)
             }
             // Leaves most of a core to requests, however hot the keys are.
-            guard pause(4 * (MonotonicClock.now() - start)) else { return }
+            guard pause(4 * (MonotonicTime.now().nanoseconds - start)) else { return }
         }
     }
 
     private func learn() throws(StoreError) {
-        defer { due = MonotonicClock.now() + Self.interval }
+        defer { due = MonotonicTime.now().nanoseconds + Self.interval }
         for (scope, increments) in shared.learnt.drain() {
             for slice in LearntSlice.slices(scope, increments, try room(in: scope)) {
-                let start = MonotonicClock.now()
+                let start = MonotonicTime.now().nanoseconds
                 try shared.performAndWait { context throws(SQLiteError) in
                     try context.learn(slice)
                     return .success(())
                 }
                 counts[scope, default: 0] += slice.sums.count
-                guard pause(4 * (MonotonicClock.now() - start)) else { return }
+                guard pause(4 * (MonotonicTime.now().nanoseconds - start)) else { return }
             }
         }
         let now = shared.configuration.clock.now()
@@ -123,8 +125,8 @@ final class LearningThread {
 
     /// Deletes counters that are worth nothing any more, once an hour.
     private func fade(at now: Timestamp) throws(StoreError) {
-        guard MonotonicClock.now() >= fadedAt + Self.fadingInterval || fadedAt == 0 else { return }
-        fadedAt = MonotonicClock.now()
+        guard MonotonicTime.now().nanoseconds >= fadedAt + Self.fadingInterval || fadedAt == 0 else { return }
+        fadedAt = MonotonicTime.now().nanoseconds
         var scopes: [Scope] = []
         try read { connection throws(SQLiteError) in scopes = try LearntRows.scopes(on: connection) }
         for scope in scopes {
@@ -132,13 +134,13 @@ final class LearningThread {
             for family in CounterFamily.allCases {
                 var key: Int64? = .min
                 while let first = key {
-                    let start = MonotonicClock.now()
+                    let start = MonotonicTime.now().nanoseconds
                     key = try shared.performAndWait { context throws(SQLiteError) in
                         .success(
                             try context.fadeCounters(of: scope, family, after: first, at: now, limit: 1000)
                         )
                     }
-                    guard pause(8 * (MonotonicClock.now() - start)), try attend() else { return }
+                    guard pause(8 * (MonotonicTime.now().nanoseconds - start)), try attend() else { return }
                 }
             }
             for family in CounterFamily.marks {
@@ -160,7 +162,7 @@ final class LearningThread {
         case .summary: try summarise()
         case nil: break
         }
-        if MonotonicClock.now() >= due { try learn() }
+        if MonotonicTime.now().nanoseconds >= due { try learn() }
         return true
     }
 
@@ -195,10 +197,10 @@ final class LearningThread {
     private func noting(_ body: () throws(StoreError) -> Void) {
         do throws(StoreError) {
             try body()
-            shared.troubles.noteSuccess(of: .learning, at: MonotonicClock.now())
+            shared.troubles.noteSuccess(of: .learning, at: MonotonicTime.now().nanoseconds)
         } catch {
             guard error.code != .stopping else { return }
-            shared.troubles.note(error, of: .learning, at: MonotonicClock.now())
+            shared.troubles.note(error, of: .learning, at: MonotonicTime.now().nanoseconds)
         }
     }
 }

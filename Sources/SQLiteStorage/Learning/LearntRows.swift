@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// The learnt counters as they stand in the database.
 enum LearntRows {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Making, changing and deleting links.
 extension WriteContext {

@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+internal import Threads
 
 extension SQLiteSession: LinkStore {
     public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// The clicks that came from near a launch's address: those among them that it can have come from, and how many others
 /// there are.

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// What there is for a check, read in one snapshot.
 struct CheckReader {

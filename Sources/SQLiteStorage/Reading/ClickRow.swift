@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Clicks and claims as they stand in their tables.
 enum ClickRow {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Reads what a launch's candidates are weighed by.
 struct EvidenceReader {

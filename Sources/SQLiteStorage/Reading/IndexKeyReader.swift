@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// What there is of one key in the index: a fingerprint or an advertising id.
 struct IndexKeyReader {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// A click that a launch has named, as far as the question goes whether it can be matched.
 struct NamedClick {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// A click that can be matched, as it stands in the index.
 struct OpenClickRow {
@@ -53,15 +54,5 @@ struct OpenClickRow {
             signals: signals,
             claimedAt: claimedAt
         )
-    }
-}
-
-/// Where a click stands among those of its fingerprint.
-struct RowPosition: Comparable, Sendable {
-    let clickedAt: Int64
-    let click: Int64
-
-    static func < (left: RowPosition, right: RowPosition) -> Bool {
-        (left.clickedAt, left.click) < (right.clickedAt, right.click)
     }
 }

@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// Keeps counters by free text bounded, however many names strangers invent: once a day, what is old and rare is
 /// added up under the name for everything else.
@@ -123,7 +125,7 @@ extension WriteContext {
             ) { $0.text(0) }
         let rare = found.filter { granularity == .hour || !dimension.isKept($0) }
         for (index, name) in rare.enumerated() {
-            if index > 0, MonotonicClock.now() >= deadline { return true }
+            if index > 0, MonotonicTime.now().nanoseconds >= deadline { return true }
             if dimension == .campaign {
                 try thinCampaign(name, place)
             } else if granularity == .hour {

@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// What retention has done.
 public struct RetentionProgress: Equatable, Sendable {
@@ -38,15 +40,15 @@ struct Retention: Sendable {
     /// Works for about as long, with pauses, each until a moment of the monotonic clock; none is made once one is
     /// cut short, because the store stops.
     mutating func runSlices(for nanoseconds: UInt64, pausing: (UInt64) -> Bool) throws(StoreError) {
-        let end = MonotonicClock.now() + nanoseconds
+        let end = MonotonicTime.now().nanoseconds + nanoseconds
         var slice = RetentionSlice()
         repeat {
-            let start = MonotonicClock.now()
+            let start = MonotonicTime.now().nanoseconds
             slice = try runSlice()
             guard slice.isMore else { break }
-            let worked = MonotonicClock.now()
+            let worked = MonotonicTime.now().nanoseconds
             guard pausing(worked + pace.pause(after: worked - start)) else { break }
-        } while MonotonicClock.now() < end
+        } while MonotonicTime.now().nanoseconds < end
         pace.noteLag(slice.lag)
     }
 
@@ -72,7 +74,7 @@ struct Retention: Sendable {
                     deletingBefore: now.advanced(byMilliseconds: -keptMilliseconds),
                     now: now,
                     limit: Self.sliceLength,
-                    until: MonotonicClock.now() + Self.sliceNanoseconds
+                    until: MonotonicTime.now().nanoseconds + Self.sliceNanoseconds
                 )
             )
         }
@@ -102,7 +104,7 @@ extension WriteContext {
     ) throws(SQLiteError) -> RetentionSlice {
         var slice = RetentionSlice()
         let due = try expired(from: Timestamp(milliseconds: .min), before: deletingBefore, limit: limit)
-        for click in due where slice.deleted == 0 || MonotonicClock.now() < deadline {
+        for click in due where slice.deleted == 0 || MonotonicTime.now().nanoseconds < deadline {
             try delete(click)
             slice.deleted += 1
         }
@@ -149,7 +151,7 @@ extension WriteContext {
         guard start < moment else { return 0 }
         let due = try expired(from: start, before: moment, limit: limit)
         var (closed, done) = (0 as Int64, 0)
-        for click in due where done == 0 || MonotonicClock.now() < deadline {
+        for click in due where done == 0 || MonotonicTime.now().nanoseconds < deadline {
             if try end(click) { closed += 1 }
             done += 1
         }

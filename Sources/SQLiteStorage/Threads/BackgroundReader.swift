@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// Answers what takes longer than a loop may be held up, one question after the other, on a thread and a connection of
 /// its own; in between it counts collisions.
@@ -68,11 +70,11 @@ final class BackgroundReader {
     private func count() {
         do throws(StoreError) {
             try rounds.runSlice { () throws(StoreError) in try openConnection() }
-            shared.troubles.noteSuccess(of: .collisions, at: MonotonicClock.now())
+            shared.troubles.noteSuccess(of: .collisions, at: MonotonicTime.now().nanoseconds)
         } catch {
             connection = nil
             guard error.code != .stopping else { return }
-            shared.troubles.note(error, of: .collisions, at: MonotonicClock.now())
+            shared.troubles.note(error, of: .collisions, at: MonotonicTime.now().nanoseconds)
         }
     }
 

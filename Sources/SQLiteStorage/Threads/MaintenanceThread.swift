@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// Work beside requests, on a thread of its own: copying the log into the database, retention, and the watch on match
 /// rates.
@@ -24,7 +26,7 @@ final class MaintenanceThread {
             connection = nil
             shared.endBackgroundThread()
         }
-        while serveCheckpoints(until: MonotonicClock.now() + Self.interval) {
+        while serveCheckpoints(until: MonotonicTime.now().nanoseconds + Self.interval) {
             checkpoint()
             if shared.filters.withLock({ $0.needsFilter }) { shared.requestFilter() }
             noting(.retention) { () throws(StoreError) in
@@ -84,10 +86,10 @@ final class MaintenanceThread {
     private func noting(_ work: FailureLog.Work, _ body: () throws(StoreError) -> Void) {
         do throws(StoreError) {
             try body()
-            shared.troubles.noteSuccess(of: work, at: MonotonicClock.now())
+            shared.troubles.noteSuccess(of: work, at: MonotonicTime.now().nanoseconds)
         } catch {
             guard error.code != .stopping else { return }
-            shared.troubles.note(error, of: work, at: MonotonicClock.now())
+            shared.troubles.note(error, of: work, at: MonotonicTime.now().nanoseconds)
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Threads
 
 /// Answers who has waited too long, and sees to it that notes are written within a second.
 struct Watchdog {
@@ -12,7 +13,7 @@ struct Watchdog {
     func run() {
         var notesAreDueAt: UInt64 = 0
         while true {
-            let now = MonotonicClock.now()
+            let now = MonotonicTime.now().nanoseconds
             shared.queue.expire(at: now)
             if now >= notesAreDueAt, shared.hasNotes {
                 notesAreDueAt = now + Self.notesInterval

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// What a claim came to, and whether its answer is the only one there will be.
 struct ClaimWrite: Sendable {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// What leads from a click to its rows among those that checks look into.
 struct ClickFingerprints {

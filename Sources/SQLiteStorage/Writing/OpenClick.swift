@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Opening a click to checks, and closing it.
 extension WriteContext {

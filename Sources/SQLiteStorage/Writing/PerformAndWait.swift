@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Threads
 
 extension SharedState {
     /// Does a write of the store's own and waits for it, blocking the thread: never called on a loop.

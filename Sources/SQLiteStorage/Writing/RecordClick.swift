@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Recording a click, or finding the one that it repeats.
 extension WriteContext {

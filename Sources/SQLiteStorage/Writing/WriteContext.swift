@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// What the writer works with: its connection, and what the open transaction has gathered.
 ///

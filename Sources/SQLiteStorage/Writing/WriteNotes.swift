@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 extension SharedState {
     /// Queues the writing of what the loops have noted.

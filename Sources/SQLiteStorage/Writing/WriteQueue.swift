@@ -1,5 +1,6 @@
 internal import Attribution
 internal import Synchronization
+internal import Threads
 
 /// What waits for the writer, and what it is working on.
 ///

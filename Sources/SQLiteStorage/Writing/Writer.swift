@@ -1,5 +1,7 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
+internal import Threads
 
 /// The one thread that writes: takes all that waits into one transaction, commits, and answers.
 ///
@@ -45,7 +47,7 @@ final class Writer {
         do throws(SQLiteError) {
             _ = try context?.connection.checkpoint(.truncate)
         } catch {
-            shared.troubles.note(StoreError(error), of: .writing, at: MonotonicClock.now())
+            shared.troubles.note(StoreError(error), of: .writing, at: MonotonicTime.now().nanoseconds)
         }
         context = nil
     }
@@ -61,18 +63,18 @@ final class Writer {
         var batch: [any QueuedWrite] = []
         do throws(SQLiteError) {
             try gather(into: &batch, context)
-            let start = MonotonicClock.now()
+            let start = MonotonicTime.now().nanoseconds
             let changesDirectory = context.changesDirectory
             try context.commit()
             context.changesDirectory = false
-            let seconds = Double(MonotonicClock.now() - start) / 1_000_000_000
+            let seconds = Double(MonotonicTime.now().nanoseconds - start) / 1_000_000_000
             shared.noteCommit(
                 batchSize: batch.count,
                 seconds: seconds,
                 logPages: context.connection.logPageCount
             )
             if changesDirectory { shared.noteDirectoryChange() }
-            shared.troubles.noteSuccess(of: .writing, at: MonotonicClock.now())
+            shared.troubles.noteSuccess(of: .writing, at: MonotonicTime.now().nanoseconds)
             answer(batch)
         } catch {
             context.rollback()
@@ -84,7 +86,7 @@ final class Writer {
         } catch {
             // Everything of the batch is on disk: nobody is refused for it.
             if error.endsConnection { giveUpConnection() }
-            shared.troubles.note(StoreError(error), of: .writing, at: MonotonicClock.now())
+            shared.troubles.note(StoreError(error), of: .writing, at: MonotonicTime.now().nanoseconds)
         }
     }
 
@@ -95,14 +97,14 @@ final class Writer {
             return true
         } catch {
             shared.noteRefusals(shared.queue.refuseAll(error), error)
-            shared.troubles.note(error, of: .writing, at: MonotonicClock.now())
+            shared.troubles.note(error, of: .writing, at: MonotonicTime.now().nanoseconds)
             return false
         }
     }
 
     /// Does what waits, and what arrives meanwhile, within bounds.
     private func gather(into batch: inout [any QueuedWrite], _ context: WriteContext) throws(SQLiteError) {
-        let end = MonotonicClock.now() + Self.gatheringNanoseconds
+        let end = MonotonicTime.now().nanoseconds + Self.gatheringNanoseconds
         repeat {
             let taken = shared.queue.take(atMost: shared.configuration.batchLimit - batch.count)
             if taken.isEmpty { break }
@@ -112,7 +114,7 @@ final class Writer {
                 try redo(batch, context)
                 break
             }
-        } while batch.count < shared.configuration.batchLimit && MonotonicClock.now() < end
+        } while batch.count < shared.configuration.batchLimit && MonotonicTime.now().nanoseconds < end
     }
 
     /// Does one request, without a savepoint.
@@ -149,7 +151,7 @@ final class Writer {
                 let failure = StoreError(error)
                 write.refuse(failure)
                 shared.noteRefusals(1, failure)
-                shared.troubles.note(failure, of: .writing, at: MonotonicClock.now())
+                shared.troubles.note(failure, of: .writing, at: MonotonicTime.now().nanoseconds)
                 try context.connection.rollbackToSavepoint()
             }
         }
@@ -191,7 +193,7 @@ final class Writer {
             }
         }
         shared.noteRefusals(refused, error)
-        shared.troubles.note(error, of: .writing, at: MonotonicClock.now())
+        shared.troubles.note(error, of: .writing, at: MonotonicTime.now().nanoseconds)
     }
 
     /// Opens another connection at once, before anybody is told that nothing was done.
@@ -204,7 +206,7 @@ final class Writer {
             failed = nil
         } catch {
             // Told by whoever calls; tried again with the next write.
-            retryAt = MonotonicClock.now() + Self.retryNanoseconds
+            retryAt = MonotonicTime.now().nanoseconds + Self.retryNanoseconds
         }
     }
 
@@ -235,7 +237,7 @@ final class Writer {
     /// Nil, and all refused, when that fails.
     private func usableContext() -> WriteContext? {
         if let context { return context }
-        let now = MonotonicClock.now()
+        let now = MonotonicTime.now().nanoseconds
         if now < retryAt {
             let error = StoreError(.inputOutput, "the database could not be opened again yet")
             shared.noteRefusals(shared.queue.refuseAll(error), error)

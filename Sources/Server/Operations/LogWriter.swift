@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import HTTPServer
 internal import Synchronization
+internal import Threads
 
 /// Gathers the log's lines and writes them in order, on a thread of its own.
 ///
@@ -42,7 +43,11 @@ final class LogWriter: Sendable {
     ) throws(StartError) {
         self.lossLine = lossLine
         self.write = write
-        try SystemThread.start { self.run() }
+        do throws(ThreadStartError) {
+            try SystemThread.start { self.run() }
+        } catch {
+            throw StartError(error)
+        }
     }
 
     /// Lines that were dropped since the start.

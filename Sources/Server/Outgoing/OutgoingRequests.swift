@@ -1,6 +1,7 @@
 internal import Attribution
 public import HTTPServer
 internal import Synchronization
+internal import Threads
 
 /// The service's calls to servers outside, off the event loops and few at a time.
 public final class OutgoingRequests: Sendable {
@@ -33,7 +34,7 @@ public final class OutgoingRequests: Sendable {
         defer { underWay.subtract(1, ordering: .relaxed) }
         let client = client
         return await withCheckedContinuation { (continuation: CheckedContinuation<Result?, Never>) in
-            do throws(StartError) {
+            do throws(ThreadStartError) {
                 try SystemThread.start { continuation.resume(returning: work(client)) }
             } catch {
                 continuation.resume(returning: nil)

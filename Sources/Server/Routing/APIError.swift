@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import Threads
 
 /// A refusal as callers see it: a status, a stable code, and words that say what to do.
 ///

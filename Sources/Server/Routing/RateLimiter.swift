@@ -1,6 +1,7 @@
 package import Attribution
 package import HTTPServer
 internal import Synchronization
+package import Threads
 
 /// How many requests one address may make: so many a second in the long run, and so many at once.
 public struct RateLimit: Equatable, Sendable {

@@ -1,6 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 internal import Server
+internal import Threads
 
 /// The service while it serves: made in order, stopped in the reverse one.
 final class RunningService: Sendable {
@@ -93,7 +94,7 @@ final class RunningService: Sendable {
         _ service: Service
     ) throws(CommandFailure) -> PeriodicThread? {
         guard configuration.domainWatch > 0 else { return nil }
-        do throws(StartError) {
+        do throws(ThreadStartError) {
             return try PeriodicThread("domains", every: .seconds(configuration.domainWatch)) { mustStop in
                 // A connection of its own, which belongs to this thread.
                 let stores = store.makeStores()
@@ -102,7 +103,7 @@ final class RunningService: Sendable {
                 service.lookAtDomains(directory, unless: mustStop)
             }
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(StartError(error))
         }
     }
 

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import HTTPServer
+internal import Threads
 
 /// Listens for a second signal while the service stops: whoever signals again does not want to wait.
 ///
@@ -13,7 +14,7 @@ final class SecondSignal: Sendable {
     ///
     /// - Throws: when the system refuses the thread.
     init(_ signals: StopSignals) throws(CommandFailure) {
-        do throws(StartError) {
+        do throws(ThreadStartError) {
             try SystemThread.start {
                 SystemThread.nameCurrent("signals")
                 self.stopHasBegun.wait()
@@ -21,7 +22,7 @@ final class SecondSignal: Sendable {
                 self.service.value?.dropInFlightRequests()
             }
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(StartError(error))
         }
     }
 

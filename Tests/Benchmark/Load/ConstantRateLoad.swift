@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import HTTPServer
 import Support
+import Threads
 
 /// Sends the requests of a ``ConstantRatePlan``: one thread that waits for answers and for the time of the next
 /// request, whichever comes first.

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import Synchronization
+import Threads
 
 /// Runs a ``ResumptionPlan``: threads that connect, ask, read to the end, and connect again.
 enum ResumptionLoad {

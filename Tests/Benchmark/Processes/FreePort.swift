@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import HTTPServer
 import Support
+import Threads
 
 /// Ports of the loopback address.
 enum FreePort {

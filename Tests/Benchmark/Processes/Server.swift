@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import Support
+import Threads
 
 /// The server under measurement: keys checked, request log on and written to a file, every click on disk before
 /// its answer.

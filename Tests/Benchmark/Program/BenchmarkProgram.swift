@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import Threads
 
 /// The program: reads the command line, measures row by row, and tells.
 enum BenchmarkProgram {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import HTTPServer
+import Threads
 
 /// How long the disk takes to hold a page for good: what every commit waits for.
 enum DiskSync {

@@ -1,5 +1,6 @@
 import HTTPServer
 import Support
+import Threads
 
 /// A check of a fingerprint that very many live clicks have, against one that a single click has.
 enum HotKeyRow {

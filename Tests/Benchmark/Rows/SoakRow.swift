@@ -1,6 +1,7 @@
 import Glibc
 import HTTPServer
 import Support
+import Threads
 
 /// A long load at a tenth of the highest rate: clicks, checks that match, and checks that do not.
 enum SoakRow {

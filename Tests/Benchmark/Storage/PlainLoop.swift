@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import Support
+import Threads
 
 /// The yardstick for clicks: one thread that writes the same rows to the same schema by the C API, and commits
 /// with a sync to disk after so many.

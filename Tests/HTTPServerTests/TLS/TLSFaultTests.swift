@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import Support
 import Testing
+import Threads
 
 @Suite("TLS under attack", .blocking)
 struct TLSFaultTests {

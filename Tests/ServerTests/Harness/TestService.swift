@@ -7,6 +7,7 @@ import SQLiteStorage
 import Server
 import Support
 import Synchronization
+import Threads
 
 /// The whole service on a real database, called without a socket, at a time that the test sets.
 final class TestService: Sendable {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Whether the counts of the parts add up to the counts of the whole, over all time.
 struct CounterParts {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// The counters of clicks, robots' clicks, matches and delays compared with the facts that are held, and mended.
 ///

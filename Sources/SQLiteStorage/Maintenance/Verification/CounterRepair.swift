@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+internal import Storage
 
 /// Makes counters agree with the facts, and with each other where that decides which one is wrong; changes nothing
 /// else.

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Whether counters that are kept for several spans and by several things agree with each other.
 ///

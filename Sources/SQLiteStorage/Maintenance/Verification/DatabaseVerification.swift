@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+internal import Storage
 
 /// Compares a database with itself, and its counters with its facts; works on what is damaged.
 public struct DatabaseVerification {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Counts all facts that are held once more, through the code that counts them when they come, into a database of
 /// its own.

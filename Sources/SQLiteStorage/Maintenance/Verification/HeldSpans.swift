@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// The spans of time whose clicks and claims are all still held, so that they can be counted again.
 ///

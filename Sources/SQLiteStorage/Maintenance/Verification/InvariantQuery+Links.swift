@@ -1,3 +1,5 @@
+internal import Storage
+
 extension InvariantQuery {
     /// Counts of links outlive their clicks, so that they may be higher than what is held, and never lower.
     static let links = InvariantQuery(

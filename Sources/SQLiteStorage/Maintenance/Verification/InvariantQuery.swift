@@ -1,4 +1,5 @@
 internal import SQLite
+internal import Storage
 
 /// Something that is so for every click, fingerprint or claim: a statement that counts the exceptions.
 struct InvariantQuery: Sendable {

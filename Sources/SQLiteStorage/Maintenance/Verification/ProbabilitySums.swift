@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Whether sums of probabilities that are kept for several spans agree with each other, and whether as many records of
 /// checks are there as are counted.

@@ -1,4 +1,5 @@
 internal import SQLite
+internal import Storage
 
 /// A value that a row is found by.
 enum RowKeyPart: Comparable {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Whose database it is, which tables it has, and which key its hashes were made with.
 enum SchemaChecks {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Words for what a counter counts.
 struct ScopeNames {

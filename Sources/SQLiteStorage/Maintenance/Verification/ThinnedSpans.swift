@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// What thinning has left of the counters by names from outside, so that only what is still kept is compared.
 ///

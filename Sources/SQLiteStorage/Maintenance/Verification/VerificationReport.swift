@@ -1,3 +1,5 @@
+internal import Storage
+
 /// What a verification looked at, and what it found.
 public struct VerificationReport: Equatable, Sendable {
     public struct Check: Equatable, Sendable {

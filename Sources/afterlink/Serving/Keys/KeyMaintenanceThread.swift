@@ -2,6 +2,7 @@ internal import Attribution
 internal import Dispatch
 internal import HTTPServer
 internal import Server
+internal import Threads
 
 /// Sees on a thread of its own to what the keys are: follows the files when somebody changes them, begins to store under
 /// a new server key, goes on to the next day's key for addresses, and destroys what nothing is stored under any more.
@@ -21,7 +22,7 @@ final class KeyMaintenanceThread: Sendable {
     ///   - work: what it needs besides.
     /// - Throws: when the system refuses the thread.
     init(_ keys: LoadedKeys, _ keyring: Keyring, _ work: KeyMaintenance.Dependencies) throws(CommandFailure) {
-        do throws(StartError) {
+        do throws(ThreadStartError) {
             try SystemThread.start { [stopping, hasEnded] in
                 SystemThread.nameCurrent("keys")
                 var work = KeyMaintenance(keys, keyring, work)
@@ -31,7 +32,7 @@ final class KeyMaintenanceThread: Sendable {
                 hasEnded.signal()
             }
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(StartError(error))
         }
     }
 

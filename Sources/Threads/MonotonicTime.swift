@@ -1,11 +1,16 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
 internal import Glibc
+#endif
 
-/// A moment of `CLOCK_MONOTONIC`: for timeouts and durations, never for records.
+/// A time of `CLOCK_MONOTONIC`: for timeouts and durations, never for records.
 public struct MonotonicTime: Sendable, Hashable, Comparable {
     /// Nanoseconds since some moment before the process started.
     public let nanoseconds: UInt64
 
-    /// A moment at so many nanoseconds of the clock.
+    /// Creates the moment at the given number of nanoseconds of the clock.
+    @inlinable
     public init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
@@ -20,11 +25,13 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         )
     }
 
+    @inlinable
     public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
     /// Nanoseconds from an earlier moment to this one; 0 if it is not earlier.
+    @inlinable
     public func nanoseconds(since earlier: MonotonicTime) -> UInt64 {
         nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
     }
@@ -34,7 +41,9 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         advanced(byNanoseconds: duration.wholeNanoseconds)
     }
 
-    func advanced(byNanoseconds distance: Int64) -> MonotonicTime {
+    /// This moment moved by a number of nanoseconds, within the clock's range.
+    @inlinable
+    public func advanced(byNanoseconds distance: Int64) -> MonotonicTime {
         let (sum, overflow) =
             distance >= 0
             ? nanoseconds.addingReportingOverflow(UInt64(distance))
@@ -46,7 +55,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 
 extension Duration {
     /// The duration in nanoseconds, clamped to what 63 bits hold (292 years).
-    var wholeNanoseconds: Int64 {
+    public var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         guard !overflow else { return seconds > 0 ? .max : .min }

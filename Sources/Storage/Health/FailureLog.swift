@@ -1,14 +1,15 @@
-package import Attribution
+public import Attribution
 internal import Synchronization
+internal import Threads
 
 /// Says each kind of trouble once, then at most every ten seconds for as long as it lasts, and once that it is over.
 ///
 /// All threads of a store share one: what fails for several of them is told once. It is over when each kind of work
 /// that failed has been done again, and nothing has failed for a second: a disk that is full takes a small write now
 /// and then.
-package final class FailureLog: Sendable {
+public final class FailureLog: Sendable {
     /// What is done apart from the rest, and may fail while the rest works.
-    package enum Work: Hashable, Sendable {
+    public enum Work: Hashable, Sendable {
         case reading
         case writing
         case checkpoint
@@ -24,24 +25,24 @@ package final class FailureLog: Sendable {
         var failing: Set<Work> = []
         var failedAt: UInt64 = 0
         /// Trouble was told of, and its end not yet.
-        var isTold = false
+        var isReported = false
     }
 
     /// In nanoseconds.
     private static let repetition: UInt64 = 10_000_000_000
     /// As above.
-    package static let usualQuiet: UInt64 = 1_000_000_000
+    public static let usualQuiet: UInt64 = 1_000_000_000
 
     private let log: StoreLog
     private let quiet: UInt64
     private let state = ConditionLock(State())
-    /// The state's `isTold`, for work that succeeds millions of times and asks each time.
-    private let isTold = Atomic(false)
+    /// The state's `isReported`, for work that succeeds millions of times and asks each time.
+    private let isReported = Atomic(false)
 
     /// - Parameters:
     ///   - log: where it is told.
     ///   - quiet: how long nothing may have failed before trouble is over, in nanoseconds.
-    package init(_ log: StoreLog, quiet: UInt64 = usualQuiet) {
+    public init(_ log: StoreLog, quiet: UInt64 = usualQuiet) {
         self.log = log
         self.quiet = quiet
     }
@@ -50,14 +51,14 @@ package final class FailureLog: Sendable {
     ///   - error: why it failed.
     ///   - work: what failed.
     ///   - now: on the monotonic clock, in nanoseconds.
-    package func note(_ error: StoreError, of work: Work, at now: UInt64) {
+    public func note(_ error: StoreError, of work: Work, at now: UInt64) {
         let isNews = state.withLock { state in
             state.failing.insert(work)
             state.failedAt = max(now, state.failedAt)
             if let last = state.saidAt[error.code], now < last + Self.repetition { return false }
             state.saidAt[error.code] = now
-            state.isTold = true
-            isTold.store(true, ordering: .relaxed)
+            state.isReported = true
+            isReported.store(true, ordering: .relaxed)
             return true
         }
         guard isNews else { return }
@@ -67,17 +68,17 @@ package final class FailureLog: Sendable {
     }
 
     /// Says that what was noted before is over, if it is.
-    package func noteSuccess(of work: Work, at now: @autoclosure () -> UInt64) {
-        guard isTold.load(ordering: .relaxed) else { return }
+    public func noteSuccess(of work: Work, at now: @autoclosure () -> UInt64) {
+        guard isReported.load(ordering: .relaxed) else { return }
         let now = now()
         let isOver = state.withLock { state in
             state.failing.remove(work)
-            guard state.isTold, state.failing.isEmpty, now >= state.failedAt + quiet else {
+            guard state.isReported, state.failing.isEmpty, now >= state.failedAt + quiet else {
                 return false
             }
             // The next trouble is news again.
             state = State()
-            isTold.store(false, ordering: .relaxed)
+            isReported.store(false, ordering: .relaxed)
             return true
         }
         if isOver { log.write(.information, "database: it works again.") }

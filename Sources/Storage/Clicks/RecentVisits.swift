@@ -1,5 +1,4 @@
-internal import Attribution
-internal import SQLite
+public import Attribution
 
 /// The visits of the last seconds, which a repeated post is recognised by.
 ///
@@ -8,7 +7,21 @@ internal import SQLite
 /// In memory, because an index over a random hash would make each click touch a page more, and only ten seconds
 /// of it would ever be asked for. After a start, and where another process writes too, what is missing is read from
 /// the end of the clicks.
-struct RecentVisits {
+public struct RecentVisits {
+    /// A visit as the database has it.
+    public struct Stored: Sendable {
+        let click: Int64
+        let scope: Scope
+        let hash: KeyedHash
+        let recordedAt: Timestamp
+
+        public init(click: Int64, scope: Scope, hash: KeyedHash, recordedAt: Timestamp) {
+            self.click = click
+            self.scope = scope
+            self.hash = hash
+            self.recordedAt = recordedAt
+        }
+    }
     private struct Visit: Hashable {
         let scope: Scope
         let hash: KeyedHash
@@ -24,26 +37,28 @@ struct RecentVisits {
     }
 
     /// Posts of one visit within this time are one click.
-    static let spanMilliseconds: Int64 = 10_000
+    public static let spanMilliseconds: Int64 = 10_000
 
     /// Two generations, each of one span: the older one is dropped as a whole.
     private var current: [Visit: Entry] = [:]
     private var previous: [Visit: Entry] = [:]
     private var startOfCurrent = Timestamp(milliseconds: .min)
     /// The newest click on disk that was looked at.
-    private(set) var newest: Int64 = 0
+    public private(set) var newest: Int64 = 0
     /// What the open transaction has changed here, in order.
     private var changes: [Change] = []
     /// The newest click that was added.
     private var added: Int64 = 0
 
+    public init() {}
+
     /// The click that a post repeats.
-    func click(of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) -> Int64? {
+    public func click(of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) -> Int64? {
         let visit = Visit(scope: scope, hash: hash)
         return Self.click(of: current[visit], recordedAt) ?? Self.click(of: previous[visit], recordedAt)
     }
 
-    mutating func add(_ click: Int64, of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) {
+    public mutating func add(_ click: Int64, of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) {
         if let dropped = turn(at: recordedAt) { changes.append(dropped) }
         let visit = Visit(scope: scope, hash: hash)
         let replaced = current.updateValue(Entry(click: click, recordedAt: recordedAt), forKey: visit)
@@ -51,13 +66,13 @@ struct RecentVisits {
         added = click
     }
 
-    mutating func commit() {
+    public mutating func commit() {
         if !changes.isEmpty { newest = added }
         changes.removeAll(keepingCapacity: true)
     }
 
     /// Puts back what was here at the last commit.
-    mutating func rollback() {
+    public mutating func rollback() {
         for change in changes.reversed() {
             switch change {
             case .entry(let visit, let replaced): current[visit] = replaced
@@ -82,40 +97,16 @@ struct RecentVisits {
         return change
     }
 
-    /// Reads the visits of the last seconds before the newest click, unless that was longer ago.
-    mutating func load(from connection: SQLiteConnection, at now: Timestamp) throws(SQLiteError) {
-        let last = try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
-        guard now.milliseconds <= last >> 16 + Self.spanMilliseconds else {
-            newest = last
-            return
-        }
-        try catchUp(to: last, from: connection)
-    }
-
-    /// Reads what another process has recorded, given the database's newest click as the transaction begins.
-    ///
-    /// Identifiers grow from commit to commit, whichever process makes it: without another one, the newest click is
-    /// the one known here, and nothing is read. It is an older one only when newer ones have been deleted.
-    mutating func catchUp(to last: Int64, from connection: SQLiteConnection) throws(SQLiteError) {
-        guard last != newest else { return }
-        let first = last - Self.spanMilliseconds << 16
-        let visits = try connection.statement(Self.recent).all(
-            last > newest ? max(first, newest + 1) : first,
-            Self.loadLimit
-        ) { row in
-            let hash = KeyedHash(
-                index: UInt64(bitPattern: row.integer(2)),
-                rest: UInt64(bitPattern: row.integer(3))
+    /// Adds visits that were read from the database, oldest first, and says which of its clicks is the newest.
+    public mutating func catchUp(with visits: some Sequence<Stored>, newest click: Int64) {
+        for visit in visits {
+            _ = turn(at: visit.recordedAt)
+            current[Visit(scope: visit.scope, hash: visit.hash)] = Entry(
+                click: visit.click,
+                recordedAt: visit.recordedAt
             )
-            let entry = Entry(click: row.integer(0), recordedAt: Timestamp(milliseconds: row.integer(4)))
-            return (visit: Visit(scope: Scope(number: row.integer(1)), hash: hash), entry: entry)
         }
-        // Newest first: the last one to be put in is the one that counts.
-        for (visit, entry) in visits.reversed() {
-            _ = turn(at: entry.recordedAt)
-            current[visit] = entry
-        }
-        newest = last
+        newest = click
     }
 
     private static func click(of entry: Entry?, _ recordedAt: Timestamp) -> Int64? {
@@ -127,14 +118,4 @@ struct RecentVisits {
         let difference = one.milliseconds(since: other)
         return difference >= -spanMilliseconds && difference <= spanMilliseconds
     }
-
-    /// So many are read in some 50 ms.
-    ///
-    /// After a kill under a load of more than 6,000 clicks a second, a post may be recorded twice if its
-    /// first answer was lost: better than a start that takes long.
-    private static let loadLimit: Int64 = 65_536
-
-    static let recent: StaticString = """
-        SELECT id, scope, visit, visit_rest, recorded_at FROM clicks WHERE id >= ?1 ORDER BY id DESC LIMIT ?2
-        """
 }

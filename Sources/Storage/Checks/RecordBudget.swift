@@ -3,9 +3,11 @@ internal import Synchronization
 /// How many checks of a process are recorded: every match, and so many others a second.
 ///
 /// A flood of checks that find nothing must not fill the disk, nor keep the writer from clicks and claims.
-final class RecordBudget: Sendable {
+public final class RecordBudget: Sendable {
     /// Checks a second beside matches, of all loops together.
-    static let perSecond = 2000
+    public static let perSecond = 2000
+
+    public init() {}
 
     private let second = Atomic<UInt64>(0)
     private let taken = Atomic(0)
@@ -13,12 +15,12 @@ final class RecordBudget: Sendable {
     private let missed = Atomic(0)
 
     /// For so many that were left out a record stands at most.
-    private static let mostCarried = 255
+    private static let maximumWeight = 255
 
     /// For how many checks another one would stand in the records, itself included; 0 where it is to be left out.
     ///
     /// Nanoseconds of a monotonic clock.
-    func take(at now: UInt64) -> Int {
+    public func take(at now: UInt64) -> Int {
         let current = now / 1_000_000_000
         // Two loops that begin a second at once may both begin it anew: a few more are recorded, which does no harm.
         if second.exchange(current, ordering: .relaxed) != current { taken.store(0, ordering: .relaxed) }
@@ -30,14 +32,14 @@ final class RecordBudget: Sendable {
     }
 
     /// So many were left out without being asked for.
-    func leaveOut(_ count: Int) {
+    public func leaveOut(_ count: Int) {
         missed.wrappingAdd(count, ordering: .relaxed)
     }
 
     private func carried() -> Int {
         let waiting = missed.load(ordering: .relaxed)
         guard waiting > 0 else { return 0 }
-        let part = min(waiting, Self.mostCarried)
+        let part = min(waiting, Self.maximumWeight)
         let (isOurs, _) = missed.compareExchange(
             expected: waiting,
             desired: waiting - part,
@@ -49,27 +51,29 @@ final class RecordBudget: Sendable {
 }
 
 /// What a loop takes from the budget: once a second's records are gone, the loops go on without asking each other.
-struct LoopRecords {
+public struct LoopRecords {
     /// The second in which there were none left.
     private var spentSecond = UInt64.max
     /// Checks that were left out in it, and that the others do not know of yet.
     private var missed = 0
 
+    public init() {}
+
     /// As ``RecordBudget/take(at:)``.
-    mutating func take(from budget: RecordBudget, at now: UInt64) -> Int {
+    public mutating func take(from budget: RecordBudget, at now: UInt64) -> Int {
         let second = now / 1_000_000_000
         guard second != spentSecond else {
             missed += 1
             return 0
         }
-        tell(budget)
+        reportMissed(to: budget)
         let weight = budget.take(at: now)
         if weight == 0 { spentSecond = second }
         return weight
     }
 
     /// Tells of what was left out: whichever loop makes the next record, it stands for those.
-    mutating func tell(_ budget: RecordBudget) {
+    public mutating func reportMissed(to budget: RecordBudget) {
         guard missed > 0 else { return }
         budget.leaveOut(missed)
         missed = 0

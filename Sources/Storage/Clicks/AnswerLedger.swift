@@ -1,4 +1,5 @@
-internal import Attribution
+public import Attribution
+internal import Threads
 
 /// Which of this process's claims have been answered, and when.
 ///
@@ -7,7 +8,7 @@ internal import Attribution
 /// A check may get a lost answer again only if it began after the answer was written: one that overlaps with the
 /// first is another launch that came at the same time. A claim that the ledger does not know was made by an
 /// earlier process, whose answers are all written or lost.
-final class AnswerLedger: Sendable {
+public final class AnswerLedger: Sendable {
     private enum Entry: Sendable {
         case pending
         /// Nanoseconds of the monotonic clock.
@@ -31,21 +32,21 @@ final class AnswerLedger: Sendable {
     private let state = ConditionLock(State())
     private let now: @Sendable () -> UInt64
 
-    init(now: @escaping @Sendable () -> UInt64) {
+    public init(now: @escaping @Sendable () -> UInt64) {
         self.now = now
     }
 
     /// A claim is about to become visible, and its answer is still to be written.
-    func expect(_ click: ClickID) {
+    public func expect(_ click: ClickID) {
         set(.pending, click)
     }
 
-    func answering(_ click: ClickID) {
+    public func answering(_ click: ClickID) {
         set(.answered(at: now()), click)
     }
 
     /// Whether the answer for the click was being written when the check's first byte was read.
-    func wasAnswered(_ click: ClickID, before firstByteAt: UInt64) -> Bool {
+    public func wasAnswered(_ click: ClickID, before firstByteAt: UInt64) -> Bool {
         state.withLock { state in
             switch state.current[click.high] ?? state.previous[click.high] {
             case .none: true
@@ -56,7 +57,7 @@ final class AnswerLedger: Sendable {
     }
 
     /// The answer for the click seems to have arrived.
-    func delivered(_ click: ClickID) {
+    public func delivered(_ click: ClickID) {
         state.withLock { state in
             guard case .answered(let moment) = state.current[click.high] ?? state.previous[click.high] else {
                 return
@@ -68,7 +69,7 @@ final class AnswerLedger: Sendable {
     /// Whether nobody is known to have got the answer for the click yet.
     ///
     /// False for a claim of an earlier process: what is answered here are repetitions.
-    func isOwed(_ click: ClickID) -> Bool {
+    public func isUndelivered(_ click: ClickID) -> Bool {
         state.withLock { state in
             switch state.current[click.high] ?? state.previous[click.high] {
             case .none, .delivered: false
