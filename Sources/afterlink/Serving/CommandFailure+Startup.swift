@@ -26,7 +26,7 @@ extension CommandFailure {
             case .defect: "This is a defect; please report it."
             }
         self.init(
-            error.code == .unsupported ? .wrongConfiguration : .failed,
+            error.code == .unsupported ? .configuration : .failed,
             "The database could not do it: \(error.explanation).",
             advice: advice
         )

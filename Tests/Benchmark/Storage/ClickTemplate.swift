@@ -73,7 +73,7 @@ struct ClickTemplate {
     /// A table that the server writes to and this program does not would make its rows lighter than real ones.
     private static func refuseUnknownTables(of database: PlainDatabase) throws {
         let known = others.union([
-            "clicks", "fingerprints", "click_addresses", "counters", "live_clicks",
+            "clicks", "click_index", "click_addresses", "counters", "live_clicks",
         ])
         for row in try database.rows("SELECT name FROM sqlite_schema WHERE type = 'table'") {
             guard case .text(let name) = row.first, !name.hasPrefix("sqlite_"), !known.contains(name) else {
