@@ -184,7 +184,7 @@ package enum HotQueries {
         ),
         query(
             "visits of the last seconds",
-            RecentVisits.recent,
+            RecentPosts.recent,
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid>?)"
         ),
         query(

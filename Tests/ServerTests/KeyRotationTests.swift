@@ -191,6 +191,23 @@ struct AddressKeyRotationTests {
     }
 
     @Test(
+        "two campaigns tapped on either side of it are two clicks of one visit, each of which may be repeated"
+    )
+    func campaigns() async throws {
+        let service = try await service(replayGrace: 0)
+        let older = await service.click(click("item", #","campaign_key":"A""#), peer: peer)
+        service.clock.advance(seconds: 6)
+        let newer = await service.click(click("item", #","campaign_key":"B""#), peer: peer)
+        #expect(older.status == 201 && newer.status == 201)
+        for (campaign, answer) in [("A", older), ("B", newer)] {
+            let again = await service.click(click("item", #","campaign_key":"\#(campaign)""#), peer: peer)
+            #expect(again.status == 200 && again.member("click_id") == answer.member("click_id"))
+        }
+        #expect(await service.check(hex, peer: peer).member("campaignKey") == "B")
+        #expect(await service.check(hex, peer: peer).member("status") == "no_match")
+    }
+
+    @Test(
         "two taps on either side of it are one visit: the first goes with the second when that is matched",
         arguments: [peer, TestService.peer]
     )

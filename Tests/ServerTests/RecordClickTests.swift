@@ -318,6 +318,35 @@ struct RecordClickTests {
         #expect(try await service.totals()[.duplicates] == 2)
     }
 
+    @Test(
+        "a post within ten seconds that differs in campaign, journey or URL is another click, and the newer one wins",
+        arguments: [
+            ("", #","campaign_key":"B""#, "B", nil),
+            (#","campaign_key":"A""#, #","campaign_key":"B""#, "B", nil),
+            (#","campaign_key":"A""#, "", nil, nil), ("", #","jid":"j1""#, nil, "j1"),
+            (#","jid":"j1""#, #","jid":"j2""#, nil, "j2"), (#","jid":"j1""#, "", nil, nil),
+            (#","campaign_key":"A""#, #","campaign_key":"A","jid":"j1""#, "A", "j1"),
+        ] as [(String, String, String?, String?)]
+    )
+    func keepsPostsApart(first: String, second: String, campaign: String?, journey: String?) async throws {
+        let service = try await TestService(replayGrace: 0)
+        let older = await service.click(click(link + first))
+        service.clock.advance(seconds: 1)
+        let newer = await service.click(click(link + second))
+        #expect(older.status == 201 && newer.status == 201)
+        for (body, answer) in [(first, older), (second, newer)] {
+            let again = await service.click(click(link + body))
+            #expect(again.status == 200 && again.member("click_id") == answer.member("click_id"))
+        }
+        let reply = await service.check(hex)
+        #expect(reply.member("status") == "match")
+        #expect(reply.member("campaignKey") == campaign)
+        let made = reply.member("jid")?.hasPrefix("j_") == true
+        #expect(journey.map { $0 == reply.member("jid") } ?? made)
+        // The older one goes with it: both are one visit.
+        #expect(await service.check(hex).member("status") == "no_match")
+    }
+
     @Test("a visit that has led to a match is over: the next click is a new one, however soon it comes")
     func newClickAfterMatch() async throws {
         let service = try await TestService(replayGrace: 0)

@@ -134,12 +134,13 @@ func hash(_ number: UInt64) -> KeyedHash {
 }
 
 extension NewClick {
-    /// A click of a fingerprint, whose visit is its own unless given.
+    /// A click of a fingerprint, whose visit is its own unless given, and whose post is its visit's only one unless given.
     static func sample(
         fingerprint: UInt64 = 1,
         app: AppID = AppID(high: 1, low: 1),
         at moment: Timestamp = TestStore.noon,
         visit: UInt64? = nil,
+        post: UInt64? = nil,
         idempotency: UInt64? = nil,
         set: (inout Click.Facts) -> Void = { _ in }
     ) throws -> NewClick {
@@ -162,6 +163,7 @@ extension NewClick {
             facts: facts,
             fingerprints: [FingerprintEntry(form: nil, key: hash(fingerprint))],
             visit: hash(visit),
+            post: hash(post ?? visit),
             idempotency: idempotency.map(hash)
         )
     }

@@ -54,6 +54,46 @@ struct RecordTests {
         #expect((second.click.id == first.click.id) == expected.isDuplicate)
     }
 
+    @Test(
+        "two posts of one visit that differ are two clicks; a match of the newer retires the older",
+        arguments: Backend.available
+    )
+    func keepsPostsApart(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        let clicks = try await test.run { session in
+            var clicks: [RecordOutcome] = []
+            for (second, post) in [(0, 1), (1, 2), (2, 1), (3, 2)] as [(Int64, UInt64)] {
+                let moment = TestStore.noon.advanced(byMilliseconds: second * 1000)
+                clicks.append(try await session.record(.sample(at: moment, visit: 7, post: post)))
+            }
+            return clicks
+        }
+        #expect(clicks.map(\.isDuplicate) == [false, false, true, true])
+        #expect(clicks[2].click == clicks[0].click && clicks[3].click == clicks[1].click)
+        let now = TestStore.noon.advanced(byMilliseconds: 60_000)
+        let outcome = try await test.run { try await $0.match(.sample(at: now)) }
+        #expect(outcome.claim?.click == clicks[1].click)
+        let view = try await test.run { try await $0.view(for: .sample(at: now, caller: 2)) }
+        #expect(view.live.isEmpty)
+    }
+
+    @Test("posts of one visit are told apart after a restart", arguments: Backend.available)
+    func keepsPostsApartAfterRestart(backend: Backend) async throws {
+        let first = try await TestStore(backend)
+        let id = try await first.run { try await $0.record(.sample(visit: 7, post: 1)).click.id }
+        first.stop()
+        let second = try await TestStore(backend, in: first.folder)
+        let again = TestStore.noon.advanced(byMilliseconds: 9000)
+        let outcomes = try await second.run { session in
+            [
+                try await session.record(.sample(at: again, visit: 7, post: 2)),
+                try await session.record(.sample(at: again, visit: 7, post: 1)),
+            ]
+        }
+        #expect(outcomes.map(\.isDuplicate) == [false, true])
+        #expect(outcomes[1].click.id == id)
+    }
+
     @Test("a repeated post is known after a restart", arguments: Backend.available)
     func findsRepeatedVisitAfterRestart(backend: Backend) async throws {
         let first = try await TestStore(backend)

@@ -111,8 +111,10 @@ public struct NewClick: Equatable, Sendable {
     public var facts: Click.Facts
     /// At least one, unless the click can only be found by a token.
     public var fingerprints: [FingerprintEntry]
-    /// Same app, fingerprint, link or URL, exact address and user agent: repeated posts share it.
+    /// Same app, fingerprint, link or URL, exact address and user agent: a match retires the older clicks that share it.
     public var visit: KeyedHash
+    /// Same visit, campaign key and, where the post brought one, journey: posts that share it within 10 s are one click.
+    public var post: KeyedHash
     /// By what a launch that has the fingerprint is told from others that have it.
     public var evidence: ClickEvidence
     /// From the caller's idempotency key, where it sent one.
@@ -124,12 +126,14 @@ public struct NewClick: Equatable, Sendable {
         facts: Click.Facts,
         fingerprints: [FingerprintEntry],
         visit: KeyedHash,
+        post: KeyedHash,
         evidence: ClickEvidence = ClickEvidence(),
         idempotency: KeyedHash? = nil
     ) {
         self.facts = facts
         self.fingerprints = fingerprints
         self.visit = visit
+        self.post = post
         self.evidence = evidence
         self.idempotency = idempotency
     }
@@ -139,6 +143,8 @@ public struct NewClick: Equatable, Sendable {
 public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
     /// In the first minutes of a day, under the key of the day before.
     public var visit: KeyedHash?
+    /// As above.
+    public var post: KeyedHash?
     /// As above; see ``ClickEvidence/visitor``.
     public var visitor: UInt64?
     public var idempotencies: [KeyedHash] = []

@@ -65,7 +65,7 @@ public enum ClaimOutcome: Equatable, Sendable {
 ///
 /// Every answer to ``record(_:)`` and ``claim(_:with:for:)`` is given only after its transaction is on disk.
 public protocol ClickStore {
-    /// Records a click, or finds the one that it repeats: same idempotency key, or same visit
+    /// Records a click, or finds the one that it repeats: same idempotency key, or same post
     /// within 10 s that has not led to a match yet.
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome
 

@@ -37,6 +37,11 @@ public struct AddressKey: Sendable {
         )
     }
 
+    /// See ``ServerKey/post(of:campaignKey:journeyID:)``.
+    public func post(of visit: KeyedHash, campaignKey: CampaignKey?, journeyID: JourneyID?) -> KeyedHash {
+        key.post(of: visit, campaignKey: campaignKey, journeyID: journeyID)
+    }
+
     /// See ``ServerKey/caller(key:isTest:fingerprint:evidence:address:userAgent:)``.
     public func caller(
         key apiKey: KeyID,

@@ -17,6 +17,7 @@ struct KeyedMessage {
         case visitor = 10
         // 11 was of signals, which are hashed without a key.
         case variant = 12
+        case post = 13
     }
 
     private(set) var bytes: [UInt8] = []

@@ -42,6 +42,20 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
+    /// Hashes what a post says of its visit: posts that agree in all of it within ten seconds are one click.
+    ///
+    /// The journey is the one that the post brought, nil for one that the server made: posts with and without are two.
+    public func post(of visit: KeyedHash, campaignKey: CampaignKey?, journeyID: JourneyID?) -> KeyedHash {
+        var message = KeyedMessage(.post)
+        message.append(visit.index)
+        message.append(visit.rest)
+        for text in [campaignKey?.text, journeyID?.text] {
+            message.append(text != nil)
+            message.append(text ?? "")
+        }
+        return hash(of: message)
+    }
+
     /// Who asks: a caller without an install id may have a lost answer again when all of this is the same.
     ///
     /// The evidence is what a launch without a fingerprint brings instead: the texts of its tokens and ids.

@@ -33,7 +33,7 @@ extension WriteContext {
         }
 
         if let need { addressDays.note(need) }
-        visits.add(Int64(bitPattern: id.high), of: scope, click.visit, recordedAt: facts.recordedAt)
+        posts.add(Int64(bitPattern: id.high), of: scope, click.post, recordedAt: facts.recordedAt)
         if !facts.isRobot {
             counters.addLive(1, of: scope, expiringAt: facts.expiresAt)
             noteExpiry(facts.expiresAt)
@@ -43,9 +43,9 @@ extension WriteContext {
 
     private func repeated(by click: NewClick, _ scope: Scope) throws(SQLiteError) -> Click? {
         let facts = click.facts
-        var id = try unclaimed(visits.click(of: scope, click.visit, recordedAt: facts.recordedAt))
-        if id == nil, let visit = click.earlier.visit {
-            id = try unclaimed(visits.click(of: scope, visit, recordedAt: facts.recordedAt))
+        var id = try unclaimed(posts.click(of: scope, click.post, recordedAt: facts.recordedAt))
+        if id == nil, let post = click.earlier.post {
+            id = try unclaimed(posts.click(of: scope, post, recordedAt: facts.recordedAt))
         }
         if let idempotency = click.idempotency {
             let statement = try connection.statement(RecordSQL.findIdempotent)
@@ -88,7 +88,10 @@ extension WriteContext {
         guard !visits.isEmpty else { return click }
         var known = click
         known.evidence.visitor = visitor
-        if let visit = click.earlier.visit, visits.contains(visit.index) { known.visit = visit }
+        if let visit = click.earlier.visit, visits.contains(visit.index) {
+            known.visit = visit
+            known.post = click.earlier.post ?? click.post
+        }
         return known
     }
 
@@ -155,6 +158,8 @@ extension WriteContext {
             facts.isContradictory,
             click.visit.index,
             click.visit.rest,
+            click.post.index,
+            click.post.rest,
             click.idempotency?.index,
             click.idempotency?.rest,
             ClickFingerprints.packed(entries.map(\.key)),
@@ -170,7 +175,6 @@ extension WriteContext {
 }
 
 enum RecordSQL {
-    /// The visit stands for the post as well.
     static let insertClick: StaticString = """
         INSERT INTO clicks (
             id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
@@ -178,8 +182,8 @@ enum RecordSQL {
             visit, visit_rest, post, post_rest, idempotency, idempotency_rest, fingerprints, signals, exact_address,
             near_address, browser, visitor, link, variant
         ) VALUES (
-            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?18, ?19, ?20,
-            ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29
+            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+            ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31
         )
         """
     /// Looks at the newest 256 clicks of the fingerprint at most: a flood of clicks with one fingerprint must not hold the

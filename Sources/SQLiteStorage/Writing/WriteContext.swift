@@ -15,7 +15,7 @@ final class WriteContext {
     private let random: @Sendable () -> UInt64
 
     var apps = AppNumbers()
-    var visits = RecentVisits()
+    var posts = RecentPosts()
     var counters = CounterBatch()
     var drift = DriftBatch()
     var addressDays = AddressKeyDeadlines()
@@ -34,7 +34,7 @@ final class WriteContext {
         learnt = shared.learnt
         random = shared.configuration.random
         filters = FilterUpdater(shared)
-        try visits.load(from: connection, at: shared.configuration.clock.now())
+        try posts.load(from: connection, at: shared.configuration.clock.now())
         try closedBefore.load(from: connection)
     }
 
@@ -45,7 +45,7 @@ final class WriteContext {
             // Asked anew each time: another process may have written.
             let newest = try connection.integer(FilterSQL.newestClick)
             lastClick = max(lastClick, newest)
-            try visits.catchUp(to: newest, from: connection)
+            try posts.catchUp(to: newest, from: connection)
             try filters.catchUp(to: newest, on: connection)
         } catch {
             try? connection.rollback()
@@ -59,8 +59,8 @@ final class WriteContext {
         try drift.writeIfDue(to: connection)
         try closedBefore.write(to: connection)
         try connection.commit()
-        visits.commit()
-        filters.commit(newest: visits.newest)
+        posts.commit()
+        filters.commit(newest: posts.newest)
         closedBefore.commit()
         counters.removeAll()
         drift.commit()
@@ -68,7 +68,7 @@ final class WriteContext {
 
     /// Drops what was gathered, and undoes the transaction if there still is one.
     func rollback() {
-        visits.rollback()
+        posts.rollback()
         closedBefore.rollback()
         counters.removeAll()
         drift.rollback()

@@ -85,6 +85,10 @@ enum RecordClick {
                 userAgent: visitorAgent(claims, device)
             )
         }
+        // A journey that the server made is new with each post.
+        func post(_ key: AddressKey) -> KeyedHash {
+            key.post(of: visit(key), campaignKey: facts.campaignKey, journeyID: body.journeyID)
+        }
         func idempotency(_ key: ServerKey, _ text: String) -> KeyedHash {
             let text = idempotencyScope(claims, exchange) + text
             return key.idempotency(app: app.id, isTest: facts.isTest, key: text)
@@ -94,11 +98,13 @@ enum RecordClick {
             facts: facts,
             fingerprints: device.fingerprints,
             visit: visit(addressKey),
+            post: post(addressKey),
             evidence: evidence(body, facts, destination, claims, device, context.service, keys, addressKey),
             idempotency: body.idempotencyKey.map { idempotency(keys.server.present, $0) }
         )
         if let earlier = keys.addresses.keyOfVisitor(before: exchange.now) {
             click.earlier.visit = visit(earlier)
+            click.earlier.post = post(earlier)
             let address = claims.addressHashes(context.service, earlier)
             click.earlier.visitor = earlier.visitor(address, userAgent: claims.userAgent)
         }

@@ -1,14 +1,14 @@
 public import Attribution
 
-/// The visits of the last seconds, which a repeated post is recognised by.
+/// The posts of the last seconds, by which a repeated one is recognised.
 ///
 /// Writer's thread only.
 ///
 /// In memory, because an index over a random hash would make each click touch a page more, and only ten seconds
 /// of it would ever be asked for. After a start, and where another process writes too, what is missing is read from
 /// the end of the clicks.
-public struct RecentVisits {
-    /// A visit as the database has it.
+public struct RecentPosts {
+    /// A post as the database has it.
     public struct Stored: Sendable {
         let click: Int64
         let scope: Scope
@@ -22,7 +22,7 @@ public struct RecentVisits {
             self.recordedAt = recordedAt
         }
     }
-    private struct Visit: Hashable {
+    private struct Post: Hashable {
         let scope: Scope
         let hash: KeyedHash
     }
@@ -32,16 +32,16 @@ public struct RecentVisits {
     }
     /// A step of the open transaction, and what it takes to go back.
     private enum Change {
-        case entry(Visit, replaced: Entry?)
-        case generation(dropped: [Visit: Entry], start: Timestamp)
+        case entry(Post, replaced: Entry?)
+        case generation(dropped: [Post: Entry], start: Timestamp)
     }
 
-    /// Posts of one visit within this time are one click.
+    /// Equal posts within this time are one click.
     public static let spanMilliseconds: Int64 = 10_000
 
     /// Two generations, each of one span: the older one is dropped as a whole.
-    private var current: [Visit: Entry] = [:]
-    private var previous: [Visit: Entry] = [:]
+    private var current: [Post: Entry] = [:]
+    private var previous: [Post: Entry] = [:]
     private var startOfCurrent = Timestamp(milliseconds: .min)
     /// The newest click on disk that was looked at.
     public private(set) var newest: Int64 = 0
@@ -54,15 +54,15 @@ public struct RecentVisits {
 
     /// The click that a post repeats.
     public func click(of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) -> Int64? {
-        let visit = Visit(scope: scope, hash: hash)
-        return Self.click(of: current[visit], recordedAt) ?? Self.click(of: previous[visit], recordedAt)
+        let post = Post(scope: scope, hash: hash)
+        return Self.click(of: current[post], recordedAt) ?? Self.click(of: previous[post], recordedAt)
     }
 
     public mutating func add(_ click: Int64, of scope: Scope, _ hash: KeyedHash, recordedAt: Timestamp) {
         if let dropped = turn(at: recordedAt) { changes.append(dropped) }
-        let visit = Visit(scope: scope, hash: hash)
-        let replaced = current.updateValue(Entry(click: click, recordedAt: recordedAt), forKey: visit)
-        changes.append(.entry(visit, replaced: replaced))
+        let post = Post(scope: scope, hash: hash)
+        let replaced = current.updateValue(Entry(click: click, recordedAt: recordedAt), forKey: post)
+        changes.append(.entry(post, replaced: replaced))
         added = click
     }
 
@@ -75,7 +75,7 @@ public struct RecentVisits {
     public mutating func rollback() {
         for change in changes.reversed() {
             switch change {
-            case .entry(let visit, let replaced): current[visit] = replaced
+            case .entry(let post, let replaced): current[post] = replaced
             case .generation(let dropped, let start):
                 current = previous
                 previous = dropped
@@ -97,13 +97,13 @@ public struct RecentVisits {
         return change
     }
 
-    /// Adds visits that were read from the database, oldest first, and says which of its clicks is the newest.
-    public mutating func catchUp(with visits: some Sequence<Stored>, newest click: Int64) {
-        for visit in visits {
-            _ = turn(at: visit.recordedAt)
-            current[Visit(scope: visit.scope, hash: visit.hash)] = Entry(
-                click: visit.click,
-                recordedAt: visit.recordedAt
+    /// Adds posts that were read from the database, oldest first, and records which of its clicks is the newest.
+    public mutating func catchUp(with posts: some Sequence<Stored>, newest click: Int64) {
+        for post in posts {
+            _ = turn(at: post.recordedAt)
+            current[Post(scope: post.scope, hash: post.hash)] = Entry(
+                click: post.click,
+                recordedAt: post.recordedAt
             )
         }
         newest = click

@@ -2,8 +2,8 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-extension RecentVisits {
-    /// Reads the visits of the last seconds before the newest click, unless that was longer ago.
+extension RecentPosts {
+    /// Reads the posts of the last seconds before the newest click, unless that was longer ago.
     mutating func load(from connection: SQLiteConnection, at now: Timestamp) throws(SQLiteError) {
         let last = try connection.integer("SELECT ifnull(max(id), 0) FROM clicks")
         guard now.milliseconds <= last >> 16 + Self.spanMilliseconds else {
@@ -19,7 +19,7 @@ extension RecentVisits {
     mutating func catchUp(to last: Int64, from connection: SQLiteConnection) throws(SQLiteError) {
         guard last != newest else { return }
         let first = last - Self.spanMilliseconds << 16
-        let visits = try connection.statement(Self.recent).all(
+        let posts = try connection.statement(Self.recent).all(
             last > newest ? max(first, newest + 1) : first,
             Self.loadLimit
         ) { row in
@@ -34,7 +34,7 @@ extension RecentVisits {
             )
         }
         // Newest first: the last one to be put in is the one that counts.
-        catchUp(with: visits.reversed(), newest: last)
+        catchUp(with: posts.reversed(), newest: last)
     }
 
     /// So many are read in some 50 ms.
@@ -44,6 +44,6 @@ extension RecentVisits {
     private static let loadLimit: Int64 = 65_536
 
     static let recent: StaticString = """
-        SELECT id, scope, visit, visit_rest, recorded_at FROM clicks WHERE id >= ?1 ORDER BY id DESC LIMIT ?2
+        SELECT id, scope, post, post_rest, recorded_at FROM clicks WHERE id >= ?1 ORDER BY id DESC LIMIT ?2
         """
 }
