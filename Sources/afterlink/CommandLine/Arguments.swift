@@ -10,7 +10,7 @@ package struct Arguments: Equatable, Sendable {
     /// Reads `--name value`, `--name=value`, switches, `-h` and operands; after `--` there are operands only.
     ///
     /// - Throws: a wrong use, with the nearest known option where one was mistyped.
-    package init(_ words: [String], of command: CommandDescription) throws(CommandFailure) {
+    package init(_ words: [String], of command: CommandDescription) throws {
         let known = command.allOptions
         var rest = words[...]
         while let word = rest.popFirst() {
@@ -58,7 +58,7 @@ package struct Arguments: Equatable, Sendable {
         value attached: String?,
         rest: inout ArraySlice<String>,
         command: CommandDescription
-    ) throws(CommandFailure) {
+    ) throws {
         let advice = "`afterlink help \(command.name)` shows how it is used."
         if options[option.name] != nil, !option.isRepeatable, option.name != "help" {
             throw CommandFailure(.usage, "--\(option.name) is given twice.", advice: advice)
@@ -80,7 +80,7 @@ package struct Arguments: Equatable, Sendable {
         options[option.name, default: []].append(value)
     }
 
-    private func checkOperands(of command: CommandDescription) throws(CommandFailure) {
+    private func checkOperands(of command: CommandDescription) throws {
         let advice = "`afterlink help \(command.name)` shows how it is used."
         if operands.count > command.operands.count, let extra = operands.last {
             throw CommandFailure(

@@ -1,3 +1,7 @@
+internal import Attribution
+internal import HTTPServer
+internal import Threads
+
 /// How a command ended, as scripts see it.
 package enum ExitCode: Int32, Sendable {
     case success = 0
@@ -28,6 +32,23 @@ package struct CommandFailure: Error, Equatable, Sendable {
         self.init(.failed, explanation, advice: advice)
     }
 
+    /// The failure in words for any error that reached a command's end.
+    package init(describing error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as StoreError: self.init(error)
+        case let error as LinkStoreError: self.init(error)
+        case let error as StartError: self.init(error)
+        case let error as ThreadStartError: self.init(StartError(error))
+        case let problems as FieldProblems:
+            self.init(
+                problems.all.map(\.message).joined(separator: "\n"),
+                advice: "Nothing was done. Correct it and run the command again."
+            )
+        default: self.init("\(error)", advice: "This is a defect; please report it.")
+        }
+    }
+
     /// An option whose value is not allowed; the sentence begins with "must".
     static func wrongValue(_ option: String, _ value: String, _ sentence: String) -> CommandFailure {
         CommandFailure(
@@ -56,5 +77,17 @@ package struct CommandFailure: Error, Equatable, Sendable {
     /// As it is printed to standard error.
     package var text: String {
         "afterlink: \(explanation)\n\(advice)\n"
+    }
+}
+
+/// Runs `body` and explains an error of one kind that it throws; errors of other kinds pass through.
+func attempt<Failure: Error, Result: ~Copyable>(
+    _ body: () throws -> Result,
+    orElse explanation: (Failure) -> CommandFailure
+) throws -> Result {
+    do {
+        return try body()
+    } catch let error as Failure {
+        throw explanation(error)
     }
 }

@@ -7,11 +7,8 @@ package struct Program: Sendable {
     package func run(_ words: [String], environment: [String: String]) async -> ExitCode {
         do {
             return try await dispatch(words, environment: environment)
-        } catch let failure as CommandFailure {
-            Console.printError(failure.text)
-            return failure.exitCode
         } catch {
-            let failure = CommandFailure(.failed, "\(error)", advice: "This is a defect; please report it.")
+            let failure = CommandFailure(describing: error)
             Console.printError(failure.text)
             return failure.exitCode
         }
@@ -48,7 +45,7 @@ package struct Program: Sendable {
     }
 
     /// The command that the words begin with, and the words behind it; no command for `apps --help`.
-    private func find(_ words: [String]) throws(CommandFailure) -> (CommandDescription?, [String]) {
+    private func find(_ words: [String]) throws -> (CommandDescription?, [String]) {
         let one = words[0]
         if let command = commands.first(where: { $0.name == one }) {
             return (command, Array(words.dropFirst()))
@@ -76,7 +73,7 @@ package struct Program: Sendable {
     }
 
     /// What is printed about a command, a group of commands, or `settings`.
-    package func help(on words: [String]) throws(CommandFailure) -> String {
+    package func help(on words: [String]) throws -> String {
         let name = words.joined(separator: " ")
         if name.isEmpty { return HelpText.overview(of: commands) }
         if let command = commands.first(where: { $0.name == name }) { return HelpText.command(command) }

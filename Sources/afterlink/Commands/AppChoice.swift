@@ -9,7 +9,7 @@ enum AppChoice {
     )
 
     /// The app with this id or name; without one, the only app there is.
-    static func find(_ text: String?, in directory: Directory) throws(CommandFailure) -> App {
+    static func find(_ text: String?, in directory: Directory) throws -> App {
         let names = directory.apps.map { "\($0.settings.name) (\($0.id.text))" }.joined(separator: ", ")
         guard let first = directory.apps.first else {
             throw CommandFailure(

@@ -25,7 +25,7 @@ enum AppLinkOptions {
     }
 
     /// Changes what the arguments name and leaves the rest.
-    static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws(CommandFailure) {
+    static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws {
         var fields = settings.links.fields
         var isGiven = false
         for field in AppLinkField.allCases {
@@ -34,10 +34,10 @@ enum AppLinkOptions {
             fields[field] = texts == ["none"] ? [] : texts.map { field.kind == .flag ? flag($0) : $0 }
         }
         guard isGiven else { return }
-        do throws(FieldProblems) {
-            settings.links = try AppLinks(fields)
-        } catch {
-            throw CommandFailure(
+        settings.links = try attempt {
+            try AppLinks(fields)
+        } orElse: { (error: FieldProblems) in
+            CommandFailure(
                 .usage,
                 error.all.map { inOptions($0.message) }.joined(separator: "\n"),
                 advice: "Correct it and run the command again; this time nothing was done."

@@ -2,7 +2,7 @@ internal import Attribution
 
 /// What an operator calls an app.
 enum AppName {
-    static func read(_ text: String) throws(CommandFailure) -> String {
+    static func read(_ text: String) throws -> String {
         guard let name = ValueText.name(text) else {
             throw CommandFailure(
                 .usage,
@@ -17,12 +17,11 @@ enum AppName {
     /// Does something to an app, and says it in words when another app has the name already.
     static func translatingConflict(
         _ name: String,
-        _ change: () async throws(StoreError) -> Void
-    ) async throws(CommandFailure) {
-        do throws(StoreError) {
+        _ change: () async throws -> Void
+    ) async throws {
+        do {
             try await change()
-        } catch {
-            guard error.code == .conflict else { throw CommandFailure(error) }
+        } catch let error as StoreError where error.code == .conflict {
             throw CommandFailure(
                 "There is an app named \"\(name)\" already.",
                 advice: "Take another name; `afterlink apps list` shows those there are."

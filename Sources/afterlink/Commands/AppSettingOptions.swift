@@ -46,10 +46,10 @@ enum AppSettingOptions {
         ] + MatchingOptions.all + AppLinkOptions.all
 
     /// Changes what the arguments name and leaves the rest.
-    static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws(CommandFailure) {
+    static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws {
         if let text = arguments.value("open-clicks") {
             guard let isOpen = ["on": true, "off": false][text] else {
-                throw .wrongValue("open-clicks", text, "must be on or off")
+                throw CommandFailure.wrongValue("open-clicks", text, "must be on or off")
             }
             settings.openClicks = isOpen
         }
@@ -65,7 +65,7 @@ enum AppSettingOptions {
         if let texts = arguments.values("localization") {
             settings.localizations =
                 try texts == ["none"]
-                ? [] : texts.map { text throws(CommandFailure) in try language(text, of: "localization") }
+                ? [] : texts.map { text in try language(text, of: "localization") }
         }
         if let text = arguments.value("development-language") {
             settings.developmentLanguage =
@@ -75,10 +75,10 @@ enum AppSettingOptions {
         try AppLinkOptions.apply(arguments, to: &settings)
     }
 
-    private static func language(_ text: String, of option: String) throws(CommandFailure) -> String {
+    private static func language(_ text: String, of option: String) throws -> String {
         let isBase = text.lowercased() == "base"
         guard !isBase, text.utf8.count <= 35, DeviceData.embedded.languages.canonical(text) != nil else {
-            throw .wrongValue(
+            throw CommandFailure.wrongValue(
                 option,
                 text,
                 isBase
@@ -89,12 +89,12 @@ enum AppSettingOptions {
         return text
     }
 
-    private static func origins(_ texts: [String]) throws(CommandFailure) -> [String] {
+    private static func origins(_ texts: [String]) throws -> [String] {
         guard texts != ["any"] else { return [] }
         var origins: [String] = []
         for text in texts {
             guard let origin = Origin(text) else {
-                throw .wrongValue(
+                throw CommandFailure.wrongValue(
                     "allowed-origin",
                     text,
                     "must be a scheme and a host, with a port where it is not the usual one, as in https://shop.example"
@@ -105,28 +105,22 @@ enum AppSettingOptions {
         return origins
     }
 
-    private static func destinations(_ texts: [String]) throws(CommandFailure) -> [String] {
+    private static func destinations(_ texts: [String]) throws -> [String] {
         guard texts != ["any"] else { return [] }
-        var destinations: [String] = []
-        for text in texts {
-            do throws(DestinationError) {
-                destinations.append(try Destination(parsing: text).text)
-            } catch {
-                throw CommandFailure(
-                    .usage,
-                    "--destination \"\(text)\" is not allowed.",
-                    advice: error.message
-                )
+        return try texts.map { text in
+            try attempt {
+                try Destination(parsing: text).text
+            } orElse: { (error: DestinationError) in
+                CommandFailure(.usage, "--destination \"\(text)\" is not allowed.", advice: error.message)
             }
         }
-        return destinations
     }
 
-    private static func window(_ text: String) throws(CommandFailure) -> AttributionWindow? {
+    private static func window(_ text: String) throws -> AttributionWindow? {
         guard text != "default" else { return nil }
         let seconds: Int64? = ValueText.integer(text, in: AttributionWindow.allowedSeconds)
         guard let window = seconds.flatMap(AttributionWindow.init(seconds:)) else {
-            throw .wrongValue(
+            throw CommandFailure.wrongValue(
                 "attribution-window",
                 text,
                 "must be a whole number of seconds from 60 to 2592000"

@@ -82,21 +82,20 @@ enum BackUpCommand {
         to path: String,
         _ key: KeyCopy?,
         mayReplace: Bool
-    ) throws(CommandFailure) -> DatabaseSummary {
+    ) throws -> DatabaseSummary {
         let signals = StopSignals()
-        let copy: DatabaseCopy
-        do throws(StoreError) {
-            copy = try Wiring.backUp(
+        let copy = try attempt {
+            try Wiring.backUp(
                 configuration,
                 to: path,
                 mayReplace: mayReplace,
                 unless: { signals.isPending },
                 check: { summary throws(StoreError) in try confirm(key, summary, configuration) }
             )
-        } catch {
-            throw refusal(error)
+        } orElse: {
+            refusal($0)
         }
-        let files = try key.map { key throws(CommandFailure) in try BackedUpKeys(key, beside: path) }
+        let files = try key.map { key in try BackedUpKeys(key, beside: path) }
         do throws(StoreError) {
             _ = try copy.publish()
         } catch {
@@ -121,7 +120,7 @@ enum BackUpCommand {
     }
 
     /// A key of another database is not overwritten, and the key is written before the database.
-    private static func refuseOtherKey(_ key: KeyCopy?, at path: String) throws(CommandFailure) {
+    private static func refuseOtherKey(_ key: KeyCopy?, at path: String) throws {
         guard let key, TextFile.exists(path) else { return }
         let other = KeyCopy.text(at: path).flatMap { ServerKeyList($0) }
         guard other?.isRelated(to: key.server) != true else { return }

@@ -54,7 +54,7 @@ enum ChangeAppCommand {
         try MatchingOptions.check(app.settings)
         let changed = app
         try await checkHosts(before, changed.settings, directory, database.links)
-        try await AppName.translatingConflict(changed.settings.name) { () throws(StoreError) in
+        try await AppName.translatingConflict(changed.settings.name) {
             try await database.apps.update(changed.id, to: changed.settings)
         }
         Console.print(arguments.has("json") ? AppListing.json(changed) : AppListing.table([changed]))
@@ -66,13 +66,9 @@ enum ChangeAppCommand {
         _ settings: App.Settings,
         _ directory: Directory,
         _ links: any LinkStore
-    ) async throws(CommandFailure) {
+    ) async throws {
         let problem: FieldProblem?
-        do throws(StoreError) {
-            problem = try await LinkHostChange.problem(of: app, to: settings, in: directory, links)
-        } catch {
-            throw CommandFailure(error)
-        }
+        problem = try await LinkHostChange.problem(of: app, to: settings, in: directory, links)
         guard let problem else { return }
         throw CommandFailure(
             problem.message,
@@ -80,8 +76,7 @@ enum ChangeAppCommand {
         )
     }
 
-    private static func change(_ settings: inout App.Settings, _ arguments: Arguments) throws(CommandFailure)
-    {
+    private static func change(_ settings: inout App.Settings, _ arguments: Arguments) throws {
         if let name = arguments.value("name") { settings.name = try AppName.read(name) }
         try AppSettingOptions.apply(arguments, to: &settings)
     }

@@ -55,7 +55,7 @@ enum CreateAppCommand {
         defer { database.close() }
         let now = WallClock.system.now()
         let app = App(id: AppID(at: now, random: RandomSource.system), settings: settings, createdAt: now)
-        try await AppName.translatingConflict(settings.name) { () throws(StoreError) in
+        try await AppName.translatingConflict(settings.name) {
             try await database.apps.create(app)
         }
         let made = """

@@ -40,7 +40,7 @@ enum CreateKeyCommand {
         let kind = try kind(arguments)
         let now = WallClock.system.now()
         let label = try label(arguments)
-        let expiresAt = try arguments.value("expires").map { text throws(CommandFailure) in
+        let expiresAt = try arguments.value("expires").map { text in
             try TimeArgument.expiry(text, now: now)
         }
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
@@ -56,12 +56,12 @@ enum CreateKeyCommand {
             createdAt: now,
             expiresAt: expiresAt
         )
-        try await database.create(key)
+        try await database.apps.create(key)
         try show(key, text, of: app, asJSON: arguments.has("json"))
         return .success
     }
 
-    private static func kind(_ arguments: Arguments) throws(CommandFailure) -> KeyKind {
+    private static func kind(_ arguments: Arguments) throws -> KeyKind {
         guard let text = arguments.value("kind") else {
             throw CommandFailure(
                 .usage,
@@ -71,7 +71,7 @@ enum CreateKeyCommand {
             )
         }
         guard let kind = KeyKind(rawValue: text) else {
-            throw .wrongValue("kind", text, "must be app, server, test or admin")
+            throw CommandFailure.wrongValue("kind", text, "must be app, server, test or admin")
         }
         if kind == .admin, arguments.has("app") {
             throw CommandFailure(
@@ -83,10 +83,10 @@ enum CreateKeyCommand {
         return kind
     }
 
-    private static func label(_ arguments: Arguments) throws(CommandFailure) -> String {
+    private static func label(_ arguments: Arguments) throws -> String {
         let text = arguments.value("label") ?? ""
         guard let label = ValueText.label(text) else {
-            throw .wrongValue(
+            throw CommandFailure.wrongValue(
                 "label",
                 text,
                 "must have at most 100 characters, no white space at its ends, and no control characters"
@@ -96,7 +96,7 @@ enum CreateKeyCommand {
     }
 
     private static func show(_ key: APIKey, _ text: KeyText, of app: App?, asJSON: Bool)
-        throws(CommandFailure)
+        throws
     {
         try Console.show(
             asJSON ? KeyListing.json(key, text: text) : text.text,

@@ -51,8 +51,9 @@ enum ExplainCheckCommand {
         let data = try TableFiles.settings(of: configuration).devices
         let explainer = Explainer(keys: keys, directory: try database.directory(), data: data)
         let isJSON = invocation.arguments.has("json")
-        guard let explanation = try await database.explanation(of: reference, by: explainer) else {
-            if case .click(let id) = reference, let material = try await database.material(ofClick: id) {
+        guard let explanation = try await database.checks.explanation(of: reference, by: explainer) else {
+            if case .click(let id) = reference, let material = try await database.checks.material(ofClick: id)
+            {
                 let now = WallClock.system.now()
                 let told = ClickExplanation(material, in: try database.directory(), at: now)
                 Console.print(

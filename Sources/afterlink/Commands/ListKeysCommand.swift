@@ -28,7 +28,7 @@ enum ListKeysCommand {
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
         defer { database.close() }
         let directory = try database.directory()
-        let app = try invocation.arguments.value("app").map { text throws(CommandFailure) in
+        let app = try invocation.arguments.value("app").map { text in
             try AppChoice.find(text, in: directory).id
         }
         let keys = directory.keys.filter { app == nil || $0.app == app }

@@ -37,13 +37,17 @@ enum MatchingOptions {
     ]
 
     /// Changes what the arguments name and leaves the rest.
-    static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws(CommandFailure) {
+    static func apply(_ arguments: Arguments, to settings: inout App.Settings) throws {
         if let text = arguments.value("matching") {
             settings.policy.rule = try word(text, of: "matching")
         }
         if let text = arguments.value("minimum-confidence") {
             guard let probability = ValueText.probability(text) else {
-                throw .wrongValue("minimum-confidence", text, "must be a number from 0 to 1, as in 0.7")
+                throw CommandFailure.wrongValue(
+                    "minimum-confidence",
+                    text,
+                    "must be a number from 0 to 1, as in 0.7"
+                )
             }
             settings.policy.minimumConfidence = probability
         }
@@ -52,7 +56,7 @@ enum MatchingOptions {
         }
         if let text = arguments.value("fingerprinting") {
             guard let isOn = ["on": true, "off": false][text] else {
-                throw .wrongValue("fingerprinting", text, "must be on or off")
+                throw CommandFailure.wrongValue("fingerprinting", text, "must be on or off")
             }
             settings.policy.usesFingerprints = isOn
         }
@@ -62,7 +66,7 @@ enum MatchingOptions {
     }
 
     /// - Throws: where the settings as a whole cannot be followed.
-    static func check(_ settings: App.Settings) throws(CommandFailure) {
+    static func check(_ settings: App.Settings) throws {
         guard settings.policy.onAmbiguity == .campaignOnly, settings.defaultLink == nil else { return }
         throw CommandFailure(
             .usage,
@@ -75,19 +79,19 @@ enum MatchingOptions {
     private static func word<Word: RawRepresentable & CaseIterable>(
         _ text: String,
         of option: String
-    ) throws(CommandFailure) -> Word where Word.RawValue == String {
+    ) throws -> Word where Word.RawValue == String {
         guard let word = Word(rawValue: text) else {
             let allowed = Word.allCases.map { $0.rawValue }.joined(separator: ", ")
-            throw .wrongValue(option, text, "must be one of \(allowed)")
+            throw CommandFailure.wrongValue(option, text, "must be one of \(allowed)")
         }
         return word
     }
 
-    private static func link(_ text: String) throws(CommandFailure) -> DeepLinkURL {
-        do throws(DeepLinkURLError) {
-            return try DeepLinkURL(parsing: text)
-        } catch {
-            throw CommandFailure(
+    private static func link(_ text: String) throws -> DeepLinkURL {
+        try attempt {
+            try DeepLinkURL(parsing: text)
+        } orElse: { (error: DeepLinkURLError) in
+            CommandFailure(
                 .usage,
                 "--default-link \"\(text)\" is not allowed.",
                 advice: error.message

@@ -32,7 +32,7 @@ enum ResetModelCommand {
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }
         let app = try AppChoice.find(arguments.value("app"), in: database.directory())
-        try await database.resetLearning(of: app.id, isTest: arguments.has("test"))
+        try await database.learning.resetLearning(of: app.id, isTest: arguments.has("test"))
         if arguments.has("json") {
             var json = JSONWriter()
             json.object { $0.member("app", app.id.text) }

@@ -52,10 +52,10 @@ enum RestoreCommand {
                 advice: "Give the path that `afterlink backup` was given."
             )
         }
-        do throws(StoreError) {
+        try attempt {
             try Wiring.checkIsDatabase(backup)
-        } catch {
-            throw refusal(error)
+        } orElse: {
+            refusal($0)
         }
         let key = try arguments.has("without-server-key") ? nil : key(of: backup, configuration)
         let suffix = ".replaced-" + WallClock.system.now().iso8601.filter { !"-:.".contains($0) }
@@ -63,10 +63,8 @@ enum RestoreCommand {
         try refuseOtherKey(key, at: configuration.serverKeyPath, isReplacing: isReplacing)
         try CommandDatabase.prepareDirectory(configuration)
         let signals = StopSignals()
-        let copy: DatabaseCopy
-        let aside: String?
-        do throws(StoreError) {
-            copy = try Wiring.restore(
+        let (copy, aside) = try attempt {
+            let copy = try Wiring.restore(
                 backup,
                 to: configuration,
                 movingAside: suffix,
@@ -74,9 +72,9 @@ enum RestoreCommand {
                 unless: { signals.isPending },
                 check: { summary throws(StoreError) in try confirm(key, summary) }
             )
-            aside = try copy.publish()
-        } catch {
-            throw refusal(error)
+            return (copy, try copy.publish())
+        } orElse: {
+            refusal($0)
         }
         let asidePath = configuration.databasePath + suffix
         try put(key, at: configuration.serverKeyPath, aside: asidePath + ".key", hasReplaced: aside != nil)
@@ -90,7 +88,7 @@ enum RestoreCommand {
     private static func key(
         of backup: String,
         _ configuration: Configuration
-    ) throws(CommandFailure) -> KeyCopy {
+    ) throws -> KeyCopy {
         let paths = [backup + ".key", configuration.serverKeyPath]
         guard let path = paths.first(where: TextFile.exists) else {
             throw CommandFailure(
@@ -116,7 +114,7 @@ enum RestoreCommand {
         _ key: KeyCopy?,
         at path: String,
         isReplacing: Bool
-    ) throws(CommandFailure) {
+    ) throws {
         guard let key, !isReplacing, TextFile.exists(path), !holds(path, key) else { return }
         throw CommandFailure(
             "\(path) holds another server key than the backup's.",
@@ -131,14 +129,14 @@ enum RestoreCommand {
     }
 
     /// Without those of the backup's time, the addresses of its live clicks are compared with none.
-    private static func putAddresses(_ key: KeyCopy?, at path: String, aside: String) throws(CommandFailure) {
+    private static func putAddresses(_ key: KeyCopy?, at path: String, aside: String) throws {
         guard let text = key?.addresses, KeyCopy.text(at: path) != text else { return }
         if let former = KeyCopy.text(at: path) { try KeyCopy.put(former, at: aside) }
         try KeyCopy.put(text, at: path)
     }
 
     private static func put(_ key: KeyCopy?, at path: String, aside: String, hasReplaced: Bool)
-        throws(CommandFailure)
+        throws
     {
         guard let key else { return }
         if holds(path, key) {
@@ -149,10 +147,10 @@ enum RestoreCommand {
             return
         }
         if TextFile.exists(path) {
-            do throws(SystemError) {
+            try attempt {
                 try TextFile.rename(path, to: aside)
-            } catch {
-                throw CommandFailure(
+            } orElse: { (error: SystemError) in
+                CommandFailure(
                     "The database is restored, but its key could not take the old one's place: \(error.text).",
                     advice: "Move \(path) away and put the backup's key there, with mode 0600."
                 )

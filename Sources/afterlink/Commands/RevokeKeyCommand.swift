@@ -46,7 +46,7 @@ enum RevokeKeyCommand {
             )
         }
         let now = WallClock.system.now()
-        try await database.revoke(id, at: now)
+        try await database.apps.revoke(id, at: now)
         var revoked = key
         revoked.revokedAt = key.revokedAt ?? now
         if invocation.arguments.has("json") {

@@ -30,15 +30,13 @@ enum RotateServerKeyCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
-        let summary: DatabaseSummary
-        do throws(StoreError) {
-            summary = try Wiring.survey(configuration).summary
-        } catch {
-            throw CommandFailure(opening: error)
+        let summary = try attempt {
+            try Wiring.survey(configuration).summary
+        } orElse: {
+            CommandFailure(opening: $0)
         }
         let now = WallClock.system.now()
-        let list = try ServerKeyFile(path: configuration.serverKeyPath).change {
-            list throws(CommandFailure) in
+        let list = try ServerKeyFile(path: configuration.serverKeyPath).change { list in
             try refuse(list, summary, configuration, at: now)
             let new = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount), madeAt: now)
             return ServerKeyList([new] + list.entries)
@@ -64,7 +62,7 @@ enum RotateServerKeyCommand {
         _ summary: DatabaseSummary,
         _ configuration: Configuration,
         at now: Timestamp
-    ) throws(CommandFailure) {
+    ) throws {
         guard let keys = list.keys(at: now), summary.fits(keys.all) != false else {
             throw CommandFailure(
                 "\(configuration.serverKeyPath) is not the key that \(configuration.databasePath) was made with.",
@@ -87,7 +85,7 @@ enum RotateServerKeyCommand {
 
     /// Whoever had the server key may have had those of the addresses too, and with them all that follow.
     private static func renewAddresses(_ configuration: Configuration, at now: Timestamp)
-        throws(CommandFailure)
+        throws
     {
         // Not the next midnight if that is so near that a process could go past it with the old ones.
         let soon = now.advanced(byMilliseconds: 60_000)

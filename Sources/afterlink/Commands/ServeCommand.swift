@@ -79,10 +79,11 @@ enum ServeCommand {
                 \(firstApp.example(baseURL: service.baseURL) ?? "")
 
                 """
-            do throws(CommandFailure) {
+            do {
                 try Console.show(text, orElse: notShown(firstApp))
             } catch {
-                service.log.event(.error, "\(error.explanation) \(error.advice)")
+                let failure = CommandFailure(describing: error)
+                service.log.event(.error, "\(failure.explanation) \(failure.advice)")
             }
         }
         // For scripts that wait for it; the log says it, too.

@@ -33,7 +33,11 @@ enum ShowModelCommand {
         defer { database.close() }
         let app = try AppChoice.find(arguments.value("app"), in: database.directory())
         let now = WallClock.system.now()
-        let model = try await database.matchingModel(of: app.id, isTest: arguments.has("test"), at: now)
+        let model = try await database.learning.matchingModel(
+            of: app.id,
+            isTest: arguments.has("test"),
+            at: now
+        )
         guard !arguments.has("json") else {
             Console.print(json(model, app))
             return .success

@@ -40,11 +40,11 @@ enum ShowStatisticsCommand {
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
         defer { database.close() }
         let directory = try database.directory()
-        query.app = try arguments.value("app").map { text throws(CommandFailure) in
+        query.app = try arguments.value("app").map { text in
             try AppChoice.find(text, in: directory).id
         }
         let now = WallClock.system.now()
-        let report = try await database.statistics(query, at: now)
+        let report = try await database.statistics.statistics(query, at: now)
         if report.totals.isEmpty, let campaign = query.campaign {
             Console.printError(try await absence(of: campaign, query, in: database, at: now))
         }
@@ -67,13 +67,13 @@ enum ShowStatisticsCommand {
         _ query: StatisticsQuery,
         in database: CommandDatabase,
         at now: Timestamp
-    ) async throws(CommandFailure) -> String {
+    ) async throws -> String {
         var whole = StatisticsQuery(isTest: query.isTest)
         whole.app = query.app
-        let names = try await database.statistics(whole, at: now).byCampaign.map(\.name)
+        let names = try await database.statistics.statistics(whole, at: now).byCampaign.map(\.name)
         whole.campaign = campaign
         let kind = query.isTest ? "test click" : "click"
-        guard try await database.statistics(whole, at: now).totals.isEmpty else {
+        guard try await database.statistics.statistics(whole, at: now).totals.isEmpty else {
             return "No \(kind) or match of the campaign \"\(campaign.text)\" was counted in this time.\n\n"
         }
         let absence = "No \(kind) is counted for a campaign \"\(campaign.text)\""
@@ -84,33 +84,32 @@ enum ShowStatisticsCommand {
             "\(absence); there \(names.count == 1 ? "is" : "are") \(known)\(more). Capital and small letters differ.\n\n"
     }
 
-    private static func query(_ arguments: Arguments) throws(CommandFailure) -> StatisticsQuery {
+    private static func query(_ arguments: Arguments) throws -> StatisticsQuery {
         var query = StatisticsQuery(isTest: arguments.has("test"))
         if let text = arguments.value("campaign") {
             guard let campaign = CampaignKey(text) else {
-                throw .wrongValue("campaign", text, "must have 1 to 255 characters")
+                throw CommandFailure.wrongValue("campaign", text, "must have 1 to 255 characters")
             }
             query.campaign = campaign
         }
         query.from = try moment("from", arguments)
         query.to = try moment("to", arguments)
         if let from = query.from, let to = query.to, to < from {
-            throw .wrongValue("to", arguments.value("to") ?? "", "must not lie before --from")
+            throw CommandFailure.wrongValue("to", arguments.value("to") ?? "", "must not lie before --from")
         }
         if let text = arguments.value("interval") {
             guard let interval = StatisticsQuery.Interval(rawValue: text) else {
-                throw .wrongValue("interval", text, "must be hour or day")
+                throw CommandFailure.wrongValue("interval", text, "must be hour or day")
             }
             query.interval = interval
         }
         return query
     }
 
-    private static func moment(_ option: String, _ arguments: Arguments) throws(CommandFailure) -> Timestamp?
-    {
+    private static func moment(_ option: String, _ arguments: Arguments) throws -> Timestamp? {
         guard let text = arguments.value(option) else { return nil }
         guard let moment = TimeArgument.moment(text) else {
-            throw .wrongValue(
+            throw CommandFailure.wrongValue(
                 option,
                 text,
                 "must be a moment such as 2026-01-31 or 2026-01-31T12:00:00Z"

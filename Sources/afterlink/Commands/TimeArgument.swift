@@ -8,17 +8,17 @@ enum TimeArgument {
     }
 
     /// When a key expires: a moment to come, or how long from now on, as in `90d`, `12h`, `30m`.
-    static func expiry(_ text: String, now: Timestamp) throws(CommandFailure) -> Timestamp {
+    static func expiry(_ text: String, now: Timestamp) throws -> Timestamp {
         let moment = Self.moment(text) ?? milliseconds(text).map(now.advanced(byMilliseconds:))
         guard let moment else {
-            throw .wrongValue(
+            throw CommandFailure.wrongValue(
                 "expires",
                 text,
                 "must be a moment such as 2027-01-31 or 2027-01-31T12:00:00Z, or a time from now on such as 90d or 12h"
             )
         }
         guard now < moment else {
-            throw .wrongValue("expires", text, "must lie in the future")
+            throw CommandFailure.wrongValue("expires", text, "must lie in the future")
         }
         return moment
     }

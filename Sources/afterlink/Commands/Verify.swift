@@ -54,10 +54,10 @@ enum Verify {
     private static func checks(_ configuration: Configuration) throws(CommandFailure) -> [VerifiedCheck] {
         var keys: [ServerKey] = []
         var failure: CommandFailure?
-        do throws(CommandFailure) {
+        do {
             keys = try KeyCopy(server: configuration.serverKeyPath).keys
         } catch {
-            failure = error
+            failure = CommandFailure(describing: error)
         }
         do throws(StoreError) {
             return try Wiring.verify(configuration, keys).map { check in

@@ -10,7 +10,7 @@ struct ConfigurationFile {
     private(set) var problems: [ConfigurationReader.Problem] = []
 
     /// - Throws: when the text is no JSON object.
-    init(path: String, text: String) throws(CommandFailure) {
+    init(path: String, text: String) throws {
         self.path = path
         for member in try Self.object(text, path: path).members {
             guard let setting = Setting.all.first(where: { $0.fileKey == member.name }) else {
@@ -47,7 +47,7 @@ struct ConfigurationFile {
         problems.append(.init(place: place(of: name), value: nil, sentence: sentence))
     }
 
-    private static func object(_ text: String, path: String) throws(CommandFailure) -> JSONObject {
+    private static func object(_ text: String, path: String) throws -> JSONObject {
         let reason: String
         do throws(JSONError) {
             let value = try JSONValue(parsing: Array(text.utf8))

@@ -40,15 +40,14 @@ package struct ConfigurationReader {
     /// - Throws: one failure that names everything that is wrong.
     package static func read(
         _ invocation: Invocation,
-        readFile: (String) throws(CommandFailure) -> String = TextFile.read
-    ) throws(CommandFailure) -> Configuration {
+        readFile: (String) throws -> String = TextFile.read
+    ) throws -> Configuration {
         var reader = ConfigurationReader(invocation)
         return try reader.configuration(readFile: readFile)
     }
 
     /// As ``read(_:readFile:)``, with where each value came from.
-    package static func examine(_ invocation: Invocation) throws(CommandFailure) -> (Configuration, [Origin])
-    {
+    package static func examine(_ invocation: Invocation) throws -> (Configuration, [Origin]) {
         var reader = ConfigurationReader(invocation)
         let configuration = try reader.configuration(readFile: TextFile.read)
         return (configuration, reader.origins)
@@ -61,8 +60,8 @@ package struct ConfigurationReader {
     }
 
     private mutating func configuration(
-        readFile: (String) throws(CommandFailure) -> String
-    ) throws(CommandFailure) -> Configuration {
+        readFile: (String) throws -> String
+    ) throws -> Configuration {
         let file = fileValues(readFile: readFile)
         var configuration = Configuration()
         for setting in settings {
@@ -108,17 +107,17 @@ package struct ConfigurationReader {
     }
 
     private mutating func fileValues(
-        readFile: (String) throws(CommandFailure) -> String
+        readFile: (String) throws -> String
     ) -> ConfigurationFile? {
         guard let path = arguments.value("config") ?? environment["AFTERLINK_CONFIG"], !path.isEmpty else {
             return nil
         }
-        do throws(CommandFailure) {
+        do {
             let file = try ConfigurationFile(path: path, text: try readFile(path))
             problems += file.problems
             return file
         } catch {
-            fileFailure = error
+            fileFailure = CommandFailure(describing: error)
             return nil
         }
     }

@@ -15,7 +15,7 @@ struct CommandDatabase {
 
     /// Opens a database that is there and up to date; to read it, whoever may be writing to it.
     static func open(_ configuration: Configuration, for purpose: Wiring.Purpose = .command)
-        throws(CommandFailure) -> CommandDatabase
+        throws -> CommandDatabase
     {
         let path = configuration.databasePath
         try require(configuration)
@@ -29,7 +29,7 @@ struct CommandDatabase {
     }
 
     /// - Throws: where there is no database, or a file that cannot be one.
-    static func require(_ configuration: Configuration) throws(CommandFailure) {
+    static func require(_ configuration: Configuration) throws {
         try checkIsNoDirectory(configuration.databasePath)
         try TextFile.requireReach(of: configuration.databasePath)
         guard TextFile.exists(configuration.databasePath) else {
@@ -38,30 +38,30 @@ struct CommandDatabase {
                 advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
             )
         }
-        do throws(StoreError) {
+        try attempt {
             try Wiring.checkIsDatabase(configuration.databasePath)
-        } catch {
-            throw CommandFailure(opening: error)
+        } orElse: {
+            CommandFailure(opening: $0)
         }
     }
 
     /// Opens a database, makes it where there is none, and brings it up to date.
-    static func openOrMake(_ configuration: Configuration) throws(CommandFailure) -> CommandDatabase {
+    static func openOrMake(_ configuration: Configuration) throws -> CommandDatabase {
         try prepareDirectory(configuration)
         return try CommandDatabase(configuration, for: .command)
     }
 
     /// Which migrations the database has and which it lacks.
-    static func outline(_ configuration: Configuration) throws(CommandFailure) -> MigrationOutline {
-        do throws(StoreError) {
-            return try Wiring.migrationOutline(configuration)
-        } catch {
-            throw CommandFailure(opening: error)
+    static func outline(_ configuration: Configuration) throws -> MigrationOutline {
+        try attempt {
+            try Wiring.migrationOutline(configuration)
+        } orElse: {
+            CommandFailure(opening: $0)
         }
     }
 
     /// Makes the data directory if it is named and missing, and sees to it that all files are their owner's only.
-    static func prepareDirectory(_ configuration: Configuration) throws(CommandFailure) {
+    static func prepareDirectory(_ configuration: Configuration) throws {
         umask(0o077)
         try checkIsNoDirectory(configuration.databasePath)
         do throws(SystemError) {
@@ -93,7 +93,7 @@ struct CommandDatabase {
         }
     }
 
-    private static func checkIsNoDirectory(_ path: String) throws(CommandFailure) {
+    private static func checkIsNoDirectory(_ path: String) throws {
         guard TextFile.isDirectory(path) else { return }
         throw CommandFailure(
             "The database \(path) is a directory.",
@@ -103,12 +103,12 @@ struct CommandDatabase {
         )
     }
 
-    private init(_ configuration: Configuration, for purpose: Wiring.Purpose) throws(CommandFailure) {
+    private init(_ configuration: Configuration, for purpose: Wiring.Purpose) throws {
         umask(0o077)
-        do throws(StoreError) {
-            store = try Wiring.openStore(configuration, for: purpose)
-        } catch {
-            throw CommandFailure(opening: error)
+        store = try attempt {
+            try Wiring.openStore(configuration, for: purpose)
+        } orElse: {
+            CommandFailure(opening: $0)
         }
         stores = store.makeStores()
     }
@@ -120,95 +120,9 @@ struct CommandDatabase {
 
     var apps: any AppStore { stores.apps }
     var links: any LinkStore { stores.links }
+    var learning: any LearningStore { stores.learning }
+    var checks: any CheckStore { stores.checks }
+    var statistics: any StatsStore { stores.statistics }
 
-    func directory() throws(CommandFailure) -> Directory {
-        do throws(StoreError) {
-            return try stores.apps.directory()
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    func create(_ key: APIKey) async throws(CommandFailure) {
-        do throws(StoreError) {
-            try await stores.apps.create(key)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    func revoke(_ key: KeyID, at now: Timestamp) async throws(CommandFailure) {
-        do throws(StoreError) {
-            try await stores.apps.revoke(key, at: now)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    func matchingModel(of app: AppID, isTest: Bool, at now: Timestamp) async throws(CommandFailure)
-        -> MatchingModel
-    {
-        do throws(StoreError) {
-            return try await stores.learning.matchingModel(of: app, isTest: isTest, at: now)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    func resetLearning(of app: AppID, isTest: Bool) async throws(CommandFailure) {
-        do throws(StoreError) {
-            try await stores.learning.resetLearning(of: app, isTest: isTest)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    func collisions(
-        of app: AppID,
-        isTest: Bool,
-        window: AttributionWindow,
-        at now: Timestamp,
-        progress: (Double) -> Void
-    ) async throws(CommandFailure) -> CollisionReport? {
-        do throws(StoreError) {
-            return try await stores.statistics.countCollisions(
-                of: app,
-                isTest: isTest,
-                window: window,
-                at: now,
-                progress: progress
-            )
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    func explanation(of reference: CheckReference, by explainer: Explainer) async throws(CommandFailure)
-        -> Explanation?
-    {
-        do throws(StoreError) {
-            return try await stores.checks.explanation(of: reference, by: explainer)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    func material(ofClick id: ClickID) async throws(CommandFailure) -> ClickExplanationInput? {
-        do throws(StoreError) {
-            return try await stores.checks.material(ofClick: id)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    func statistics(
-        _ query: StatisticsQuery,
-        at now: Timestamp
-    ) async throws(CommandFailure) -> StatisticsReport {
-        do throws(StoreError) {
-            return try await stores.statistics.statistics(query, at: now)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
+    func directory() throws -> Directory { try apps.directory() }
 }

@@ -26,21 +26,15 @@ struct FirstApp: Sendable {
         _ apps: any AppStore,
         _ configuration: Configuration,
         others: Others
-    ) async throws(CommandFailure) -> (LoadedKeys, FirstApp?) {
-        let isNew: Bool
-        do throws(StoreError) {
-            isNew = try apps.directory().apps.isEmpty
-        } catch {
-            throw CommandFailure(error)
-        }
+    ) async throws -> (LoadedKeys, FirstApp?) {
+        let isNew = try apps.directory().apps.isEmpty
         let keys = try LoadedKeys(configuration, store, databaseIsNew: isNew)
         guard isNew else { return (keys, nil) }
-        do throws(StoreError) {
+        do {
             return (keys, try await make(in: apps, configuration, others: others))
-        } catch {
-            // Somebody else who began at the same moment was faster.
-            guard error.code != .conflict else { return (keys, nil) }
-            throw CommandFailure(error)
+        } catch let error where error.code == .conflict {
+            // Another process, started at the same moment, was faster.
+            return (keys, nil)
         }
     }
 

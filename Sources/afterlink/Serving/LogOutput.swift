@@ -16,17 +16,17 @@ final class LogOutput: Sendable {
 
     /// - Parameter path: the file, or nil for standard error.
     /// - Throws: when the file cannot be opened.
-    init(path: String?) throws(CommandFailure) {
+    init(path: String?) throws {
         guard let path else {
             self.path = ""
             file = nil
             return
         }
         self.path = path
-        do throws(SystemError) {
-            file = try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND)
-        } catch {
-            throw CommandFailure(
+        file = try attempt {
+            try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND)
+        } orElse: { (error: SystemError) in
+            CommandFailure(
                 .configuration,
                 "The log file is out of reach: \(error.text).",
                 advice: "Give --log-file a path that the user that Afterlink runs as may write to."

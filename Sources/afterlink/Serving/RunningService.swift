@@ -34,7 +34,7 @@ final class RunningService: Sendable {
     static func start(
         _ chosen: Configuration,
         _ origins: [ConfigurationReader.Origin] = []
-    ) async throws(CommandFailure) -> RunningService {
+    ) async throws -> RunningService {
         let tls = try ServedTLS(chosen)
         let settings = try TableFiles.settings(of: chosen)
         var configuration = chosen
@@ -52,14 +52,14 @@ final class RunningService: Sendable {
         let others = Wiring.sharingWarnings(configuration)
         let store = try openStore(configuration, lateService, log)
         lateStore.value = store
-        do throws(CommandFailure) {
+        do {
             let apps = store.makeStores().apps
             let (keys, firstApp) =
                 try await FirstApp.prepare(store, apps, configuration, others: .unlessBrought)
             let keyring = keys.keyring
             let service = makeService(settings, keyring, log, output, store, servers)
             lateService.value = service
-            let keeper = try start(servers, firstApp) { () throws(CommandFailure) in
+            let keeper = try start(servers, firstApp) {
                 try KeyMaintenanceThread(keys, keyring, dependencies(service, store, log))
             }
             let watch = try startWatch(configuration, store, service)
@@ -92,37 +92,34 @@ final class RunningService: Sendable {
         _ configuration: Configuration,
         _ store: OpenStore,
         _ service: Service
-    ) throws(CommandFailure) -> PeriodicThread? {
+    ) throws -> PeriodicThread? {
         guard configuration.domainWatch > 0 else { return nil }
-        do throws(ThreadStartError) {
-            return try PeriodicThread("domains", every: .seconds(configuration.domainWatch)) { mustStop in
-                // A connection of its own, which belongs to this thread.
-                let stores = store.makeStores()
-                defer { stores.endTurn() }
-                guard let directory = try? stores.apps.directory() else { return }
-                service.lookAtDomains(directory, unless: mustStop)
-            }
-        } catch {
-            throw CommandFailure(StartError(error))
+        return try PeriodicThread("domains", every: .seconds(configuration.domainWatch)) { mustStop in
+            // A connection of its own, which belongs to this thread.
+            let stores = store.makeStores()
+            defer { stores.endTurn() }
+            guard let directory = try? stores.apps.directory() else { return }
+            service.lookAtDomains(directory, unless: mustStop)
         }
     }
 
     private static func start(
         _ servers: Servers,
         _ firstApp: FirstApp?,
-        keeping: () throws(CommandFailure) -> KeyMaintenanceThread
-    ) throws(CommandFailure) -> KeyMaintenanceThread {
-        do throws(CommandFailure) {
+        keeping: () throws -> KeyMaintenanceThread
+    ) throws -> KeyMaintenanceThread {
+        do {
             let keeper = try keeping()
             try servers.start()
             return keeper
         } catch {
             guard let firstApp, !firstApp.madeKeys.isEmpty else { throw error }
+            let failure = CommandFailure(describing: error)
             throw CommandFailure(
-                "\(error.explanation) The keys of the app \"\(firstApp.app.settings.name)\" were made before that, and"
+                "\(failure.explanation) The keys of the app \"\(firstApp.app.settings.name)\" were made before that, and"
                     + " nobody has seen them.",
                 advice:
-                    "\(error.advice) Then make other keys with `afterlink keys create`, and revoke these:"
+                    "\(failure.advice) Then make other keys with `afterlink keys create`, and revoke these:"
                     + " `afterlink keys list` shows them."
             )
         }
@@ -174,14 +171,10 @@ final class RunningService: Sendable {
     private static func makeLog(
         _ configuration: Configuration,
         _ output: LogOutput
-    ) throws(CommandFailure) -> Log {
+    ) throws -> Log {
         let isForPeople = configuration.logFile == nil && Console.errorIsTerminal
         let format = configuration.logFormat ?? (isForPeople ? .text : .json)
-        do throws(StartError) {
-            return try Log(format: format, clock: .system) { output.write($0) }
-        } catch {
-            throw CommandFailure(error)
-        }
+        return try Log(format: format, clock: .system) { output.write($0) }
     }
 
     /// Opens the store, whose clock is the service's, which is made after it.
@@ -189,13 +182,13 @@ final class RunningService: Sendable {
         _ configuration: Configuration,
         _ lateService: SetOnce<Service>,
         _ log: Log
-    ) throws(CommandFailure) -> OpenStore {
+    ) throws -> OpenStore {
         let testClock = WallClock { lateService.value?.backgroundClock.now() ?? WallClock.system.now() }
         let clock = configuration.usesTestClock ? testClock : .system
-        do throws(StoreError) {
-            return try Wiring.openStore(configuration, for: .serving(clock: clock, log: log))
-        } catch {
-            throw CommandFailure(opening: error)
+        return try attempt {
+            try Wiring.openStore(configuration, for: .serving(clock: clock, log: log))
+        } orElse: {
+            CommandFailure(opening: $0)
         }
     }
 

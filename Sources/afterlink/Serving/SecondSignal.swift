@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import HTTPServer
 internal import Threads
 
 /// Listens for a second signal while the service stops: whoever signals again does not want to wait.
@@ -13,16 +12,12 @@ final class SecondSignal: Sendable {
     /// Starts the thread, which leaves the signals to others until the stop has begun.
     ///
     /// - Throws: when the system refuses the thread.
-    init(_ signals: StopSignals) throws(CommandFailure) {
-        do throws(ThreadStartError) {
-            try SystemThread.start {
-                SystemThread.nameCurrent("signals")
-                self.stopHasBegun.wait()
-                while signals.wait() == .reopen {}
-                self.service.value?.dropInFlightRequests()
-            }
-        } catch {
-            throw CommandFailure(StartError(error))
+    init(_ signals: StopSignals) throws {
+        try SystemThread.start {
+            SystemThread.nameCurrent("signals")
+            self.stopHasBegun.wait()
+            while signals.wait() == .reopen {}
+            self.service.value?.dropInFlightRequests()
         }
     }
 

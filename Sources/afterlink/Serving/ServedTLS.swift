@@ -13,7 +13,7 @@ struct ServedTLS: Sendable {
     /// Nil where plain HTTP is spoken.
     ///
     /// - Throws: when the certificate or the key cannot be used.
-    init?(_ configuration: Configuration) throws(CommandFailure) {
+    init?(_ configuration: Configuration) throws {
         guard let files = TLSFiles(configuration) else { return nil }
         self.files = files
         termination = try files.makeTermination()
@@ -21,7 +21,7 @@ struct ServedTLS: Sendable {
 
     /// Reads the files anew, and goes on with what it has where they cannot be used; says which in the log.
     func reload(_ log: Log) {
-        do throws(CommandFailure) {
+        do {
             let isAnother = try files.reload(termination)
             let end = Self.text(termination.certificate.notAfter)
             log.event(
@@ -32,10 +32,11 @@ struct ServedTLS: Sendable {
             )
             warn(log)
         } catch {
+            let failure = CommandFailure(describing: error)
             log.event(
                 .error,
-                "the certificate was not changed, and the one before stays in use: \(error.explanation)"
-                    + " \(error.advice)"
+                "the certificate was not changed, and the one before stays in use: \(failure.explanation)"
+                    + " \(failure.advice)"
             )
         }
     }

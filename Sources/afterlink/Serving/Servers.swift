@@ -12,28 +12,20 @@ struct Servers: Sendable {
         _ lateStore: SetOnce<OpenStore>,
         _ lateService: SetOnce<Service>,
         _ tls: TLSTermination?
-    ) throws(CommandFailure) {
-        do throws(StartError) {
-            main = try WebServer(configuration.serverConfiguration(tls)) { loop in
-                try lateService.get().makeHandler(loop: loop, stores: lateStore.get().makeStores())
+    ) throws {
+        main = try WebServer(configuration.serverConfiguration(tls)) { loop in
+            try lateService.get().makeHandler(loop: loop, stores: lateStore.get().makeStores())
+        }
+        metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
+            try WebServer(settings) { _ in
+                try lateService.get().makeMetricsHandler(stores: lateStore.get().makeStores())
             }
-            metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
-                try WebServer(settings) { _ in
-                    try lateService.get().makeMetricsHandler(stores: lateStore.get().makeStores())
-                }
-            }
-        } catch {
-            throw CommandFailure(error)
         }
     }
 
-    func start() throws(CommandFailure) {
-        do throws(StartError) {
-            try metrics?.start()
-            try main.start()
-        } catch {
-            throw CommandFailure(error)
-        }
+    func start() throws {
+        try metrics?.start()
+        try main.start()
     }
 
     /// Stops both; metrics last, since they tell how the stop goes.

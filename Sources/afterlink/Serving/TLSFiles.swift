@@ -19,54 +19,53 @@ package struct TLSFiles: Sendable {
     }
 
     /// What ends TLS with this certificate and key.
-    func makeTermination() throws(CommandFailure) -> TLSTermination {
+    func makeTermination() throws -> TLSTermination {
         let certificate = try readCertificate()
         let key = try readKey()
-        do throws(TLSError) {
-            return try TLSTermination(certificatePEM: certificate, keyPEM: key)
-        } catch {
-            throw failure(error)
+        return try attempt {
+            try TLSTermination(certificatePEM: certificate, keyPEM: key)
+        } orElse: {
+            failure($0)
         }
     }
 
     /// Shows what the files hold now from the next handshake on; changes nothing where it throws.
     ///
     /// - Returns: whether the certificate is another one.
-    func reload(_ termination: TLSTermination) throws(CommandFailure) -> Bool {
+    func reload(_ termination: TLSTermination) throws -> Bool {
         let certificate = try readCertificate()
         let key = try readKey()
-        do throws(TLSError) {
-            return try termination.replace(certificatePEM: certificate, keyPEM: key)
-        } catch {
-            throw failure(error)
+        return try attempt {
+            try termination.replace(certificatePEM: certificate, keyPEM: key)
+        } orElse: {
+            failure($0)
         }
     }
 
     /// What the certificate's file says of it, without a look at the key.
-    package func certificate() throws(CommandFailure) -> CertificateSummary {
+    package func certificate() throws -> CertificateSummary {
         let certificate = try readCertificate()
-        do throws(TLSError) {
-            return try CertificateSummary(pem: certificate)
-        } catch {
-            throw failure(error)
+        return try attempt {
+            try CertificateSummary(pem: certificate)
+        } orElse: {
+            failure($0)
         }
     }
 
-    private func readCertificate() throws(CommandFailure) -> [UInt8] {
-        do throws(SystemError) {
-            return try OpenFile(certificatePath, O_RDONLY).readAll(limit: Self.limit)
-        } catch {
-            throw outOfReach("certificate", "--tls-certificate", error)
+    private func readCertificate() throws -> [UInt8] {
+        try attempt {
+            try OpenFile(certificatePath, O_RDONLY).readAll(limit: Self.limit)
+        } orElse: {
+            outOfReach("certificate", "--tls-certificate", $0)
         }
     }
 
-    private func readKey() throws(CommandFailure) -> [UInt8] {
-        let (content, isSafe): ([UInt8], Bool)
-        do throws(SystemError) {
+    private func readKey() throws -> [UInt8] {
+        let (content, isSafe) = try attempt {
             let file = try OpenFile(keyPath, O_RDONLY)
-            (content, isSafe) = (try file.readAll(limit: Self.limit), try file.isFitForSecrets())
-        } catch {
-            throw outOfReach("private key", "--tls-key", error)
+            return (try file.readAll(limit: Self.limit), try file.isFitForSecrets())
+        } orElse: {
+            outOfReach("private key", "--tls-key", $0)
         }
         guard isSafe else {
             throw CommandFailure(

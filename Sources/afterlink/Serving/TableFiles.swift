@@ -10,7 +10,7 @@ enum TableFiles {
     /// What the service is told of the configuration, with what the files hold.
     ///
     /// - Throws: for the first file that cannot be used, with the line.
-    static func settings(of configuration: Configuration) throws(CommandFailure) -> ServiceSettings {
+    static func settings(of configuration: Configuration) throws -> ServiceSettings {
         var settings = configuration.serviceSettings
         if let path = configuration.deviceData {
             settings.devices = try read(path, "device-data") { bytes throws(DataFileError) in
@@ -39,21 +39,20 @@ enum TableFiles {
         _ path: String,
         _ setting: String,
         _ parse: ([UInt8]) throws(DataFileError) -> Table
-    ) throws(CommandFailure) -> Table {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try OpenFile(path, O_RDONLY).readAll(limit: limit)
-        } catch {
-            throw CommandFailure(
+    ) throws -> Table {
+        let bytes = try attempt {
+            try OpenFile(path, O_RDONLY).readAll(limit: limit)
+        } orElse: { (error: SystemError) in
+            CommandFailure(
                 .configuration,
                 "The file of --\(setting) could not be read: \(error.text).",
                 advice: "Correct the path, or leave the setting out: then what is built in is used."
             )
         }
-        do throws(DataFileError) {
-            return try parse(bytes)
-        } catch {
-            throw CommandFailure(
+        return try attempt {
+            try parse(bytes)
+        } orElse: { (error: DataFileError) in
+            CommandFailure(
                 .configuration,
                 "The file of --\(setting) cannot be used: \(error.message)",
                 advice: "Correct the file and start again; nothing was started."

@@ -20,7 +20,7 @@ package enum Console {
     /// For what nobody can ask for again, such as a key.
     ///
     /// - Throws: the failure where it did not reach standard output, because that is closed, full, or read by nobody.
-    static func show(_ text: String, orElse failure: CommandFailure) throws(CommandFailure) {
+    static func show(_ text: String, orElse failure: CommandFailure) throws {
         // A reader that has gone would end the process before it could say what was lost.
         signal(SIGPIPE, SIG_IGN)
         guard write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) else { throw failure }

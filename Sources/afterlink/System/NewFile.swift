@@ -5,11 +5,11 @@ final class NewFile {
     private let file: OpenFile
 
     /// - Throws: where there is a file of that name already.
-    init(_ path: String) throws(CommandFailure) {
-        do throws(SystemError) {
-            file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
-        } catch {
-            throw CommandFailure(
+    init(_ path: String) throws {
+        file = try attempt {
+            try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
+        } orElse: { (error: SystemError) in
+            CommandFailure(
                 "The file could not be made: \(error.text).",
                 advice: "Name a file that is not there yet, in a folder that can be written to."
             )
@@ -17,11 +17,11 @@ final class NewFile {
     }
 
     /// Appends all of it.
-    func write(_ bytes: [UInt8]) throws(CommandFailure) {
-        do throws(SystemError) {
+    func write(_ bytes: [UInt8]) throws {
+        try attempt {
             try file.write(bytes)
-        } catch {
-            throw .lostOutput(error.text)
+        } orElse: { (error: SystemError) in
+            CommandFailure.lostOutput(error.text)
         }
     }
 }

@@ -54,7 +54,7 @@ struct SecretFile {
     }
 
     /// Keeps every other process that changes files of this folder out meanwhile.
-    func withLock<Result>(_ body: () throws(CommandFailure) -> Result) throws(CommandFailure) -> Result {
+    func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         // Lets go of the lock when it is closed. A folder's, because a file that is replaced is another one afterwards.
         let folder = try lockedFolder()
         // What a killed process left behind holds keys, too.
@@ -64,13 +64,13 @@ struct SecretFile {
         return result
     }
 
-    private func lockedFolder() throws(CommandFailure) -> OpenFile {
-        do throws(SystemError) {
+    private func lockedFolder() throws -> OpenFile {
+        try attempt {
             let folder = try OpenFile(TextFile.directory(of: path), O_RDONLY | O_DIRECTORY)
             try folder.lock()
             return folder
-        } catch {
-            throw CommandFailure(
+        } orElse: { (error: SystemError) in
+            CommandFailure(
                 "The folder of \(path) cannot be locked: \(error.text).",
                 advice: "It must belong to the user that Afterlink runs as."
             )

@@ -5,7 +5,7 @@ struct TemporaryDirectory {
     let path: String
 
     /// Makes it below `TMPDIR`, or below /tmp.
-    init() throws(CommandFailure) {
+    init() throws {
         // The text is copied before anything could change the environment.
         let parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
         // mkdtemp(3) demands that a name ends with six of this letter, and replaces them in place.

@@ -5,12 +5,11 @@ package enum TextFile {
     private static let limit = 1 << 20
 
     /// A configuration file's text.
-    package static func read(_ path: String) throws(CommandFailure) -> String {
-        do throws(SystemError) {
-            let bytes = try OpenFile(path, O_RDONLY).readAll(limit: limit)
-            return String(decoding: bytes, as: UTF8.self)
-        } catch {
-            throw CommandFailure(
+    package static func read(_ path: String) throws -> String {
+        try attempt {
+            String(decoding: try OpenFile(path, O_RDONLY).readAll(limit: limit), as: UTF8.self)
+        } orElse: { (error: SystemError) in
+            CommandFailure(
                 .configuration,
                 "The configuration file could not be read: \(error.text).",
                 advice: "Give --config (or AFTERLINK_CONFIG) the path of a JSON file, or leave it out."
@@ -90,7 +89,7 @@ package enum TextFile {
     }
 
     /// - Throws: where it cannot even be seen whether there is such a file.
-    static func requireReach(of path: String) throws(CommandFailure) {
+    static func requireReach(of path: String) throws {
         guard !exists(path), errno == EACCES else { return }
         throw CommandFailure(
             "\(path) is out of reach: \(SystemError("cannot enter", directory(of: path), number: EACCES).text).",

@@ -10,7 +10,7 @@ struct BacktestDatabase {
     private let keys: [ServerKey]
     private let data: DeviceData
 
-    init(_ invocation: Invocation) throws(CommandFailure) {
+    init(_ invocation: Invocation) throws {
         configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
         keys = try KeyCopy(server: configuration.serverKeyPath).keys
@@ -23,19 +23,15 @@ struct BacktestDatabase {
         policy = directory.policy(of: app.id) ?? MatchPolicy()
     }
 
-    func source() throws(CommandFailure) -> HistorySource {
+    func source() throws -> HistorySource {
         let remaking = FingerprintReconstruction(
             keys: keys,
             data: data,
             localization: app.settings.localization(data.languages)
         )
-        do throws(StoreError) {
-            return HistorySource(
-                try Wiring.history(configuration, of: app.id, isTest: isTest, remaking: remaking)
-            )
-        } catch {
-            throw CommandFailure(error)
-        }
+        return HistorySource(
+            try Wiring.history(configuration, of: app.id, isTest: isTest, remaking: remaking)
+        )
     }
 
     /// Everything is counted where everything is there: then nothing was learnt before.
@@ -74,11 +70,7 @@ struct HistorySource: EventSource {
         return min(max(played, 0), 1)
     }
 
-    mutating func next() throws(CommandFailure) -> RecordedEvent? {
-        do throws(StoreError) {
-            return try history.next()
-        } catch {
-            throw CommandFailure(error)
-        }
+    mutating func next() throws -> RecordedEvent? {
+        try history.next()
     }
 }

@@ -10,19 +10,23 @@ struct BacktestOptions {
 
     private static let mostWarmUpDays = 365
 
-    init(_ arguments: Arguments) throws(CommandFailure) {
+    init(_ arguments: Arguments) throws {
         warmUpDays = try Self.warmUpDays(arguments)
         window = try Self.window(arguments)
         minimumConfidence = try Self.minimumConfidence(arguments)
-        rule = try arguments.value("rule").map { (text) throws(CommandFailure) in
+        rule = try arguments.value("rule").map { text in
             guard let rule = MatchPolicy.Rule(rawValue: text) else {
-                throw .wrongValue("rule", text, "must be newest or probability")
+                throw CommandFailure.wrongValue("rule", text, "must be newest or probability")
             }
             return rule
         }
-        onAmbiguity = try arguments.value("on-ambiguity").map { (text) throws(CommandFailure) in
+        onAmbiguity = try arguments.value("on-ambiguity").map { text in
             guard let ambiguity = MatchPolicy.Ambiguity(rawValue: text) else {
-                throw .wrongValue("on-ambiguity", text, "must be noMatch, newest or campaignOnly")
+                throw CommandFailure.wrongValue(
+                    "on-ambiguity",
+                    text,
+                    "must be noMatch, newest or campaignOnly"
+                )
             }
             return ambiguity
         }
@@ -53,19 +57,23 @@ struct BacktestOptions {
         return BacktestPlans(current: current, proposed: proposesChange ? proposed : nil)
     }
 
-    private static func warmUpDays(_ arguments: Arguments) throws(CommandFailure) -> Int? {
+    private static func warmUpDays(_ arguments: Arguments) throws -> Int? {
         guard let text = arguments.value("warm-up-days") else { return nil }
         guard let days = Int(text), (0...mostWarmUpDays).contains(days) else {
-            throw .wrongValue("warm-up-days", text, "must be a whole number from 0 to \(mostWarmUpDays)")
+            throw CommandFailure.wrongValue(
+                "warm-up-days",
+                text,
+                "must be a whole number from 0 to \(mostWarmUpDays)"
+            )
         }
         return days
     }
 
-    private static func window(_ arguments: Arguments) throws(CommandFailure) -> AttributionWindow? {
+    private static func window(_ arguments: Arguments) throws -> AttributionWindow? {
         guard let text = arguments.value("window") else { return nil }
         guard let window = Int64(text).flatMap({ AttributionWindow(seconds: $0) }) else {
             let allowed = AttributionWindow.allowedSeconds
-            throw .wrongValue(
+            throw CommandFailure.wrongValue(
                 "window",
                 text,
                 "must be whole seconds from \(allowed.lowerBound) to \(allowed.upperBound)"
@@ -74,10 +82,10 @@ struct BacktestOptions {
         return window
     }
 
-    private static func minimumConfidence(_ arguments: Arguments) throws(CommandFailure) -> Double? {
+    private static func minimumConfidence(_ arguments: Arguments) throws -> Double? {
         guard let text = arguments.value("minimum-confidence") else { return nil }
         guard let minimum = Double(text), (0...1).contains(minimum) else {
-            throw .wrongValue("minimum-confidence", text, "must be a number from 0 to 1")
+            throw CommandFailure.wrongValue("minimum-confidence", text, "must be a number from 0 to 1")
         }
         return minimum
     }

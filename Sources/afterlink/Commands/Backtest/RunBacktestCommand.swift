@@ -97,7 +97,7 @@ enum RunBacktestCommand {
         _ source: consuming Source,
         _ plans: BacktestPlans,
         nothing: CommandFailure
-    ) throws(CommandFailure) -> BacktestOutcome {
+    ) throws -> BacktestOutcome {
         var source = source
         guard let first = try source.next() else { throw nothing }
         var backtest = Backtest(plans.current, asked: plans.proposed, began: first.at)

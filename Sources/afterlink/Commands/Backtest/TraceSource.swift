@@ -5,7 +5,7 @@ internal import Server
 /// Where the events of a backtest come from.
 protocol EventSource: ~Copyable {
     /// The next event in the order of time; nil at the end.
-    mutating func next() throws(CommandFailure) -> RecordedEvent?
+    mutating func next() throws -> RecordedEvent?
 
     /// How much of it has been played with the event of that moment, 0…1; nil where that is not known.
     func share(at moment: Timestamp) -> Double?
@@ -27,7 +27,7 @@ struct TraceSource: EventSource, ~Copyable {
 
     /// - Parameter path: the file; `-` for standard input.
     /// - Throws: where it cannot be opened.
-    init(_ path: String) throws(CommandFailure) {
+    init(_ path: String) throws {
         self.path = path
         // Always the same one, so that a trace comes to the same whenever it is played. Nothing of it is stored.
         guard let key = ServerKey(bytes: [UInt8](repeating: 0, count: ServerKey.byteCount)) else {
@@ -39,11 +39,11 @@ struct TraceSource: EventSource, ~Copyable {
         byteCount = (try? file.regularByteCount()) ?? nil
     }
 
-    private static func open(_ path: String) throws(CommandFailure) -> OpenFile {
-        do throws(SystemError) {
-            return try OpenFile(path == "-" ? "/dev/stdin" : path, O_RDONLY)
-        } catch {
-            throw unreadable(error)
+    private static func open(_ path: String) throws -> OpenFile {
+        try attempt {
+            try OpenFile(path == "-" ? "/dev/stdin" : path, O_RDONLY)
+        } orElse: {
+            unreadable($0)
         }
     }
 
@@ -53,7 +53,7 @@ struct TraceSource: EventSource, ~Copyable {
         byteCount.map { $0 > 0 ? min(Double(readCount) / Double($0), 1) : 1 }
     }
 
-    mutating func next() throws(CommandFailure) -> RecordedEvent? {
+    mutating func next() throws -> RecordedEvent? {
         while true {
             do throws(TraceError) {
                 if let event = try reader.next() { return event }
@@ -68,12 +68,11 @@ struct TraceSource: EventSource, ~Copyable {
         }
     }
 
-    private mutating func readOn() throws(CommandFailure) {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try file.read(upTo: Self.chunk)
-        } catch {
-            throw Self.unreadable(error)
+    private mutating func readOn() throws {
+        let bytes = try attempt {
+            try file.read(upTo: Self.chunk)
+        } orElse: {
+            Self.unreadable($0)
         }
         readCount += Int64(bytes.count)
         isAtEnd = bytes.isEmpty

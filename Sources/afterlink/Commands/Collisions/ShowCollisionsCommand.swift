@@ -39,13 +39,13 @@ enum ShowCollisionsCommand {
         let database = try CommandDatabase.open(configuration, for: .reading)
         defer { database.close() }
         let directory = try database.directory()
-        let apps = try arguments.value("app").map { text throws(CommandFailure) in
+        let apps = try arguments.value("app").map { text in
             [try AppChoice.find(text, in: directory)]
         }
         var collisions: [AppCollisions] = []
         var line = ProgressLine()
         for app in apps ?? directory.apps {
-            let report = try await database.collisions(
+            let report = try await database.statistics.countCollisions(
                 of: app.id,
                 isTest: arguments.has("test"),
                 window: app.settings.window ?? configuration.attributionWindow,

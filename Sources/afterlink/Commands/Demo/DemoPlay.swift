@@ -12,7 +12,7 @@ struct DemoPlay {
     private static let fingerprint = Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").hex
 
     /// - Throws: what was not as it should be.
-    func run() throws(CommandFailure) {
+    func run() throws {
         try click()
         try wrongKey()
         try firstLaunch()
@@ -21,7 +21,7 @@ struct DemoPlay {
         Console.print("\nAll of it was right: one click, one match, and no second one.")
     }
 
-    private func click() throws(CommandFailure) {
+    private func click() throws {
         let scene = try play(
             "A person taps a campaign link. The landing page posts what the browser knows of the phone.",
             .click(link: Self.link, host: "\(listenAddress)")
@@ -31,7 +31,7 @@ struct DemoPlay {
         try scene.expect("fingerprint", Self.fingerprint)
     }
 
-    private func wrongKey() throws(CommandFailure) {
+    private func wrongKey() throws {
         let scene = try play(
             "Somebody asks with a key that is none: refused, and the click stays.",
             .check(fingerprint: Self.fingerprint, key: "app_wrong", host: "\(listenAddress)")
@@ -40,7 +40,7 @@ struct DemoPlay {
         try scene.expect("error_code", "INVALID_API_KEY")
     }
 
-    private func firstLaunch() throws(CommandFailure) {
+    private func firstLaunch() throws {
         let scene = try play(
             "The app was installed and starts for the first time. Its SDK hashes what it knows, and asks.",
             .check(fingerprint: Self.fingerprint, key: keys.app, host: "\(listenAddress)")
@@ -52,7 +52,7 @@ struct DemoPlay {
         try scene.expect("url", contains: "source=instagram")
     }
 
-    private func secondLaunch() throws(CommandFailure) {
+    private func secondLaunch() throws {
         let scene = try play(
             "The app is deleted, installed again, and asks again. The click was used up by the first launch."
                 + "\n   (The demo serves with --replay-grace 0. By default, the same phone would have the same answer"
@@ -63,7 +63,7 @@ struct DemoPlay {
         try scene.expect("status", "no_match")
     }
 
-    private func statistics() throws(CommandFailure) {
+    private func statistics() throws {
         let scene = try play(
             "The operator looks at the statistics.",
             .statistics(key: keys.admin, host: "\(listenAddress)"),
@@ -80,14 +80,13 @@ struct DemoPlay {
         _ sentence: String,
         _ request: ClientRequest,
         showing member: String? = nil
-    ) throws(CommandFailure) -> DemoScene {
+    ) throws -> DemoScene {
         Console.print("\n── \(sentence)\n")
         Console.print(request.shown)
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try ClientConnection(to: listenAddress).exchange(Array(request.text.utf8))
-        } catch {
-            throw DemoScene.failure("there was no answer: \(error.text)")
+        let bytes = try attempt {
+            try ClientConnection(to: listenAddress).exchange(Array(request.text.utf8))
+        } orElse: { (error: SystemError) in
+            DemoScene.failure("there was no answer: \(error.text)")
         }
         guard let answer = ClientResponse(bytes) else {
             throw DemoScene.failure("the answer was no HTTP")

@@ -17,25 +17,25 @@ struct DemoScene {
         return "\n< \(answer.statusText)\n" + JSONLayout.prefixed(text, by: "< ")
     }
 
-    func expect(status: Int) throws(CommandFailure) {
+    func expect(status: Int) throws {
         guard answer.status == status else {
             throw Self.failure("the answer was \(answer.status), not \(status)")
         }
     }
 
-    func expect(_ name: String, _ expected: String) throws(CommandFailure) {
+    func expect(_ name: String, _ expected: String) throws {
         try check(name, "\"\(expected)\"") { $0 == expected }
     }
 
-    func expect(_ name: String, beginsWith expected: String) throws(CommandFailure) {
+    func expect(_ name: String, beginsWith expected: String) throws {
         try check(name, "something that begins with \(expected)") { $0.hasPrefix(expected) }
     }
 
-    func expect(_ name: String, contains expected: String) throws(CommandFailure) {
+    func expect(_ name: String, contains expected: String) throws {
         try check(name, "something with \(expected) in it") { $0.contains(expected) }
     }
 
-    func expect(total name: String, _ expected: Int64) throws(CommandFailure) {
+    func expect(total name: String, _ expected: Int64) throws {
         let count = body?.object?["totals"]?.object?[name]?.int64
         guard count == expected else {
             throw Self.failure("\(name) should have been counted as \(expected), not as \(count ?? 0)")
@@ -46,7 +46,7 @@ struct DemoScene {
         _ name: String,
         _ description: String,
         _ isRight: (String) -> Bool
-    ) throws(CommandFailure) {
+    ) throws {
         let value = body?.object?[name]?.string
         guard let value, isRight(value) else {
             throw Self.failure(

@@ -17,7 +17,7 @@ package struct CertificateExamination {
 
     /// What there is to say of a certificate and the key that should belong to it.
     package static func diagnosis(of files: TLSFiles, at now: Timestamp) -> Diagnosis {
-        do throws(CommandFailure) {
+        do {
             let expiry = try files.makeTermination().certificate.notAfter
             let expiresAt = Timestamp(milliseconds: expiry * 1000)
             return CertificateExamination(path: files.certificatePath, expiresAt: expiresAt, now: now)

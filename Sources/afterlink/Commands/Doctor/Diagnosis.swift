@@ -30,8 +30,8 @@ package struct Diagnosis: Equatable, Sendable {
     }
 
     /// What a command that needs the thing would say.
-    static func problem(_ name: String, _ failure: CommandFailure) -> Diagnosis {
-        let (text, advice) = failure.finding
+    static func problem(_ name: String, _ error: any Error) -> Diagnosis {
+        let (text, advice) = CommandFailure(describing: error).finding
         return problem(name, text, advice)
     }
 

@@ -116,10 +116,14 @@ enum DoctorCommand {
             ] + ServiceExamination(configuration, holder: nil).diagnoses()
         }
         let report: DatabaseReport
-        do throws(StoreError) {
-            report = try Wiring.survey(configuration)
+        do {
+            report = try attempt {
+                try Wiring.survey(configuration)
+            } orElse: {
+                CommandFailure(opening: $0)
+            }
         } catch {
-            return [.problem("database", CommandFailure(opening: error))]
+            return [.problem("database", error)]
                 + ServiceExamination(configuration, holder: nil).diagnoses()
         }
         return DatabaseExamination(report: report, now: now).diagnoses()

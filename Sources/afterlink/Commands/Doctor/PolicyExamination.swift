@@ -18,7 +18,9 @@ enum PolicyExamination {
             defer { database.close() }
             for app in directory.apps.prefix(appLimit) {
                 let query = StatisticsQuery(app: app.id)
-                guard let statistics = try? await database.statistics(query, at: now) else { continue }
+                guard let statistics = try? await database.statistics.statistics(query, at: now) else {
+                    continue
+                }
                 figures.merge(statistics.policyFigures(of: query)) { $1 }
             }
         }

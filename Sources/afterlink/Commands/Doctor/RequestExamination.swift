@@ -9,7 +9,7 @@ struct RequestExamination {
     /// Nil where no request was asked about.
     ///
     /// - Throws: when the address is none, or headers come without one.
-    init?(_ arguments: Arguments) throws(CommandFailure) {
+    init?(_ arguments: Arguments) throws {
         forwardedFor = arguments.values("forwarded-for") ?? []
         forwarded = arguments.values("forwarded") ?? []
         guard let text = arguments.value("request-from") else {
@@ -23,7 +23,11 @@ struct RequestExamination {
             return nil
         }
         guard let address = NetworkAddress(text) else {
-            throw .wrongValue("request-from", text, "must be an IP address, as in 203.0.113.9 or 2001:db8::9")
+            throw CommandFailure.wrongValue(
+                "request-from",
+                text,
+                "must be an IP address, as in 203.0.113.9 or 2001:db8::9"
+            )
         }
         peer = address
     }

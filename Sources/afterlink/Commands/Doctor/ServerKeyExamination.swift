@@ -12,7 +12,7 @@ enum ServerKeyExamination {
 
     private static func server(_ configuration: Configuration, _ summary: DatabaseSummary) -> Diagnosis {
         let path = configuration.serverKeyPath
-        do throws(CommandFailure) {
+        do {
             let keys = try KeyCopy(server: path)
             guard summary.fits(keys.keys) == false else {
                 let others = keys.server.entries.count - 1
@@ -37,7 +37,7 @@ enum ServerKeyExamination {
         let path = configuration.addressKeyPath
         // Made by the next start.
         guard TextFile.exists(path) else { return nil }
-        do throws(CommandFailure) {
+        do {
             let first = try AddressKeyFile(path: path).open(at: now).firstDay
             return .ok(
                 "address_keys",

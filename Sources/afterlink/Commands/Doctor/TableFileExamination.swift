@@ -10,7 +10,7 @@ enum TableFileExamination {
             configuration.landingPage,
         ].compactMap(\.self)
         guard !paths.isEmpty else { return [] }
-        do throws(CommandFailure) {
+        do {
             _ = try TableFiles.settings(of: configuration)
             return [.ok("tables", "\(paths.joined(separator: ", ")) can be read")]
         } catch {

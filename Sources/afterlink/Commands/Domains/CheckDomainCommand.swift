@@ -64,18 +64,26 @@ enum CheckDomainCommand {
         return check.hasErrors ? .failed : .success
     }
 
-    private static func url(_ arguments: Arguments) throws(CommandFailure) -> AssociationURL? {
+    private static func url(_ arguments: Arguments) throws -> AssociationURL? {
         guard let text = arguments.value("url") else { return nil }
         guard let url = AssociationURL(text) else {
-            throw .wrongValue("url", text, "must be a path such as /products/1, or a whole https URL")
+            throw CommandFailure.wrongValue(
+                "url",
+                text,
+                "must be a path such as /products/1, or a whole https URL"
+            )
         }
         return url
     }
 
-    private static func client(_ arguments: Arguments) throws(CommandFailure) -> HTTPSClient {
+    private static func client(_ arguments: Arguments) throws -> HTTPSClient {
         let roots = arguments.value("roots")
         if let roots, !TextFile.exists(roots) {
-            throw .wrongValue("roots", roots, "must be the path of a PEM file, and there is none")
+            throw CommandFailure.wrongValue(
+                "roots",
+                roots,
+                "must be the path of a PEM file, and there is none"
+            )
         }
         guard arguments.has("allow-private") else { return OutgoingRequests.publicOnly(roots: roots) }
         return HTTPSClient(roots: roots) { _ in true }
@@ -85,17 +93,14 @@ enum CheckDomainCommand {
         _ subject: String,
         _ url: AssociationURL?,
         _ client: HTTPSClient
-    ) throws(CommandFailure) -> DomainCheck {
+    ) throws -> DomainCheck {
         if subject.hasPrefix("https://") {
-            do throws(WebURLError) {
-                return DomainCheck.ofURL(try WebURL(parsing: subject), url: url, by: client)
-            } catch {
-                throw CommandFailure(
-                    .usage,
-                    "\(subject) is no address: \(error.message)",
-                    advice: Self.advice
-                )
+            let address = try attempt {
+                try WebURL(parsing: subject)
+            } orElse: { (error: WebURLError) in
+                CommandFailure(.usage, "\(subject) is no address: \(error.message)", advice: Self.advice)
             }
+            return DomainCheck.ofURL(address, url: url, by: client)
         }
         guard !subject.hasPrefix("http://") else {
             throw CommandFailure(
@@ -117,14 +122,14 @@ enum CheckDomainCommand {
     private static let advice =
         "Give a host such as go.example.com, an address that begins with https://, or the path of a file."
 
-    private static func checkFile(_ path: String, _ url: AssociationURL?) throws(CommandFailure)
+    private static func checkFile(_ path: String, _ url: AssociationURL?) throws
         -> DomainCheck
     {
-        do throws(SystemError) {
-            let bytes = try OpenFile(path, O_RDONLY).readAll(limit: fileLimit)
-            return DomainCheck(path, [DomainFileCheck(nil, bytes, from: path)], url: url)
-        } catch {
-            throw CommandFailure("The file could not be read: \(error.text).", advice: Self.advice)
+        let bytes = try attempt {
+            try OpenFile(path, O_RDONLY).readAll(limit: fileLimit)
+        } orElse: { (error: SystemError) in
+            CommandFailure("The file could not be read: \(error.text).", advice: Self.advice)
         }
+        return DomainCheck(path, [DomainFileCheck(nil, bytes, from: path)], url: url)
     }
 }

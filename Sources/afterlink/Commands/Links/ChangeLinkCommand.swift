@@ -35,19 +35,12 @@ enum ChangeLinkCommand {
         defer { database.close() }
         let directory = try database.directory()
         let listing = try await LinkChoice.find(invocation, in: database)
-        guard let app = directory.app(listing.link.app) else { throw CommandFailure(LinkStoreError.notFound) }
-        let changed = try await database.change(listing) { link throws(CommandFailure) in
+        guard let app = directory.app(listing.link.app) else { throw LinkStoreError.notFound }
+        let changed = try await database.change(listing) { link in
             var fields = link.settings.fields
             LinkOptions.apply(arguments, to: &fields)
             let now = WallClock.system.now()
-            do throws(FieldProblems) {
-                link.settings = try LinkDraft.settings(fields, for: app, at: now, insteadOf: link.settings)
-            } catch {
-                throw CommandFailure(
-                    error,
-                    advice: "Nothing was changed. Correct it and run the command again."
-                )
-            }
+            link.settings = try LinkDraft.settings(fields, for: app, at: now, insteadOf: link.settings)
         }
         LinkTable.show(changed, invocation, in: directory)
         return .success
@@ -83,7 +76,7 @@ enum ArchiveLinkCommand {
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
-        let changed = try await database.change(listing) { link throws(CommandFailure) in
+        let changed = try await database.change(listing) { link in
             link.archivedAt = since(link.archivedAt)
         }
         LinkTable.show(changed, invocation, in: try database.directory())
@@ -136,11 +129,7 @@ enum DeleteLinkCommand {
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))
         defer { database.close() }
         let listing = try await LinkChoice.find(invocation, in: database)
-        do throws(LinkStoreError) {
-            try await database.links.delete(listing.link.id)
-        } catch {
-            throw CommandFailure(error)
-        }
+        try await database.links.delete(listing.link.id)
         if invocation.arguments.has("json") {
             LinkTable.show(listing, invocation, in: try database.directory())
         } else {

@@ -43,24 +43,15 @@ enum CreateLinkCommand {
         defer { database.close() }
         let directory = try database.directory()
         let app = try AppChoice.find(arguments.value("app"), in: directory)
-        let new: NewLink
-        do throws(FieldProblems) {
-            new = try LinkDraft.link(
-                arguments.operands.first,
-                fields,
-                of: app,
-                in: directory,
-                at: WallClock.system.now(),
-                random: .system
-            )
-        } catch {
-            throw CommandFailure(error, advice: "Nothing was made. Correct it and run the command again.")
-        }
-        do throws(LinkStoreError) {
-            try await database.links.create([new])
-        } catch {
-            throw CommandFailure(error)
-        }
+        let new = try LinkDraft.link(
+            arguments.operands.first,
+            fields,
+            of: app,
+            in: directory,
+            at: WallClock.system.now(),
+            random: .system
+        )
+        try await database.links.create([new])
         LinkTable.show(LinkListing(link: new.link), invocation, in: directory)
         return .success
     }

@@ -54,13 +54,8 @@ enum DrawQRCodeCommand {
                 advice: "Set one with `afterlink apps set --link-host`."
             )
         }
-        let file: [UInt8]
-        do throws(FieldProblems) {
-            let style = try QRStyle(fields(arguments), of: link.settings)
-            file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
-        } catch {
-            throw CommandFailure(error, advice: "Nothing was drawn. Correct it and run the command again.")
-        }
+        let style = try QRStyle(fields(arguments), of: link.settings)
+        let file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
         try NewFile(path).write(file)
         return .success
     }

@@ -38,14 +38,14 @@ enum ExportLinksCommand {
         defer { database.close() }
         let directory = try database.directory()
         var query = LinkQuery(isArchived: nil, limit: LinkQuery.limits.upperBound)
-        query.app = try arguments.value("app").map { text throws(CommandFailure) in
+        query.app = try arguments.value("app").map { text in
             try AppChoice.find(text, in: directory).id
         }
         let output = try ExportOutput(arguments.value("output"))
         try output.write(format == "csv" ? CSVText.line(LinkColumns.header) : "{\"links\":[")
         var isFirst = true
         repeat {
-            let page = try await database.links(query)
+            let page = try await database.links.links(query)
             for listing in page.links {
                 let app = directory.app(listing.link.app)
                 if format == "csv" {
@@ -69,15 +69,15 @@ private struct ExportOutput {
     private let file: NewFile?
 
     /// - Throws: where the file is there already.
-    init(_ path: String?) throws(CommandFailure) {
-        file = try path.map { path throws(CommandFailure) in try NewFile(path) }
+    init(_ path: String?) throws {
+        file = try path.map { path in try NewFile(path) }
     }
 
-    func write(_ text: String) throws(CommandFailure) {
+    func write(_ text: String) throws {
         let bytes = Array(text.utf8)
         guard let file else {
             guard Console.write(bytes, to: STDOUT_FILENO) else {
-                throw .lostOutput("standard output is closed or full")
+                throw CommandFailure.lostOutput("standard output is closed or full")
             }
             return
         }

@@ -51,10 +51,10 @@ enum ImportLinksCommand {
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let service = try arguments.value("from").map { text throws(CommandFailure) in
+        let service = try arguments.value("from").map { text in
             guard let service = LinkService(rawValue: text) else {
                 let known = LinkService.allCases.map(\.rawValue).joined(separator: " or ")
-                throw .wrongValue("from", text, "must be \(known)")
+                throw CommandFailure.wrongValue("from", text, "must be \(known)")
             }
             return service
         }
@@ -74,7 +74,7 @@ enum ImportLinksCommand {
     }
 
     /// The only app there is, where none is named.
-    private static func app(_ arguments: Arguments, _ directory: Directory) throws(CommandFailure) -> App? {
+    private static func app(_ arguments: Arguments, _ directory: Directory) throws -> App? {
         guard arguments.value("app") != nil || directory.apps.count == 1 else { return nil }
         return try AppChoice.find(arguments.value("app"), in: directory)
     }

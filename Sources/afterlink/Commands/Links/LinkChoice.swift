@@ -14,24 +14,24 @@ enum LinkChoice {
         help: "The app, by id or name; needed where several have a link of this slug."
     )
 
-    static func find(_ invocation: Invocation, in database: CommandDatabase) async throws(CommandFailure)
+    static func find(_ invocation: Invocation, in database: CommandDatabase) async throws
         -> LinkListing
     {
         let text = invocation.arguments.operands.first ?? ""
         let directory = try database.directory()
         if let id = LinkID(text) {
-            guard let listing = try await database.link(id) else { throw unknown(text) }
+            guard let listing = try await database.links.link(id) else { throw unknown(text) }
             return listing
         }
-        let chosen = try invocation.arguments.value("app").map { name throws(CommandFailure) in
+        let chosen = try invocation.arguments.value("app").map { name in
             [try AppChoice.find(name, in: directory)]
         }
         let apps = (chosen ?? directory.apps).map(\.id)
-        guard let listing = try await database.link(LinkSlug(stored: text), of: apps) else {
+        guard let listing = try await database.links.link(LinkSlug(stored: text), of: apps) else {
             throw unknown(text)
         }
         let others = apps.filter { $0 != listing.link.app }
-        guard try await database.link(LinkSlug(stored: text), of: others) == nil else {
+        guard try await database.links.link(LinkSlug(stored: text), of: others) == nil else {
             throw CommandFailure(
                 .usage,
                 "Several apps have a link \"\(text)\".",
@@ -51,35 +51,11 @@ enum LinkChoice {
 }
 
 extension CommandDatabase {
-    func link(_ id: LinkID) async throws(CommandFailure) -> LinkListing? {
-        do throws(StoreError) {
-            return try await links.link(id)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    func link(_ slug: LinkSlug, of apps: [AppID]) async throws(CommandFailure) -> LinkListing? {
-        do throws(StoreError) {
-            return try await links.link(slug, of: apps)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    func links(_ query: LinkQuery) async throws(CommandFailure) -> LinkPage {
-        do throws(StoreError) {
-            return try await links.links(query)
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
     /// Changes a link, and again where somebody else has changed it meanwhile.
     func change(
         _ listing: LinkListing,
-        _ change: (inout Link) throws(CommandFailure) -> Void
-    ) async throws(CommandFailure) -> LinkListing {
+        _ change: (inout Link) throws -> Void
+    ) async throws -> LinkListing {
         var listing = listing
         for _ in 0..<4 {
             var link = listing.link
@@ -88,14 +64,12 @@ extension CommandDatabase {
             do throws(LinkStoreError) {
                 try await links.update(link, ifUpdatedAt: listing.link.updatedAt)
             } catch {
-                guard error == .changed, let changed = try await self.link(link.id) else {
-                    throw CommandFailure(error)
-                }
+                guard error == .changed, let changed = try await links.link(link.id) else { throw error }
                 listing = changed
                 continue
             }
-            return try await self.link(link.id) ?? listing
+            return try await links.link(link.id) ?? listing
         }
-        throw CommandFailure(LinkStoreError.changed)
+        throw LinkStoreError.changed
     }
 }

@@ -34,12 +34,11 @@ struct LinkFile {
     ///   - path: where the file is.
     ///   - service: whose export it is; nil for our own, or a table with the same columns.
     /// - Throws: where it cannot be read at all.
-    init(_ path: String, of service: LinkService?) throws(CommandFailure) {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try OpenFile(path, O_RDONLY).readAll(limit: Self.limit)
-        } catch {
-            throw CommandFailure(
+    init(_ path: String, of service: LinkService?) throws {
+        let bytes = try attempt {
+            try OpenFile(path, O_RDONLY).readAll(limit: Self.limit)
+        } orElse: { (error: SystemError) in
+            CommandFailure(
                 "The file could not be read: \(error.text).",
                 advice:
                     "Name a CSV or JSON file of links, 256 MB at most, as `afterlink links export` writes it."
@@ -55,15 +54,11 @@ struct LinkFile {
         }
     }
 
-    private static func objects(_ bytes: [UInt8]) throws(CommandFailure) -> [Entry] {
-        let value: JSONValue
-        do throws(JSONError) {
-            value = try JSONValue(parsing: bytes)
-        } catch {
-            throw CommandFailure(
-                "The file is no JSON: \(error.message).",
-                advice: "Correct it; nothing was done."
-            )
+    private static func objects(_ bytes: [UInt8]) throws -> [Entry] {
+        let value = try attempt {
+            try JSONValue(parsing: bytes)
+        } orElse: { (error: JSONError) in
+            CommandFailure("The file is no JSON: \(error.message).", advice: "Correct it; nothing was done.")
         }
         guard let values = value.array ?? value.object?["links"]?.array else {
             throw CommandFailure(
@@ -92,16 +87,16 @@ struct LinkFile {
         }
     }
 
-    private static func lines(_ bytes: [UInt8], _ service: LinkService?) throws(CommandFailure) -> [Entry] {
+    private static func lines(_ bytes: [UInt8], _ service: LinkService?) throws -> [Entry] {
         var reader = CSVReader(bytes)
-        do throws(CSVReader.Failure) {
+        return try attempt {
             guard let header = try reader.next() else { return [] }
             let table = try LinkService.table(service, header)
             var entries: [Entry] = []
             while let record = try reader.next() { entries.append(entry(record, table, header.cells.count)) }
             return entries
-        } catch {
-            throw CommandFailure(
+        } orElse: { (error: CSVReader.Failure) in
+            CommandFailure(
                 "Line \(error.line) of the file: \(error.message).",
                 advice: "Correct it; nothing was done."
             )

@@ -37,7 +37,7 @@ struct LinkImport {
     /// Makes those that nothing is wrong with; with `allOrNothing`, none where anything is wrong with one.
     ///
     /// A trial makes none and says what would be refused.
-    mutating func run(_ file: LinkFile, allOrNothing: Bool, isTrial: Bool) async throws(CommandFailure) {
+    mutating func run(_ file: LinkFile, allOrNothing: Bool, isTrial: Bool) async throws {
         let drafts = try await check(file)
         guard !isTrial, !allOrNothing || refusedCount == 0 else { return progress.finish() }
         var made: [LinkID] = []
@@ -62,7 +62,7 @@ struct LinkImport {
         let new: NewLink
     }
 
-    private mutating func check(_ file: LinkFile) async throws(CommandFailure) -> [Draft] {
+    private mutating func check(_ file: LinkFile) async throws -> [Draft] {
         var drafts: [Draft] = []
         var slugs: Set<TakenSlug> = []
         for entry in file.entries {
@@ -71,7 +71,7 @@ struct LinkImport {
             if let new = draft.new {
                 let slug = new.link.slug
                 let isNew = slugs.isDisjoint(with: new.neighbours.map { TakenSlug(app: $0, slug: slug) })
-                let isTaken = try await database.link(slug, of: new.neighbours) != nil
+                let isTaken = try await database.links.link(slug, of: new.neighbours) != nil
                 slugs.insert(TakenSlug(app: new.link.app, slug: slug))
                 if !isNew || isTaken {
                     outcome.problems = [FieldProblem("slug", LinkStoreError.slugTaken(slug).advice ?? "")]
@@ -151,11 +151,11 @@ struct LinkImport {
         return FieldProblem("archived_at", "archived_at must be a time such as 2027-01-31.")
     }
 
-    private mutating func make(_ slice: [Draft]) async throws(CommandFailure) -> [LinkID] {
+    private mutating func make(_ slice: [Draft]) async throws -> [LinkID] {
         do throws(LinkStoreError) {
             try await database.links.create(slice.map(\.new))
         } catch {
-            guard case .slugTaken(let slug) = error else { throw CommandFailure(error) }
+            guard case .slugTaken(let slug) = error else { throw error }
             guard slice.count > 1 else {
                 if let draft = slice.first {
                     outcomes[draft.index].problems = [
@@ -173,12 +173,12 @@ struct LinkImport {
     }
 
     /// Takes back what was made; a link that was clicked meanwhile stays.
-    private mutating func undo(_ made: [LinkID]) async throws(CommandFailure) {
+    private mutating func undo(_ made: [LinkID]) async throws {
         for id in made {
             do throws(LinkStoreError) {
                 try await database.links.delete(id)
             } catch {
-                guard error == .clicked || error == .notFound else { throw CommandFailure(error) }
+                guard error == .clicked || error == .notFound else { throw error }
             }
         }
         for index in outcomes.indices { outcomes[index].id = nil }

@@ -34,13 +34,6 @@ enum LinkOptions {
     }
 }
 
-extension CommandFailure {
-    /// What is wrong with a link or an app's link settings, all of it.
-    init(_ problems: FieldProblems, advice: String) {
-        self.init(problems.all.map(\.message).joined(separator: "\n"), advice: advice)
-    }
-}
-
 extension LinkField {
     fileprivate var placeholder: String {
         switch self {

@@ -32,9 +32,9 @@ enum ListLinksCommand {
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let arguments = invocation.arguments
-        let count: Int? = try arguments.value("limit").map { text throws(CommandFailure) in
+        let count: Int? = try arguments.value("limit").map { text in
             guard let count: Int = ValueText.integer(text, in: 1...1_000_000) else {
-                throw .wrongValue("limit", text, "must be a whole number from 1 to 1000000")
+                throw CommandFailure.wrongValue("limit", text, "must be a whole number from 1 to 1000000")
             }
             return count
         }
@@ -50,7 +50,7 @@ enum ListLinksCommand {
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation), for: .reading)
         defer { database.close() }
         let directory = try database.directory()
-        query.app = try arguments.value("app").map { text throws(CommandFailure) in
+        query.app = try arguments.value("app").map { text in
             try AppChoice.find(text, in: directory).id
         }
         let listings = try await links(query, atMost: count ?? LinkQuery.standardLimit, in: database)
@@ -64,12 +64,12 @@ enum ListLinksCommand {
     }
 
     private static func links(_ query: LinkQuery, atMost count: Int, in database: CommandDatabase)
-        async throws(CommandFailure) -> [LinkListing]
+        async throws -> [LinkListing]
     {
         var (query, listings) = (query, [] as [LinkListing])
         repeat {
             query.limit = min(count - listings.count, LinkQuery.limits.upperBound)
-            let page = try await database.links(query)
+            let page = try await database.links.links(query)
             listings += page.links
             query.before = page.next
         } while query.before != nil && listings.count < count

@@ -137,12 +137,16 @@ enum SimulateCommand {
         return reports.allSatisfy(\.result.isAsExpected) ? .success : .failed
     }
 
-    private static func server(_ arguments: Arguments, _ configuration: Configuration) throws(CommandFailure)
+    private static func server(_ arguments: Arguments, _ configuration: Configuration) throws
         -> TrialServer
     {
         guard let url = arguments.value("server") else { return TrialServer(configuration.listen) }
         guard let server = TrialServer(url) else {
-            throw .wrongValue("server", url, "must be a URL without a path, as in http://127.0.0.1:8080")
+            throw CommandFailure.wrongValue(
+                "server",
+                url,
+                "must be a URL without a path, as in http://127.0.0.1:8080"
+            )
         }
         return server
     }

@@ -22,7 +22,7 @@ package struct TrialChoice: Sendable {
     /// The profile that is tried where none is named.
     private static let standardProfile = "safari-ios-26"
 
-    package init(_ arguments: Arguments) throws(CommandFailure) {
+    package init(_ arguments: Arguments) throws {
         isAll = arguments.has("all")
         if isAll, let option = ["profile", "device"].first(where: arguments.has) {
             throw CommandFailure(
@@ -53,9 +53,9 @@ package struct TrialChoice: Sendable {
         poster = try Self.poster(arguments)
         target = try Self.target(arguments)
         broughtToken = arguments.has("token")
-        delay = try arguments.value("delay").map { text throws(CommandFailure) in
+        delay = try arguments.value("delay").map { text in
             guard let delay = TimeArgument.milliseconds(text) else {
-                throw .wrongValue("delay", text, "must be a time such as 90s, 10m, 25h or 8d")
+                throw CommandFailure.wrongValue("delay", text, "must be a time such as 90s, 10m, 25h or 8d")
             }
             return delay
         }
@@ -78,7 +78,7 @@ package struct TrialChoice: Sendable {
         app: String?,
         localization: AppLocalization = .unknown,
         number: UInt64
-    ) throws(CommandFailure) -> Trial {
+    ) throws -> Trial {
         let device = try device(for: profile)
         let journey = "sim_" + String(number, radix: 36)
         return Trial(
@@ -95,7 +95,7 @@ package struct TrialChoice: Sendable {
         )
     }
 
-    private func device(for profile: BrowserProfile) throws(CommandFailure) -> TrialDevice {
+    private func device(for profile: BrowserProfile) throws -> TrialDevice {
         var device: TrialDevice
         if let chosen = self.device {
             device = chosen
@@ -109,7 +109,7 @@ package struct TrialChoice: Sendable {
         return device
     }
 
-    private func release(for device: TrialDevice) throws(CommandFailure) -> SDKRelease {
+    private func release(for device: TrialDevice) throws -> SDKRelease {
         if sendsRawSignals { return .withValues(on: device.platform) }
         if let release {
             if release.platform == device.platform { return release }
@@ -149,7 +149,7 @@ package struct TrialChoice: Sendable {
         _ arguments: Arguments,
         in values: [Value],
         _ name: (Value) -> String
-    ) throws(CommandFailure) -> Value? {
+    ) throws -> Value? {
         guard let text = arguments.value(option) else { return nil }
         return try find(option, text, in: values, name)
     }
@@ -159,7 +159,7 @@ package struct TrialChoice: Sendable {
         _ text: String,
         in values: [Value],
         _ name: (Value) -> String
-    ) throws(CommandFailure) -> Value {
+    ) throws -> Value {
         if let value = values.first(where: { name($0) == text }) { return value }
         let near = Suggestion.nearest(to: text, among: values.map(name))
         throw CommandFailure(
@@ -170,24 +170,30 @@ package struct TrialChoice: Sendable {
         )
     }
 
-    private static func text(_ option: String, _ arguments: Arguments) throws(CommandFailure) -> String? {
+    private static func text(_ option: String, _ arguments: Arguments) throws -> String? {
         guard let text = arguments.value(option) else { return nil }
         // What goes into header fields and between the marks of a fingerprint.
         guard (1...100).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }),
             !text.contains("|")
-        else { throw .wrongValue(option, text, "must have 1 to 100 printable ASCII characters, and no |") }
+        else {
+            throw CommandFailure.wrongValue(
+                option,
+                text,
+                "must have 1 to 100 printable ASCII characters, and no |"
+            )
+        }
         return text
     }
 
-    private static func poster(_ arguments: Arguments) throws(CommandFailure) -> Trial.Poster {
+    private static func poster(_ arguments: Arguments) throws -> Trial.Poster {
         guard let text = arguments.value("as") else { return .test }
         guard let poster = Trial.Poster(rawValue: text) else {
-            throw .wrongValue("as", text, "must be test, page, app or server")
+            throw CommandFailure.wrongValue("as", text, "must be test, page, app or server")
         }
         return poster
     }
 
-    private static func target(_ arguments: Arguments) throws(CommandFailure) -> Trial.Target? {
+    private static func target(_ arguments: Arguments) throws -> Trial.Target? {
         switch (arguments.value("url"), arguments.value("link")) {
         case (nil, nil): return nil
         case (let url?, nil): return .url(url)

@@ -22,7 +22,7 @@ struct TrialKey {
         _ arguments: Arguments,
         _ poster: Trial.Poster,
         _ configuration: Configuration
-    ) async throws(CommandFailure) -> TrialKey {
+    ) async throws -> TrialKey {
         if let path = arguments.value("key-file") { return try read(path, for: poster) }
         guard poster == .test else {
             throw CommandFailure(
@@ -46,12 +46,11 @@ struct TrialKey {
         return try await own(arguments.value("app"), configuration)
     }
 
-    private static func read(_ path: String, for poster: Trial.Poster) throws(CommandFailure) -> TrialKey {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try OpenFile(path, O_RDONLY).readAll(limit: limit)
-        } catch {
-            throw CommandFailure(
+    private static func read(_ path: String, for poster: Trial.Poster) throws -> TrialKey {
+        let bytes = try attempt {
+            try OpenFile(path, O_RDONLY).readAll(limit: limit)
+        } orElse: { (error: SystemError) in
+            CommandFailure(
                 "The key could not be read: \(error.text).",
                 advice: "Name a file that holds the key alone with --key-file."
             )
@@ -78,7 +77,7 @@ struct TrialKey {
         return TrialKey(text: key.text, origin: path, app: nil, isNew: false)
     }
 
-    private static func own(_ name: String?, _ configuration: Configuration) async throws(CommandFailure)
+    private static func own(_ name: String?, _ configuration: Configuration) async throws
         -> TrialKey
     {
         let database = try CommandDatabase.open(configuration)
@@ -94,7 +93,7 @@ struct TrialKey {
             return TrialKey(text: kept.text, origin: path, app: app, isNew: age < newness)
         }
         let text = KeyText(kind: .test, random: .system)
-        try await database.create(
+        try await database.apps.create(
             APIKey(
                 id: KeyID(at: now, random: .system),
                 kind: .test,

@@ -17,7 +17,7 @@ struct TrialRun {
     private static let clockMark: Int64 = 500
 
     /// - Throws: where the server cannot be asked at all, or not with this key.
-    func report(_ trial: Trial) throws(CommandFailure) -> TrialReport {
+    func report(_ trial: Trial) throws -> TrialReport {
         let clickedAt = delay.map { WallClock.system.now().advanced(byMilliseconds: -$0 - Self.clockMark) }
         let click = trial.click(host: server.hostField, key: key.text, at: clickedAt)
         let clickAnswer = ClickAnswer(try exchange(click))
@@ -44,7 +44,7 @@ struct TrialRun {
         return TrialReport(result, click: click, launch: launch)
     }
 
-    private func exchange(_ request: ClientRequest) throws(CommandFailure) -> ClientResponse {
+    private func exchange(_ request: ClientRequest) throws -> ClientResponse {
         let start = WallClock.system.now()
         var answer = try server.exchange(request)
         while answer.status == 401, key.isNew,
@@ -65,7 +65,7 @@ struct TrialRun {
     }
 
     /// The moment at which a click expires is the one at which it happened and whole seconds.
-    private func requireClock(_ answer: ClickAnswer, _ clickedAt: Timestamp?) throws(CommandFailure) {
+    private func requireClock(_ answer: ClickAnswer, _ clickedAt: Timestamp?) throws {
         guard let clickedAt, let expiresAt = answer.expiresAt, !answer.isRepeated,
             expiresAt.milliseconds(since: clickedAt) % 1000 != 0
         else { return }

@@ -63,7 +63,7 @@ package struct TrialServer: Sendable {
     }
 
     /// - Throws: where there is no service that is ready.
-    func requireReady() throws(CommandFailure) {
+    func requireReady() throws {
         let answer = try exchange(ClientRequest("GET /readyz", host: hostField, []))
         guard answer.status == 200 else {
             throw CommandFailure(
@@ -76,12 +76,11 @@ package struct TrialServer: Sendable {
     }
 
     /// Sends a request on a connection of its own.
-    func exchange(_ request: ClientRequest) throws(CommandFailure) -> ClientResponse {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try answer(to: Array(request.text.utf8))
-        } catch {
-            throw CommandFailure(
+    func exchange(_ request: ClientRequest) throws -> ClientResponse {
+        let bytes = try attempt {
+            try answer(to: Array(request.text.utf8))
+        } orElse: { (error: SystemError) in
+            CommandFailure(
                 "No service answers at \(url): \(error.text).",
                 advice: "Start it with `afterlink serve`, or name its address with --server, as in"
                     + " --server http://127.0.0.1:8080."

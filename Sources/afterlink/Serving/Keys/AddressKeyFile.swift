@@ -16,13 +16,12 @@ struct AddressKeyFile {
     /// The keys, ready until the day after a moment; new ones where there is no file.
     ///
     /// With new ones, addresses of clicks that are there already are compared with none.
-    func open(at now: Timestamp) throws(CommandFailure) -> AddressKeys {
+    func open(at now: Timestamp) throws -> AddressKeys {
         if !TextFile.exists(path) { try make(at: now) }
-        let content: (text: String, isOpenToOthers: Bool)
-        do throws(SystemError) {
-            content = try file.read()
-        } catch {
-            throw outOfReach(error)
+        let content = try attempt {
+            try file.read()
+        } orElse: {
+            outOfReach($0)
         }
         guard !content.isOpenToOthers else {
             throw CommandFailure(
@@ -51,16 +50,16 @@ struct AddressKeyFile {
     /// - Throws: what keeps it from being read or changed.
     @discardableResult
     func change(at now: Timestamp, erasesFormer: Bool, _ body: (AddressKeys) -> AddressKeys)
-        throws(CommandFailure) -> AddressKeys
+        throws -> AddressKeys
     {
-        try file.withLock { () throws(CommandFailure) in
+        try file.withLock {
             let keys = try open(at: now)
             let changed = body(keys)
             guard changed.links != keys.links else { return changed }
-            do throws(SystemError) {
+            try attempt {
                 try file.replace(by: Self.text(changed.links), erasesFormer: erasesFormer)
-            } catch {
-                throw outOfReach(error)
+            } orElse: {
+                outOfReach($0)
             }
             return changed
         }
@@ -71,12 +70,12 @@ struct AddressKeyFile {
         AddressKeys.Link(day: day, bytes: SystemRandom.bytes(ServerKey.byteCount))
     }
 
-    private func make(at now: Timestamp) throws(CommandFailure) {
+    private func make(at now: Timestamp) throws {
         let link = Self.newLink(from: AddressKeys.day(of: now))
         do throws(SystemError) {
             try file.create(Self.text([link].compactMap(\.self)))
         } catch {
-            // Somebody else who starts on the same database was faster: theirs it is.
+            // Another process, starting on the same database, was faster: its key counts.
             guard error.number != EEXIST else { return }
             throw outOfReach(error)
         }

@@ -8,7 +8,7 @@ struct BackedUpKeys {
     private let formerKey: String?
     private let formerAddresses: String?
 
-    init(_ keys: KeyCopy, beside backup: String) throws(CommandFailure) {
+    init(_ keys: KeyCopy, beside backup: String) throws {
         keyPath = backup + ".key"
         addressPath = backup + KeyCopy.addressSuffix
         server = keys.server
@@ -32,7 +32,7 @@ struct BackedUpKeys {
     }
 
     /// The backup that needed others is gone.
-    func finish() throws(CommandFailure) {
+    func finish() throws {
         try KeyCopy.put(server.text, at: keyPath)
     }
 }

@@ -12,16 +12,16 @@ struct KeyCopy {
     static let addressSuffix = ".address-key"
 
     /// Reads a key file that must be there, whole, and its owner's only, and that of the address keys if it is there.
-    init(server path: String, addresses addressPath: String? = nil) throws(CommandFailure) {
+    init(server path: String, addresses addressPath: String? = nil) throws {
         server = try ServerKeyFile(path: path).open(databaseIsNew: false)
         guard let addressPath, TextFile.exists(addressPath) else {
             addresses = nil
             return
         }
-        do throws(SystemError) {
-            addresses = try SecretFile(path: addressPath).read().text
-        } catch {
-            throw Self.failure(error)
+        addresses = try attempt {
+            try SecretFile(path: addressPath).read().text
+        } orElse: {
+            Self.failure($0)
         }
     }
 
@@ -30,23 +30,14 @@ struct KeyCopy {
 
     /// Writes a text into a file for its owner's eyes only, new or in the place of what was there; returns when it is on
     /// disk.
-    static func put(_ text: String, at path: String) throws(CommandFailure) {
+    static func put(_ text: String, at path: String) throws {
         let file = SecretFile(path: path)
-        do throws(SystemError) {
-            guard TextFile.exists(path) else {
-                try file.create(text)
-                return
-            }
+        try attempt {
+            guard TextFile.exists(path) else { return try file.create(text) }
             guard try file.read().text != text else { return }
-        } catch {
-            throw failure(error)
-        }
-        try file.withLock { () throws(CommandFailure) in
-            do throws(SystemError) {
-                try file.replace(by: text)
-            } catch {
-                throw failure(error)
-            }
+            try file.withLock { try file.replace(by: text) }
+        } orElse: {
+            failure($0)
         }
     }
 

@@ -39,22 +39,23 @@ struct KeyMaintenance {
 
     /// One look at what there is to do.
     mutating func runOnce() {
-        do throws(CommandFailure) {
+        do {
             try reloadChangedKeys()
             try destroyUnneededKeys()
         } catch {
+            let failure = CommandFailure(describing: error)
             // Once, and not twice a second.
-            guard lastLoggedFailure != error.explanation else { return }
-            lastLoggedFailure = error.explanation
+            guard lastLoggedFailure != failure.explanation else { return }
+            lastLoggedFailure = failure.explanation
             dependencies.log.event(
                 .error,
-                "the keys stay as they are: \(error.explanation) \(error.advice)"
+                "the keys stay as they are: \(failure.explanation) \(failure.advice)"
             )
         }
     }
 
     /// Takes over what the files hold, if that has changed, or if a new key's time has come.
-    private mutating func reloadChangedKeys() throws(CommandFailure) {
+    private mutating func reloadChangedKeys() throws {
         let now = WallClock.system.now()
         let present = [keys.serverFile.stamp, keys.addressFile.stamp]
         if present != fileStamps {
@@ -91,7 +92,7 @@ struct KeyMaintenance {
 
     /// Before anything is stored under a new key, the database knows of it; false where that has to wait for the disk,
     /// of which the store tells.
-    private func isConfirmed(_ server: ServerKeys, at now: Timestamp) throws(CommandFailure) -> Bool {
+    private func isConfirmed(_ server: ServerKeys, at now: Timestamp) throws -> Bool {
         let standing: ServerKeyRecognition
         do throws(StoreError) {
             standing = try dependencies.store.confirm(server.all.map(\.check), now)
@@ -108,7 +109,7 @@ struct KeyMaintenance {
     }
 
     /// Destroys what is not needed any more, and goes on with the clock.
-    private mutating func destroyUnneededKeys() throws(CommandFailure) {
+    private mutating func destroyUnneededKeys() throws {
         let now = dependencies.clock.now()
         let day = AddressKeys.day(of: now)
         // The clock of tests may stand still while retention goes on.
@@ -129,8 +130,7 @@ struct KeyMaintenance {
         lastLoggedFailure = nil
     }
 
-    private mutating func destroyAddressKeys(_ needs: RequiredKeys, at now: Timestamp) throws(CommandFailure)
-    {
+    private mutating func destroyAddressKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
         // Answers of the grace may be given again, and posts of the last seconds repeated.
         let used = AddressKeys.day(of: now.advanced(byMilliseconds: -dependencies.replayGrace - 60_000))
         let first = min(needs.firstAddressDay ?? used, used)
@@ -159,14 +159,14 @@ struct KeyMaintenance {
         publish()
     }
 
-    private mutating func destroyServerKeys(_ needs: RequiredKeys, at now: Timestamp) throws(CommandFailure) {
+    private mutating func destroyServerKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
         for check in unneededKeys(keys.list, needs, at: now) {
             do throws(StoreError) {
                 try dependencies.store.forget(check.index)
             } catch {
                 return
             }
-            try keys.serverFile.change(erasesFormer: true) { list throws(CommandFailure) in
+            try keys.serverFile.change(erasesFormer: true) { list in
                 let rest = list.entries.filter { $0.check != check }
                 return rest.isEmpty || rest.count == list.entries.count ? nil : ServerKeyList(rest)
             }

@@ -1,6 +1,5 @@
 internal import Attribution
 internal import Dispatch
-internal import HTTPServer
 internal import Server
 internal import Threads
 
@@ -21,18 +20,14 @@ final class KeyMaintenanceThread: Sendable {
     ///   - keyring: of the service.
     ///   - work: what it needs besides.
     /// - Throws: when the system refuses the thread.
-    init(_ keys: LoadedKeys, _ keyring: Keyring, _ work: KeyMaintenance.Dependencies) throws(CommandFailure) {
-        do throws(ThreadStartError) {
-            try SystemThread.start { [stopping, hasEnded] in
-                SystemThread.nameCurrent("keys")
-                var work = KeyMaintenance(keys, keyring, work)
-                while stopping.wait(timeout: .now() + .milliseconds(Self.lookMilliseconds)) == .timedOut {
-                    work.runOnce()
-                }
-                hasEnded.signal()
+    init(_ keys: LoadedKeys, _ keyring: Keyring, _ work: KeyMaintenance.Dependencies) throws {
+        try SystemThread.start { [stopping, hasEnded] in
+            SystemThread.nameCurrent("keys")
+            var work = KeyMaintenance(keys, keyring, work)
+            while stopping.wait(timeout: .now() + .milliseconds(Self.lookMilliseconds)) == .timedOut {
+                work.runOnce()
             }
-        } catch {
-            throw CommandFailure(StartError(error))
+            hasEnded.signal()
         }
     }
 

@@ -14,7 +14,7 @@ struct LoadedKeys {
     /// Opens the files, makes those that a new database lacks, and makes sure that they are the database's own.
     ///
     /// With other keys than before every check would end in "no match": that is found at the start.
-    init(_ configuration: Configuration, _ store: OpenStore, databaseIsNew: Bool) throws(CommandFailure) {
+    init(_ configuration: Configuration, _ store: OpenStore, databaseIsNew: Bool) throws {
         serverFile = ServerKeyFile(path: configuration.serverKeyPath)
         addressFile = AddressKeyFile(path: configuration.addressKeyPath)
         // What a change that was killed has left beside them goes; where nothing can be changed, nothing was left.
@@ -23,12 +23,7 @@ struct LoadedKeys {
         list = try serverFile.open(databaseIsNew: databaseIsNew)
         guard let server = list.keys(at: now) else { throw Self.foreign(configuration) }
         self.server = server
-        let standing: ServerKeyRecognition
-        do throws(StoreError) {
-            standing = try store.confirm(server.all.map(\.check), now)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let standing = try store.confirm(server.all.map(\.check), now)
         guard case .own(let missing) = standing else { throw Self.foreign(configuration) }
         self.missing = missing
         addresses = try addressFile.open(at: now)

@@ -15,7 +15,7 @@ struct ServerKeyFile {
     /// - Parameter databaseIsNew: whether nothing in the database depends on a key.
     /// - Returns: the keys.
     /// - Throws: when the file is missing and needed, malformed, or open to others.
-    func open(databaseIsNew: Bool) throws(CommandFailure) -> ServerKeyList {
+    func open(databaseIsNew: Bool) throws -> ServerKeyList {
         if databaseIsNew, !TextFile.exists(path) { try make() }
         guard TextFile.exists(path) else {
             throw CommandFailure(
@@ -49,36 +49,36 @@ struct ServerKeyFile {
     @discardableResult
     func change(
         erasesFormer: Bool = false,
-        _ body: (ServerKeyList) throws(CommandFailure) -> ServerKeyList?
-    ) throws(CommandFailure) -> ServerKeyList {
-        try file.withLock { () throws(CommandFailure) in
+        _ body: (ServerKeyList) throws -> ServerKeyList?
+    ) throws -> ServerKeyList {
+        try file.withLock {
             let list = try open(databaseIsNew: false)
             guard let changed = try body(list) else { return list }
-            do throws(SystemError) {
+            try attempt {
                 try file.replace(by: changed.text, erasesFormer: erasesFormer)
-            } catch {
-                throw outOfReach(error)
+            } orElse: {
+                outOfReach($0)
             }
             return changed
         }
     }
 
-    private func make() throws(CommandFailure) {
+    private func make() throws {
         let key = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount))
         do throws(SystemError) {
             try TextFile.create(path, text: ServerKeyList([key]).text)
         } catch {
-            // Somebody else who starts on the same database was faster: theirs it is.
+            // Another process, starting on the same database, was faster: its key counts.
             guard error.number != EEXIST else { return }
             throw outOfReach(error)
         }
     }
 
-    private func content() throws(CommandFailure) -> (text: String, isOpenToOthers: Bool) {
-        do throws(SystemError) {
-            return try file.read()
-        } catch {
-            throw outOfReach(error)
+    private func content() throws -> (text: String, isOpenToOthers: Bool) {
+        try attempt {
+            try file.read()
+        } orElse: {
+            outOfReach($0)
         }
     }
 
