@@ -1,6 +1,7 @@
 internal import Attribution
 internal import SQLite
 internal import Synchronization
+internal import Threads
 
 /// The filter of stored fingerprints that checks ask before the database, and up to where it is true.
 ///

@@ -1,6 +1,7 @@
 internal import Attribution
 internal import SQLite
 internal import Storage
+internal import Threads
 
 /// What a loop learns from, in passing.
 struct LoopLearner {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// From a path to a connection whose database is this program's, whole, writable and up to date.
 struct DatabaseOpening: Sendable {

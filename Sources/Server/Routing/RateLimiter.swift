@@ -1,5 +1,4 @@
 package import Attribution
-package import HTTPServer
 internal import Synchronization
 package import Threads
 

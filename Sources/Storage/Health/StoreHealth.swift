@@ -18,4 +18,6 @@ public struct StoreHealth: Sendable {
     public var writeAheadLogBytes: Int64 = 0
     /// How long ago the oldest click expired that retention should have deleted, in seconds; 0 when none is left.
     public var retentionLagSeconds: Int64 = 0
+
+    public init() {}
 }
