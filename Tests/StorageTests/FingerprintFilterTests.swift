@@ -276,10 +276,10 @@ struct FingerprintFilterTests {
         WITH RECURSIVE number(step) AS (VALUES (1) UNION ALL SELECT step + 1 FROM number WHERE step < 10100)
         INSERT INTO clicks (
             id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, journey_id, source,
-            platform, is_robot, is_contradictory, visit, visit_rest, fingerprints
+            platform, is_robot, is_contradictory, visit, visit_rest, post, post_rest, fingerprints
         )
         SELECT id + step, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, journey_id,
-            source, platform, is_robot, is_contradictory, visit + step, visit_rest, fingerprints
+            source, platform, is_robot, is_contradictory, visit + step, visit_rest, post + step, post_rest, fingerprints
         FROM clicks, number
         """
 

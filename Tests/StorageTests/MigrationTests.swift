@@ -61,7 +61,7 @@ struct MigrationTests {
         let path = folder.file("a.db")
         try open(path, own + [second])
         let connection = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 0)
-        try connection.execute("PRAGMA user_version = 2")
+        try connection.execute("PRAGMA user_version = \(own.count)")
         let error = #expect(throws: StoreError.self) { try open(path, own) }
         #expect(error?.code == .incompatible)
         #expect(error?.explanation.contains("migration 9001") == true)

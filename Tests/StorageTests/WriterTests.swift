@@ -61,7 +61,7 @@ struct WriterTests {
         // A trigger plays a defect that meets some clicks and not others.
         try test.execute(
             """
-            CREATE TRIGGER defect BEFORE INSERT ON fingerprints WHEN NEW.moment % 3 = 0
+            CREATE TRIGGER defect BEFORE INSERT ON click_index WHEN NEW.since % 3 = 0
             BEGIN SELECT RAISE(ABORT, 'defect'); END
             """
         )
@@ -91,7 +91,7 @@ struct WriterTests {
         // A trigger plays a failure that undoes a whole transaction.
         try test.execute(
             """
-            CREATE TRIGGER defect BEFORE INSERT ON fingerprints WHEN NEW.moment = 1
+            CREATE TRIGGER defect BEFORE INSERT ON click_index WHEN NEW.since = 1
             BEGIN SELECT RAISE(ROLLBACK, 'defect'); END
             """
         )
