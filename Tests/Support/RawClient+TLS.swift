@@ -22,7 +22,7 @@ extension RawClient {
     /// What another connection may take up; with TLS 1.3 once an answer was read.
     public var tlsSession: SavedTLSSession? { tls?.session }
     /// Whether the server has said that nothing more comes.
-    public var wasEndedProperly: Bool { tls?.wasEndedProperly ?? false }
+    public var receivedCloseNotify: Bool { tls?.receivedCloseNotify ?? false }
 
     /// Asks for new keys of both directions with what is sent next.
     public func updateKeys() { tls?.updateKeys() }

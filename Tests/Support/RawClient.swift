@@ -74,7 +74,7 @@ public final class RawClient {
     }
 
     /// Sends bytes past TLS, where there is one: its peer sees a broken record.
-    public func sendBeside(_ bytes: [UInt8]) {
+    public func sendBypassingTLS(_ bytes: [UInt8]) {
         let session = tls
         tls = nil
         send(bytes)

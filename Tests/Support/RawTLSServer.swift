@@ -90,7 +90,7 @@ public final class RawTLSServer: Sendable {
         public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
         /// Says that nothing more comes, as TLS wants it said.
-        public func sayGoodbye() {
+        public func sendCloseNotify() {
             if let session = unsafe session { _ = unsafe SSL_shutdown(session) }
         }
     }

@@ -133,7 +133,7 @@ public struct TLSClientSettings: Sendable {
     }
 
     /// Whether the server said that nothing more comes.
-    var wasEndedProperly: Bool {
+    var receivedCloseNotify: Bool {
         unsafe SSL_get_shutdown(connection) & SSL_RECEIVED_SHUTDOWN != 0
     }
 

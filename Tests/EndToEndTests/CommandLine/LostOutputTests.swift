@@ -71,7 +71,7 @@ struct LostOutputTests {
     func service() throws {
         let folder = try TemporaryFolder()
         let log = folder.file("afterlink.log")
-        let server = try RunningProcess(
+        let server = try ChildProcess(
             URL(fileURLWithPath: "/bin/sh"),
             [
                 "-c", "exec \"$0\" \"$@\" >&-", Installation.binary.path, "serve", "--listen", "127.0.0.1:0",

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 
 /// A disk that fails on command, and a clock that can be set: a library preloaded into the server, controlled
 /// through shared memory, so that what is set here holds at once.

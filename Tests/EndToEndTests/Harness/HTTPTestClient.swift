@@ -126,3 +126,13 @@ func at(_ seconds: Double) -> [String: String] {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     return ["X-Test-Time": noon.addingTimeInterval(seconds).formatted(style)]
 }
+
+extension AfterlinkProcess {
+    func connect() throws -> HTTPTestClient {
+        try HTTPTestClient(port: port)
+    }
+
+    func connect(tls settings: TLSClientSettings) throws -> HTTPTestClient {
+        try HTTPTestClient(port: port, tls: settings)
+    }
+}

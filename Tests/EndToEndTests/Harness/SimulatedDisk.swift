@@ -162,7 +162,7 @@ struct SimulatedDisk {
             let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
             guard FileManager.default.createFile(atPath: path, contents: Data(content), attributes: mode)
             else {
-                throw AfterlinkProcess.Failure(description: "\(path) cannot be put back")
+                throw ChildProcess.Failure(description: "\(path) cannot be put back")
             }
         }
     }

@@ -38,11 +38,11 @@ final class UnprivilegedUser {
     }
 
     /// Starts `afterlink serve`, which keeps everything in nobody's folder, under a limit as prlimit(1) takes it.
-    func serve(_ listen: String, _ settings: [String] = [], limit: String? = nil) throws -> RunningProcess {
+    func serve(_ listen: String, _ settings: [String] = [], limit: String? = nil) throws -> ChildProcess {
         let command =
             [limit ?? "--core=0", Self.setpriv, "--reuid", "\(identifier)", "--regid", "\(identifier)"]
             + ["--clear-groups", "--no-new-privs", "--bounding-set=-all", binary.path, "serve"]
             + ["--listen", listen, "--data-directory", dataDirectory]
-        return try RunningProcess(URL(fileURLWithPath: Self.prlimit), command + settings, errorLog: errorLog)
+        return try ChildProcess(URL(fileURLWithPath: Self.prlimit), command + settings, errorLog: errorLog)
     }
 }
