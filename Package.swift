@@ -124,8 +124,7 @@ let package = Package(
         .executableTarget(
             name: "Benchmark",
             dependencies: [
-                "Attribution", "CLinux", "COpenSSL", "CSQLite", "Crypto", "HTTPServer", "SQLiteStorage",
-                "Simulation", "Storage", "Support", "Threads",
+                "Attribution", "CLinux", "COpenSSL", "Crypto", "SQLite", "Simulation", "Support",
             ],
             path: "Tests/Benchmark",
             exclude: ["install-yardsticks"],
