@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// What a server is started with.
-public struct Configuration: Sendable {
+public struct HTTPServerConfiguration: Sendable {
     public var listenAddress: ListenAddress
 
     /// Event loops, each a thread of its own; by default one a core.

@@ -18,11 +18,11 @@ public protocol RequestHandler: AnyObject {
     ///
     /// - Parameter connectionCount: how many connections there is something to do for in this turn, which says how busy the
     ///   loop is.
-    func turnBegins(with connectionCount: Int)
+    func loopTurnWillBegin(connectionCount: Int)
 
     /// Called at the end of each turn of the loop, before it looks for what has come: the place to write out
     /// what the turn gathered, and to end what was held for the turn.
-    func turnEnded()
+    func loopTurnDidEnd()
 }
 
 extension RequestHandler {
@@ -31,7 +31,7 @@ extension RequestHandler {
         Response(rejection.status, text: rejection.reason + "\n")
     }
 
-    public func turnBegins(with connectionCount: Int) {}
+    public func loopTurnWillBegin(connectionCount: Int) {}
 
-    public func turnEnded() {}
+    public func loopTurnDidEnd() {}
 }

@@ -1,6 +1,6 @@
 /// How long a peer may take.
 ///
-/// Checked every `Configuration.sweepInterval`, so that none is cut short and
+/// Checked every `HTTPServerConfiguration.sweepInterval`, so that none is cut short and
 /// each may last that much longer.
 public struct Timeouts: Sendable, Hashable {
     /// From the first byte of a request to the end of its field lines; then 408.

@@ -9,7 +9,7 @@ public final class WebServer: Sendable {
         case started
     }
 
-    private let configuration: Configuration
+    private let configuration: HTTPServerConfiguration
     private let makeHandler: @Sendable (Int) throws -> any RequestHandler
     private let loops: [EventLoop]
     private let counters = Counters()
@@ -26,7 +26,7 @@ public final class WebServer: Sendable {
     ///
     /// `makeHandler` is called by `start`, once on each loop's thread, with the loop's number from 0 on.
     public init(
-        _ configuration: Configuration,
+        _ configuration: HTTPServerConfiguration,
         makeHandler: @escaping @Sendable (_ loop: Int) throws -> any RequestHandler
     ) throws(StartError) {
         var address = configuration.listenAddress.address
@@ -90,7 +90,7 @@ public final class WebServer: Sendable {
     public func stop(within grace: Duration) {
         let limit = MonotonicTime.now().advanced(by: grace)
         for loop in loops {
-            loop.orders.stop(until: limit)
+            loop.stopRequest.stop(until: limit)
             loop.executor.wake()
         }
         guard phase.withLock({ $0 == .started }) else { return }
@@ -107,7 +107,7 @@ public final class WebServer: Sendable {
         SystemThread.nameCurrent("http \(number)")
         do {
             let makeHandler = makeHandler
-            try loop.assumeIsolated { loop in loop.adopt(try makeHandler(number)) }
+            try loop.assumeIsolated { loop in loop.setHandler(try makeHandler(number)) }
             assembly.report(nil)
         } catch {
             assembly.report(.handler(error, loop: number))
@@ -129,11 +129,11 @@ private final class Assembly: Sendable {
     }
 
     private let state: Mutex<State>
-    private let everybodyIsThere: WakeSignal
+    private let allReported: WakeSignal
 
     init(count: Int) throws(StartError) {
         state = Mutex(State(missing: count))
-        everybodyIsThere = try WakeSignal()
+        allReported = try WakeSignal()
     }
 
     func report(_ error: StartError?) {
@@ -142,17 +142,17 @@ private final class Assembly: Sendable {
             if state.error == nil { state.error = error }
             return state.missing == 0
         }
-        if isLast { everybodyIsThere.raise() }
+        if isLast { allReported.raise() }
     }
 
     /// Waits for all reports; whether none of them was a failure.
     func isComplete() -> Bool {
-        _ = everybodyIsThere.wait()
+        _ = allReported.wait()
         return state.withLock { $0.error == nil }
     }
 
     func wait() throws(StartError) {
-        _ = everybodyIsThere.wait()
+        _ = allReported.wait()
         if let error = state.withLock({ $0.error }) { throw error }
     }
 }

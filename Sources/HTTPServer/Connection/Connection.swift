@@ -19,7 +19,7 @@ final class Connection {
         let turnsAway: Bool
     }
 
-    private static let mostReadsInARow = 16
+    private static let maximumReadsInARow = 16
 
     let socket: Socket
     /// Its place in the loop's table.
@@ -74,8 +74,8 @@ final class Connection {
     }
 
     /// Whether it is time to let others have a turn.
-    var hasReadEnough: Bool {
-        readsInARow >= Self.mostReadsInARow
+    var shouldYield: Bool {
+        readsInARow >= Self.maximumReadsInARow
     }
 
     /// Whether what is written goes out at the end of the loop's turn, rather than now.
@@ -91,7 +91,7 @@ final class Connection {
     /// Takes note of an event.
     ///
     /// - Returns: whether a wait ends with it, if there is one.
-    func note(_ event: Poller.Event) -> Bool {
+    func record(_ event: Poller.Event) -> Bool {
         if event.isReadable { canRead = true }
         if event.isWritable { canWrite = true }
         if event.hasEnded { hasEnded = true }

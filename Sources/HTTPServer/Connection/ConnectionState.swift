@@ -36,7 +36,7 @@ package struct ConnectionState {
     }
 
     /// How much is dropped after the last answer before the connection is cut.
-    package static let mostLingeringBytes = 1024 * 1024
+    package static let maximumLingeringByteCount = 1024 * 1024
 
     /// When `read`, `sendContinue` or `linger` has lasted too long.
     package private(set) var deadline = MonotonicTime(nanoseconds: .max)
@@ -114,7 +114,7 @@ extension ConnectionState {
     package mutating func received(_ bytes: ArraySlice<UInt8>, at now: MonotonicTime) -> Action {
         if case .lingering = phase {
             lingeringBytes += bytes.count
-            return lingeringBytes < Self.mostLingeringBytes ? .linger : .close
+            return lingeringBytes < Self.maximumLingeringByteCount ? .linger : .close
         }
         if case .idle = phase { firstByteAt = now }
         if case .body(_, let count) = phase, input.isRead {

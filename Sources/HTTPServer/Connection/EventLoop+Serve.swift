@@ -3,7 +3,7 @@ internal import Threads
 /// A connection's life, as the loop lives it: ask the machine, do what it says, tell it what came of it.
 extension EventLoop {
     /// Bytes of pipelined answers that are gathered before they are sent.
-    private static let mostGatheredBytes = 64 * 1024
+    private static let maximumGatheredByteCount = 64 * 1024
 
     /// Ends a connection, once it is known what became of its answers.
     func end(_ connection: Connection) async {
@@ -21,37 +21,37 @@ extension EventLoop {
     /// A call that may suspend costs something even if it does not: only what really has to wait is awaited.
     ///
     /// - Returns: whether the connection waits for its peer; if not, it is to end.
-    func live(_ connection: Connection, from first: ConnectionState.Action) async -> Bool {
+    func serve(_ connection: Connection, from first: ConnectionState.Action) async -> Bool {
         var action = first
         perform: while !connection.isCutOff {
             switch consume action {
             case .read:
                 // Who has nothing more to say waits for the answer until the turn ends: answers that leave together wake
                 // their readers once.
-                if !connection.maySendLater, !sendAtOnce(connection) {
+                if !connection.maySendLater, !sendNow(connection) {
                     guard await flush(connection) else { break perform }
                 }
-                if connection.hasReadEnough { await giveTurn(connection) }
+                if connection.shouldYield { await self.yield(connection) }
                 guard let next = receive(connection) else { return !connection.isCutOff }
                 action = next
             case .sendContinue:
                 action = sendContinue(connection)
             case .respond(let request):
-                if connection.output.count >= Self.mostGatheredBytes {
+                if connection.output.count >= Self.maximumGatheredByteCount {
                     guard await flush(connection) else { break perform }
                 }
-                guard let handler = beginAnswering(on: connection) else { break perform }
+                guard let handler = beginResponse(on: connection) else { break perform }
                 action = write(await handler.respond(to: request), on: connection)
             case .reject(let rejection):
                 action = answer(rejection, on: connection)
             case .linger:
                 if connection.tls != nil { await endTLS(connection) }
-                if !sendAtOnce(connection) { guard await flush(connection) else { break perform } }
+                if !sendNow(connection) { guard await flush(connection) else { break perform } }
                 endSending(connection)
                 action = .read
             case .close:
                 if connection.tls != nil { await endTLS(connection) }
-                if !sendAtOnce(connection) { _ = await flush(connection) }
+                if !sendNow(connection) { _ = await flush(connection) }
                 break perform
             }
         }
@@ -59,7 +59,7 @@ extension EventLoop {
     }
 
     /// Counts a request, and gives who answers it; `nil` where that is over.
-    private func beginAnswering(on connection: Connection) -> (any RequestHandler)? {
+    private func beginResponse(on connection: Connection) -> (any RequestHandler)? {
         counters.requests.add(1)
         if !connection.ledger.isEmpty { acknowledge(connection) }
         if handler != nil, !connection.output.isEmpty { unsent.append(connection) }
@@ -140,7 +140,7 @@ extension EventLoop {
     }
 
     /// Lets others have a turn.
-    private func giveTurn(_ connection: Connection) async {
+    private func yield(_ connection: Connection) async {
         connection.readsInARow = 0
         await Task.yield()
     }
@@ -163,7 +163,7 @@ extension EventLoop {
     /// Sends what is written, if the socket takes it all at once.
     ///
     /// Returns `false` if it does not: then `flush` goes on with the rest.
-    private func sendAtOnce(_ connection: Connection) -> Bool {
+    private func sendNow(_ connection: Connection) -> Bool {
         guard !connection.output.isEmpty else { return true }
         guard connection.sentCount == 0, connection.canWrite,
             case .bytes(let count) = connection.socket.send(connection.output, from: 0)

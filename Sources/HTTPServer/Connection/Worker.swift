@@ -3,7 +3,7 @@
 /// Not `Sendable`: it belongs to its loop and is touched on the loop's thread only.
 final class Worker {
     /// What one is called for: a connection, by its slot, and what has happened to it.
-    struct Duty: Sendable {
+    struct WorkItem: Sendable {
         enum Cause: Sendable {
             case accepted(turnsAway: Bool)
             case woken(Wake)
@@ -14,17 +14,17 @@ final class Worker {
     }
 
     /// What one that is free is told.
-    enum Order: Sendable {
-        case goOn
+    enum Instruction: Sendable {
+        case resume
         case end
     }
 
     /// The task while it is free.
-    var waiter: Waiter<Order>?
+    var waiter: Waiter<Instruction>?
 
-    func call(_ order: Order) {
+    func call(_ instruction: Instruction) {
         guard let waiter = waiter.take() else { return }
-        waiter.resume(order)
+        waiter.resume(instruction)
     }
 }
 
@@ -34,13 +34,13 @@ final class Worker {
 /// that has tasks, as many as there are requests at a time, and a connection that waits has none.
 struct WorkerPool {
     /// Those that stay, however little there is to do.
-    private static let mostSpared = 8
+    private static let maximumIdleWorkers = 8
     /// Those whose end is worth the allocator's time to return their memory to the system.
     private static let worthReturning = 512
 
     private var free: [Worker] = []
     /// The fewest that were free at a time since the last dismissal: nobody has needed them.
-    private var fewest = 0
+    private var minimumIdleCount = 0
     /// Those that were dismissed last, and have their memory until the loop comes to them.
     private var endingCount = 0
     /// Those that have ended since memory was last returned to the system.
@@ -49,7 +49,7 @@ struct WorkerPool {
     /// The one that was called last: its memory is the likeliest to be in the processor's cache.
     mutating func take() -> Worker? {
         let worker = free.popLast()
-        fewest = min(fewest, free.count)
+        minimumIdleCount = min(minimumIdleCount, free.count)
         return worker
     }
 
@@ -59,7 +59,7 @@ struct WorkerPool {
 
     /// Whether some are yet to be dismissed, or to end.
     var hasSurplus: Bool {
-        free.count > Self.mostSpared || endingCount > 0
+        free.count > Self.maximumIdleWorkers || endingCount > 0
     }
 
     /// Whether it is worth while to return the memory of those that have ended to the system.
@@ -73,10 +73,10 @@ struct WorkerPool {
 
     /// Dismisses those that were not needed since this was last done.
     mutating func dismissIdle() {
-        let count = max(0, min(fewest, free.count - Self.mostSpared))
+        let count = max(0, min(minimumIdleCount, free.count - Self.maximumIdleWorkers))
         for worker in free.prefix(count) { worker.call(.end) }
         free.removeFirst(count)
-        fewest = free.count
+        minimumIdleCount = free.count
         endedCount += endingCount
         endingCount = count
     }

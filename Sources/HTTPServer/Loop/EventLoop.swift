@@ -9,8 +9,8 @@ internal import Threads
 /// on it. Connections and handler are not `Sendable`; a handler that suspends comes back here.
 actor EventLoop {
     nonisolated let executor: LoopExecutor
-    nonisolated let orders = LoopStopRequest()
-    nonisolated let configuration: Configuration
+    nonisolated let stopRequest = LoopStopRequest()
+    nonisolated let configuration: HTTPServerConfiguration
     nonisolated let counters: Counters
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -21,9 +21,9 @@ actor EventLoop {
     private static let listenerToken = UInt64.max
     private static let wakeToken = UInt64.max - 1
     /// Connections above the limit that are answered in full form; more are answered in passing.
-    private static let mostTurnedAway = 1_024
+    private static let maximumGracefulRejections = 1_024
     /// Failed accepts in a row after which trying on is taken for spinning.
-    private static let mostVanished = 16
+    private static let maximumConsecutiveAcceptFailures = 16
     private static let memoryReturnNanoseconds: Int64 = 1_000_000_000
     private static let readLength = 64 * 1024
 
@@ -40,7 +40,7 @@ actor EventLoop {
     let memory: RequestMemory
 
     /// Whether the last turn is done: who is free now has nothing more to wait for.
-    private(set) var isOver = false
+    private(set) var hasStopped = false
 
     var handler: (any RequestHandler)?
     var workers = WorkerPool()
@@ -54,14 +54,15 @@ actor EventLoop {
     /// next request a handler has.
     var unsent: [Connection] = []
     /// What there is to do, from `nextDuty` on, in the order in which it came up.
-    var duties: [Worker.Duty] = []
-    var nextDuty = 0
+    var pendingWork: [Worker.WorkItem] = []
+    var nextWorkItem = 0
     /// Connections with answers whose delivery is to be told.
     var watched: [Connection] = []
     /// Output buffers between uses.
     var spareOutputs: [[UInt8]] = []
 
-    init(_ configuration: Configuration, listener: consuming Listener, counters: Counters) throws(StartError)
+    init(_ configuration: HTTPServerConfiguration, listener: consuming Listener, counters: Counters)
+        throws(StartError)
     {
         executor = try LoopExecutor()
         poller = try Poller()
@@ -88,23 +89,23 @@ actor EventLoop {
     /// Turns the loop on this thread until it was stopped and its connections have ended.
     nonisolated func run() {
         var batch: [UnownedJob] = []
-        var goesOn = true
-        while goesOn {
-            doWhatCameUp(&batch)
-            goesOn = assumeIsolated { $0.turn() }
+        var continues = true
+        while continues {
+            runReadyWork(&batch)
+            continues = assumeIsolated { $0.turn() }
         }
         // What was cut off still has to let go of its socket.
-        doWhatCameUp(&batch)
+        runReadyWork(&batch)
         assumeIsolated { $0.dismissWorkers() }
         while !executor.isQueueEmpty { executor.runQueuedJobs(&batch) }
         assumeIsolated { $0.handler = nil }
     }
 
-    private nonisolated func doWhatCameUp(_ batch: inout [UnownedJob]) {
-        repeat { executor.runQueuedJobs(&batch) } while assumeIsolated { $0.callWorker() }
+    private nonisolated func runReadyWork(_ batch: inout [UnownedJob]) {
+        repeat { executor.runQueuedJobs(&batch) } while assumeIsolated { $0.dispatchWork() }
     }
 
-    func adopt(_ handler: any RequestHandler) {
+    func setHandler(_ handler: any RequestHandler) {
         self.handler = handler
     }
 }
@@ -118,16 +119,16 @@ extension EventLoop {
     private func turn() -> Bool {
         for connection in unsent { sendGathered(connection) }
         unsent.removeAll(keepingCapacity: true)
-        handler?.turnEnded()
-        let sleeps = !hasDuties && executor.fallAsleep()
+        handler?.loopTurnDidEnd()
+        let sleeps = !hasPendingWork && executor.fallAsleep()
         let count = poller.wait(milliseconds: sleeps ? millisecondsToSleep : 0)
         if sleeps { executor.wokeUp() }
         for index in 0..<count { take(poller.event(index)) }
         let now = MonotonicTime.now()
-        if orders.isStopping { stop(at: now) }
+        if stopRequest.isStopping { stop(at: now) }
         if now >= nextSweep { sweep(at: now) }
-        if hasDuties { handler?.turnBegins(with: duties.count - nextDuty) }
-        return !(isStopping && (table.count == 0 || now >= orders.cutOff))
+        if hasPendingWork { handler?.loopTurnWillBegin(connectionCount: pendingWork.count - nextWorkItem) }
+        return !(isStopping && (table.count == 0 || now >= stopRequest.cutOff))
     }
 
     private var millisecondsToSleep: Int32 {
@@ -141,7 +142,7 @@ extension EventLoop {
         case Self.wakeToken: executor.wakeSignal.clear()
         case Self.listenerToken: acceptConnections()
         default:
-            guard let connection = table.connection(event.token), connection.note(event) else { return }
+            guard let connection = table.connection(event.token), connection.record(event) else { return }
             wake(connection, .ready)
         }
     }
@@ -176,7 +177,7 @@ extension EventLoop {
     }
 
     private func dismissWorkers() {
-        isOver = true
+        hasStopped = true
         workers.dismissAll()
     }
 
@@ -188,16 +189,16 @@ extension EventLoop {
             acceptConnections(atMost: Int(configuration.backlog))
             if let number = listener?.number { poller.unwatch(number) }
             listener = nil
-            for case let connection? in table.connections { bid(connection, at: now) }
+            for case let connection? in table.connections { beginStopping(connection, at: now) }
         }
-        guard now >= orders.cutOff else { return }
+        guard now >= stopRequest.cutOff else { return }
         for case let connection? in table.connections {
             connection.isCutOff = true
             wake(connection, .cutOff)
         }
     }
 
-    private func bid(_ connection: Connection, at now: MonotonicTime) {
+    private func beginStopping(_ connection: Connection, at now: MonotonicTime) {
         connection.state.stop(at: now)
         if connection.isParked { table.setDeadline(connection.deadline, of: connection.slot) }
     }
@@ -216,7 +217,7 @@ extension EventLoop {
                 open(descriptor, peer: peer)
             case .vanished:
                 vanishedInARow += 1
-                guard vanishedInARow < Self.mostVanished else { return pauseAccepting() }
+                guard vanishedInARow < Self.maximumConsecutiveAcceptFailures else { return pauseAccepting() }
             case .nothing: return
             case .exhausted: return pauseAccepting()
             }
@@ -227,8 +228,8 @@ extension EventLoop {
         let openCount = counters.openConnections.load(ordering: .relaxed) + 1
         let isTooMany = openCount > configuration.maximumConnections
         if isTooMany { counters.turnedAwayConnections.add(1) }
-        guard openCount <= configuration.maximumConnections + Self.mostTurnedAway else {
-            turnAway(Socket(descriptor), peer: peer)
+        guard openCount <= configuration.maximumConnections + Self.maximumGracefulRejections else {
+            reject(Socket(descriptor), peer: peer)
             return
         }
         let slot = table.reserve()
@@ -257,7 +258,7 @@ extension EventLoop {
         )
         counters.acceptedConnections.add(1)
         counters.openConnections.add(1)
-        duties.append(Worker.Duty(slot: slot, cause: .accepted(turnsAway: isTooMany)))
+        pendingWork.append(Worker.WorkItem(slot: slot, cause: .accepted(turnsAway: isTooMany)))
     }
 
     /// Forgets a connection and closes its socket.
@@ -279,13 +280,13 @@ extension EventLoop {
         spareDescriptor = nil
         if case .connection(let descriptor, let peer)? = listener?.accept() {
             counters.turnedAwayConnections.add(1)
-            turnAway(Socket(descriptor), peer: peer)
+            reject(Socket(descriptor), peer: peer)
         }
         spareDescriptor = Descriptor(linux_open_null())
     }
 
     /// Answers 503 and closes, without waiting for anything.
-    private func turnAway(_ socket: consuming Socket, peer: PeerAddress) {
+    private func reject(_ socket: consuming Socket, peer: PeerAddress) {
         // Who speaks TLS would not understand it.
         guard tls == nil else { return }
         var state = ConnectionState(

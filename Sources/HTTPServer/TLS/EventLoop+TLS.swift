@@ -7,7 +7,7 @@ extension EventLoop {
     ///
     /// Returns what to do about them: to read on when they are no whole record, or say nothing of HTTP.
     func opened(_ count: Int, on connection: Connection) -> ConnectionState.Action {
-        if let handshake = connection.handshake { return shakeHands(handshake, count, on: connection) }
+        if let handshake = connection.handshake { return continueHandshake(handshake, count, on: connection) }
         guard let session = connection.tls else {
             return connection.state.received(readBuffer[..<count], at: .now())
         }
@@ -22,7 +22,7 @@ extension EventLoop {
     /// Takes bytes of a handshake.
     ///
     /// Returns what to do then: to read on while more of them are needed.
-    private func shakeHands(
+    private func continueHandshake(
         _ handshake: Connection.Handshake,
         _ count: Int,
         on connection: Connection
@@ -41,11 +41,11 @@ extension EventLoop {
         guard session.phase != .handshake else {
             return MonotonicTime.now() < handshake.deadline ? .read : .close
         }
-        return secured(connection, session, plainCount: length, handshake.turnsAway)
+        return finishHandshake(connection, session, plainCount: length, handshake.turnsAway)
     }
 
     /// The handshake is over or has failed: takes the request that may have come with its end.
-    private func secured(
+    private func finishHandshake(
         _ connection: Connection,
         _ session: TLSSession,
         plainCount: Int,

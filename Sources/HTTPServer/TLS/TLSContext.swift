@@ -12,7 +12,7 @@ final class TLSContext: Sendable {
 
     init(certificatePEM: [UInt8], keyPEM: [UInt8], ticketKeys: TicketKeys) throws(TLSError) {
         let handle = try ContextHandle()
-        certificate = try handle.show(certificatePEM, keyPEM)
+        certificate = try handle.install(certificatePEM, keyPEM)
         unsafe ticketKeys.attach(to: handle.pointer)
         self.handle = handle
         self.ticketKeys = ticketKeys
@@ -52,7 +52,7 @@ final class TLSContext: Sendable {
     }
 
     /// Takes a certificate, its chain and its key.
-    func show(_ certificatePEM: [UInt8], _ keyPEM: [UInt8]) throws(TLSError) -> CertificateSummary {
+    func install(_ certificatePEM: [UInt8], _ keyPEM: [UInt8]) throws(TLSError) -> CertificateSummary {
         var reader = try PEMReader(certificatePEM)
         guard let certificate = try reader.nextCertificate() else { throw TLSError(.certificateNotPEM) }
         let key = try PEMReader.key(keyPEM)

@@ -16,7 +16,7 @@ internal import COpenSSL
     }
 
     private(set) var phase = Phase.handshake
-    private var hasSaidGoodbye = false
+    private var hasSentCloseNotify = false
     private let connection: OpaquePointer
     /// Where the connection's bytes go through.
     private let wire: TLSWire
@@ -66,7 +66,7 @@ internal import COpenSSL
         // What another connection left behind would be taken for an error of this one.
         ERR_clear_error()
         let length = wire.lend(bytes, count: count) {
-            if phase == .handshake { shakeHands() }
+            if phase == .handshake { continueHandshake() }
             return phase == .established ? read(into: &plain) : 0
         }
         wire.collect(into: &output)
@@ -98,8 +98,8 @@ internal import COpenSSL
 
     /// Appends the alert that says that nothing more comes (close_notify), once and where it may be said.
     func end(output: inout [UInt8]) {
-        guard phase == .established || phase == .closedByPeer, !hasSaidGoodbye else { return }
-        hasSaidGoodbye = true
+        guard phase == .established || phase == .closedByPeer, !hasSentCloseNotify else { return }
+        hasSentCloseNotify = true
         ERR_clear_error()
         // The connection is alive; the alert goes over the wire.
         _ = unsafe SSL_shutdown(connection)
@@ -107,7 +107,7 @@ internal import COpenSSL
         ERR_clear_error()
     }
 
-    private func shakeHands() {
+    private func continueHandshake() {
         // The connection is alive.
         let result = unsafe SSL_do_handshake(connection)
         if result == 1 {
@@ -125,7 +125,7 @@ internal import COpenSSL
                 let rest = unsafe UnsafeMutableBufferPointer(rebasing: buffer[length...])
                 let count = unsafe SSL_read(connection, rest.baseAddress, Int32(clamping: rest.count))
                 guard count > 0 else {
-                    noteEnd(count)
+                    recordEnd(count)
                     return
                 }
                 length += Int(count)
@@ -138,7 +138,7 @@ internal import COpenSSL
         return length
     }
 
-    private func noteEnd(_ result: Int32) {
+    private func recordEnd(_ result: Int32) {
         // The connection is alive, and this was its last call.
         switch unsafe SSL_get_error(connection, result) {
         case SSL_ERROR_WANT_READ: break

@@ -36,7 +36,7 @@ actor ServiceLoop {
 
     func send(_ request: Request) async -> Answer {
         let response = await handler.respond(to: request)
-        handler.turnEnded()
+        handler.loopTurnDidEnd()
         last = response
         return Self.answer(response)
     }
