@@ -184,3 +184,40 @@ extension Range<Int> {
         UInt32(truncatingIfNeeded: lowerBound)..<UInt32(truncatingIfNeeded: upperBound)
     }
 }
+
+/// The request methods that this server hands on (RFC 9110 §9).
+///
+/// Every other token, `CONNECT` included, is answered 501 before a handler sees it. `TRACE` and `QUERY` are handed on so
+/// that a handler can name what it takes instead, which goes with 405 (RFC 9110 §15.5.6); none of ours takes them.
+/// Methods are case-sensitive: `get` is an unknown one.
+public enum Method: String, Sendable, Hashable, CaseIterable {
+    case get = "GET"
+    case head = "HEAD"
+    case post = "POST"
+    case put = "PUT"
+    case delete = "DELETE"
+    case patch = "PATCH"
+    case options = "OPTIONS"
+    case trace = "TRACE"
+    /// Source: the HTTP working group's "The HTTP QUERY Method".
+    case query = "QUERY"
+}
+
+/// The protocol versions that this server speaks (RFC 9112 §2.3).
+///
+/// A higher minor version of HTTP/1 is read as HTTP/1.1, as RFC 9110 §2.5 asks.
+public enum Version: Sendable, Hashable {
+    case http10
+    case http11
+}
+
+/// One field line of a header section: a name and a value (RFC 9110 §5).
+public struct FieldLine: Sendable, Hashable {
+    public var name: String
+    public var value: String
+
+    public init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}

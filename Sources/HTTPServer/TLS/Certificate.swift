@@ -104,3 +104,63 @@ internal import COpenSSL
         unsafe EVP_PKEY_free(pointer)
     }
 }
+
+/// What there is to know of a server's certificate without its key.
+public struct CertificateSummary: Sendable, Hashable {
+    /// From when on it is valid, in seconds since 1970.
+    public let notBefore: Int64
+
+    /// Until when it is valid, in seconds since 1970.
+    public let notAfter: Int64
+
+    /// The SHA-256 of the certificate: two with the same one are the same.
+    let digest: [UInt8]
+
+    init(notBefore: Int64, notAfter: Int64, digest: [UInt8]) {
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.digest = digest
+    }
+
+    /// Reads the first certificate of a PEM file's content, which is the server's own.
+    ///
+    /// - Throws: `TLSError` with the cause `certificateNotPEM` when there is none.
+    public init(pem: [UInt8]) throws(TLSError) {
+        var reader = try PEMReader(pem)
+        guard let certificate = try reader.nextCertificate() else { throw TLSError(.certificateNotPEM) }
+        self = certificate.summary
+    }
+}
+
+/// Why a certificate and its key cannot be used.
+public struct TLSError: Error, Sendable, Hashable {
+    public enum Cause: Sendable, Hashable, CaseIterable {
+        /// The certificate file holds no certificate in PEM, or a damaged one.
+        case certificateNotPEM
+        /// OpenSSL does not take the certificate, or one of its chain: too weak a key, too old a signature.
+        case certificateUnusable
+        /// The key file holds no private key in PEM, or a damaged one.
+        case keyNotPEM
+        /// The private key asks for a password, which nobody could type at a start.
+        case keyEncrypted
+        /// The private key belongs to another certificate.
+        case keyDoesNotFit
+        /// OpenSSL ran out of memory, or lacks what every server of ours insists on.
+        case resources
+    }
+
+    public let cause: Cause
+
+    /// What OpenSSL says about it, in its words; empty where it says nothing.
+    public let detail: String
+
+    /// Takes OpenSSL's last error as the detail, and empties its queue: the next one to look there is not
+    /// told of this.
+    init(_ cause: Cause) {
+        self.cause = cause
+        // The text is a constant of OpenSSL's.
+        detail =
+            unsafe ERR_reason_error_string(ERR_peek_last_error()).map { unsafe String(cString: $0) } ?? ""
+        ERR_clear_error()
+    }
+}
