@@ -10,7 +10,7 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.address = address
     }
 
-    /// Reads `a.b.c.d:port` or `[v6]:port`; `nil` for anything else, names included.
+    /// Parses `a.b.c.d:port` or `[v6]:port`; `nil` for anything else, names included.
     public init?(_ text: String) {
         guard let colon = text.utf8.lastIndex(of: ByteClass.colon),
             let port = Self.port(text.utf8[text.utf8.index(after: colon)...])
@@ -65,8 +65,8 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
 /// Where a connection comes from: the 16 bytes of an IPv6 address, and a port.
 ///
-/// An IPv4 address stands in its mapped form, `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2), so that there is
-/// one kind of address only. Text forms are made and read elsewhere.
+/// An IPv4 address is stored in its mapped form, `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2), so that there is only one kind
+/// of address.
 public struct PeerAddress: Sendable, Hashable {
     /// The address's first eight bytes, most significant first.
     public let high: UInt64
@@ -82,7 +82,7 @@ public struct PeerAddress: Sendable, Hashable {
         self.port = port
     }
 
-    /// An IPv4 address in its mapped form: `0x7F00_0001` is 127.0.0.1.
+    /// Creates an IPv4 address in its mapped form: `0x7F00_0001` is 127.0.0.1.
     public init(ipv4 address: UInt32, port: UInt16) {
         self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(address), port: port)
     }

@@ -1,10 +1,10 @@
 internal import Threads
 
-/// Who does what there is to do for connections.
+/// Dispatches connection work to the loop's workers.
 extension EventLoop {
-    /// Has what there is to do done by one worker, until it has to wait in the middle of it, and then by another.
+    /// Lets one worker do the pending work, until it has to wait in the middle of it; then another continues.
     ///
-    /// - Returns: whether there is anything to do.
+    /// - Returns: whether there was any work.
     func dispatchWork() -> Bool {
         guard hasPendingWork else { return false }
         if let worker = workers.take() {
@@ -29,7 +29,7 @@ extension EventLoop {
         return pendingWork[nextWorkItem - 1]
     }
 
-    /// What a worker does all its life: serves connections until they wait for their peers, or end.
+    /// The body of a worker's task: serves connections until they wait for their peers or end.
     private func work() async {
         let worker = Worker()
         while !hasStopped {
@@ -42,7 +42,7 @@ extension EventLoop {
                 }
             }
             workers.add(worker)
-            // The waiter made of the continuation is its only owner.
+            // The waiter is the only owner of the continuation.
             let instruction = await unsafe withUnsafeContinuation(isolation: self) {
                 worker.waiter = unsafe Waiter($0)
             }
@@ -55,7 +55,7 @@ extension EventLoop {
     {
         switch cause {
         case .accepted(let turnsAway):
-            // Over TLS it can be said only after the handshake.
+            // Over TLS the response is possible only after the handshake.
             turnsAway && connection.handshake == nil ? connection.state.turnAway() : connection.state.begin()
         case .woken(.ready): .read
         case .woken(.deadline): connection.handshake == nil ? connection.state.timedOut() : .close

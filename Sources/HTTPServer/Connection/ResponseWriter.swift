@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Writes answers as HTTP/1.1 messages (RFC 9112 §4, RFC 9110 §6).
+/// Writes responses as HTTP/1.1 messages (RFC 9112 §4, RFC 9110 §6).
 package struct ResponseWriter {
-    /// How the connection stands that an answer goes to.
+    /// The state of the connection that a response goes to.
     package struct Context {
-        /// `nil` for the answer to a rejection.
+        /// `nil` for the response to a rejection.
         var method: Method?
         var version: Version
         package var keepsAlive: Bool
@@ -16,7 +16,7 @@ package struct ResponseWriter {
         }
     }
 
-    /// Appends an answer to the bytes to be sent; `date` is the `Date` field line with its line end.
+    /// Appends a response to the bytes to be sent; `date` is the `Date` field line with its line end.
     package static func write(
         _ response: Response,
         to output: inout [UInt8],
@@ -70,7 +70,7 @@ package struct ResponseWriter {
         output.append(field)
     }
 
-    /// Whether a line can be written without ending early or becoming another one.
+    /// Returns whether a line can be written without ending early or becoming another one.
     package static func isWritable(_ field: FieldLine) -> Bool {
         let name = field.name.utf8.span
         for index in name.indices where !ByteClass.isToken(name[index]) { return false }
@@ -78,7 +78,7 @@ package struct ResponseWriter {
         return !name.isEmpty && ByteClass.runOfFieldValue(in: value, from: 0) == value.count
     }
 
-    /// Whether a field line of this name is written here and nowhere else; most are told by their length.
+    /// Returns whether only the writer itself writes field lines of this name; the length alone rules most names out.
     private static func isOwn(_ name: String) -> Bool {
         switch name.utf8.count {
         case 4: ByteClass.equals("date", name)
@@ -93,7 +93,7 @@ package struct ResponseWriter {
 }
 
 extension [UInt8] {
-    /// The line with its line end.
+    /// Appends the line with its line end.
     mutating func append(_ field: FieldLine) {
         append(field.name)
         append(UInt8(ascii: ":"))
@@ -108,14 +108,14 @@ extension [UInt8] {
 package struct DateField {
     private var second: Int64 = .min
     private var line: [UInt8] = []
-    /// Field lines of every answer that stand behind it, with their line ends.
+    /// Constant field lines that follow it in every response, with their line ends.
     private let constantLines: String
 
     init(followedBy constantLines: String = "") {
         self.constantLines = constantLines
     }
 
-    /// The line for now, with its line end, and what follows it.
+    /// Returns the current line with its line end, and the lines that follow it.
     mutating func current() -> [UInt8] {
         var reading = timespec()
         // The kernel fills the local value and keeps no pointer to it.
@@ -132,9 +132,9 @@ package struct DateField {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// A moment in the form of `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+    /// Returns a time in the form `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
     ///
-    /// It is given in seconds since 1970; before that, 1970 is written.
+    /// The time is in seconds since 1970; earlier ones are written as 1970.
     package static func text(_ seconds: Int64) -> String {
         let seconds = max(0, seconds)
         let day = seconds / 86_400
@@ -149,8 +149,9 @@ package struct DateField {
         number < 10 ? "0\(number)" : "\(number)"
     }
 
-    /// Year, month and day of a day since 1970, in the proleptic Gregorian calendar; eras of 400 years
-    /// that begin in March, so that the leap day comes last.
+    /// Returns year, month and day of a day since 1970, in the proleptic Gregorian calendar.
+    ///
+    /// It computes in eras of 400 years that start in March, so that the leap day comes last.
     private static func civil(_ day: Int64) -> (year: Int64, month: Int, day: Int64) {
         let shifted = day + 719_468
         let era = shifted / 146_097

@@ -1,10 +1,10 @@
-/// Takes the chunked coding off a body (RFC 9112 §7.1).
+/// Removes the chunked coding from a body (RFC 9112 §7.1).
 ///
-/// It is given each byte once, except for a trailer section that has begun: that is given again, longer,
+/// The caller passes each byte once, except for a trailer section that has started: it passes that again, longer,
 /// until it has ended.
 struct ChunkedDecoder {
     enum Outcome: Equatable {
-        /// Everything that could be used was used; more bytes are needed.
+        /// All usable bytes were used; more are needed.
         case more
         /// The body and its trailers have ended.
         case end
@@ -25,9 +25,9 @@ struct ChunkedDecoder {
 
     private var state = State.sizeStart
     private var sizeDigits = 0
-    /// The chunk's size while it is read, then what is left of its data.
+    /// The chunk's size while it is read, then the remaining length of its data.
     private var remaining = 0
-    /// While the state is `chunkExtension`.
+    /// Only while the state is `chunkExtension`.
     private var extensionParser: ChunkExtensionParser?
     private var trailers = FieldSectionParser(at: 0)
     private var trailerCount = 0
@@ -36,7 +36,7 @@ struct ChunkedDecoder {
 
     /// Decodes bytes and appends the data to the body.
     ///
-    /// The first `used` bytes need not be given again.
+    /// The caller must not pass the first `used` bytes again.
     mutating func decode(
         _ bytes: Span<UInt8>,
         into body: inout [UInt8],
@@ -85,7 +85,7 @@ struct ChunkedDecoder {
             guard extensionParser != nil else { throw .chunkSizeSyntax }
             state = .chunkExtension
         }
-        // Only now: a size of too many digits is no size, rather than a large one.
+        // Checked only here: a size with too many digits is malformed rather than too large.
         guard remaining <= room else { throw .bodyLength }
     }
 
@@ -118,9 +118,9 @@ struct ChunkedDecoder {
         state = state == .dataCarriageReturn ? .dataLineFeed : .sizeStart
     }
 
-    /// Reads trailers and drops them: nothing here needs one (RFC 9110 §6.5.1 allows that).
+    /// Reads and drops trailers, as RFC 9110 §6.5.1 allows.
     ///
-    /// - Returns: the index behind their end.
+    /// - Returns: the index after their end.
     private mutating func readTrailers(
         _ bytes: Span<UInt8>,
         _ limits: borrowing Limits
@@ -150,10 +150,10 @@ extension [UInt8] {
     }
 }
 
-/// The grammar of `chunk-ext` (RFC 9112 §7.1.1) behind a chunk's size; what it says is ignored.
+/// The grammar of `chunk-ext` (RFC 9112 §7.1.1) after a chunk's size; its content is ignored.
 ///
-/// Blanks around the semicolons and equals signs are bad white space, which no client should send and every
-/// server must take off. A blank that ends the line belongs to nothing, and is refused.
+/// Blanks around the semicolons and equals signs are bad white space, which no client should send and every server
+/// must remove. A blank at the end of the line is refused.
 struct ChunkExtensionParser {
     private enum State {
         case beforeSemicolon
@@ -170,7 +170,7 @@ struct ChunkExtensionParser {
     private var state: State
     private var count = 0
 
-    /// - Parameter first: the byte behind the size; nil if neither extensions nor blanks begin with it.
+    /// - Parameter first: the byte after the size; the result is nil if it starts neither extensions nor blanks.
     init?(startingWith first: UInt8) {
         switch first {
         case UInt8(ascii: ";"): state = .nameStart
@@ -179,7 +179,7 @@ struct ChunkExtensionParser {
         }
     }
 
-    /// Takes a byte.
+    /// Consumes a byte.
     ///
     /// - Returns: whether it was the CR that ends the extensions.
     mutating func take(_ byte: UInt8, longest: Int) throws(Refusal) -> Bool {
@@ -209,7 +209,7 @@ struct ChunkExtensionParser {
         }
     }
 
-    /// Where a blank leads outside quotation marks.
+    /// Returns the state after a blank outside quotation marks.
     private var afterBlank: State? {
         switch state {
         case .name, .afterName: .afterName

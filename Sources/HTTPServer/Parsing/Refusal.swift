@@ -1,4 +1,4 @@
-/// Why bytes are no request, or none that is taken; each case is one rule that was broken.
+/// Why bytes are not a request that the server accepts; each case is one broken rule.
 package enum Refusal: Error, Hashable, Sendable, CaseIterable {
     // The request line (RFC 9112 §2, §3).
     case emptyLines
@@ -74,7 +74,7 @@ extension Refusal {
         }
     }
 
-    /// What to tell the client: one sentence, without a byte of its request.
+    /// The sentence that the client gets, without a byte of its request.
     package var sentence: String {
         requestLineSentence ?? fieldSentence ?? framingSentence ?? connectionSentence
     }

@@ -1,18 +1,18 @@
-/// A request target taken apart (RFC 9112 §3.2): where its parts stand in the head's bytes.
+/// The parts of a request target (RFC 9112 §3.2) as ranges of the head's bytes.
 struct RequestTarget: Equatable {
-    /// The path; empty where the target has none, as in `http://host?query`.
+    /// The path; empty if the target has none, as in `http://host?query`.
     var path: Range<Int>
     var query: Range<Int>?
 
-    /// The authority of an absolute-form target; it stands for the Host field then.
+    /// The authority of an absolute-form target, which replaces the Host field.
     var authority: Range<Int>?
 
     /// Whether it is `*`, or an absolute form that means the same (RFC 9112 §3.2.4).
     var isAsterisk = false
 
-    /// Reads the target of a method (RFC 9112 §3.2).
+    /// Parses the target of a method (RFC 9112 §3.2).
     ///
-    /// - Precondition: the range is not empty and holds nothing but `ByteClass.isTarget` bytes.
+    /// - Precondition: the range is not empty and contains only `ByteClass.isTarget` bytes.
     static func read(
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,
@@ -57,7 +57,7 @@ struct RequestTarget: Equatable {
         return target
     }
 
-    /// The index behind `http://` or `https://`, in letters of either case.
+    /// Returns the index after `http://` or `https://`, in letters of either case.
     private static func endOfScheme(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         for scheme in ["http://", "https://"] as [StaticString] where range.count > scheme.utf8CodeUnitCount {
             let end = range.lowerBound + scheme.utf8CodeUnitCount
@@ -67,18 +67,18 @@ struct RequestTarget: Equatable {
     }
 }
 
-/// A method's name as far as the server tells them apart.
+/// A method's name, as far as the server distinguishes them.
 enum MethodName: Equatable {
     case known(Method)
     case connect
     case other
 
     var allowsAsterisk: Bool {
-        // The preface of HTTP/2 has one, too; it is refused for its version or its method.
+        // The preface of HTTP/2 has one too; it is refused for its version or its method.
         self == .known(.options) || self == .other
     }
 
-    /// Reads a token of at most eight bytes by comparing them as one number.
+    /// Parses a token of at most eight bytes by comparing them as one number.
     init(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         guard range.count <= 8 else {
             self = .other
@@ -103,11 +103,10 @@ enum MethodName: Equatable {
     }
 }
 
-/// The grammar of `uri-host [ ":" port ]` (RFC 9110 §7.2, RFC 3986 §3.2.2), as Host fields and
-/// absolute-form targets have it.
+/// The grammar of `uri-host [ ":" port ]` (RFC 9110 §7.2, RFC 3986 §3.2.2) in Host fields and absolute-form targets.
 ///
-/// Narrower than the RFCs in two points: a comma, which their `reg-name` allows, reads like a list of
-/// hosts, and userinfo is not for requests.
+/// It is narrower than the RFCs in two points: no comma, which their `reg-name` allows but which reads like a list of
+/// hosts, and no userinfo.
 enum Authority {
     static func isValid(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard !range.isEmpty else { return false }
@@ -121,7 +120,7 @@ enum Authority {
         return end == range.upperBound || isPort(bytes, end..<range.upperBound)
     }
 
-    /// The index behind a `reg-name` or IPv4 address that is not empty.
+    /// Returns the index after a non-empty `reg-name` or IPv4 address.
     private static func endOfName(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var index = range.lowerBound
         while index < range.upperBound {
@@ -140,7 +139,7 @@ enum Authority {
         return index > range.lowerBound ? index : nil
     }
 
-    /// `":" *DIGIT`, and no more than 65535.
+    /// Parses `":" *DIGIT`, at most 65535.
     private static func isPort(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard bytes[range.lowerBound] == ByteClass.colon else { return false }
         var port = 0
@@ -152,7 +151,7 @@ enum Authority {
         return true
     }
 
-    /// The index behind the `]` of an IPv6 address.
+    /// Returns the index after the `]` of an IPv6 address.
     private static func endOfLiteral(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var end = range.lowerBound + 1
         while end < range.upperBound, bytes[end] != UInt8(ascii: "]") { end += 1 }
@@ -160,7 +159,8 @@ enum Authority {
         return end + 1
     }
 
-    /// Eight groups of 1 to 4 digits; once `::` for one group or more; the last two may be an IPv4 address.
+    /// Parses eight groups of 1 to 4 digits; one `::` may stand for one or more groups, an IPv4 address for the last
+    /// two.
     private static func isIPv6(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var groups = 0
         var isShortened = false

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// Reads certificates and keys from a PEM text (RFC 7468), one after the other.
+/// Reads certificates and keys from a PEM text (RFC 7468) one by one.
 ///
-/// Safe: the handle is made, used and freed by this value alone. So it is with the two below.
+/// Safe: only this value creates, uses and frees the handle. The same holds for the two types below.
 @safe struct PEMReader: ~Copyable {
     private let source: OpaquePointer
 
@@ -15,14 +15,14 @@ internal import COpenSSL
     }
 
     deinit {
-        // Nobody else has it.
+        // This value is its only owner.
         _ = unsafe BIO_free(source)
     }
 
-    /// The next certificate; `nil` when there are no more.
+    /// Returns the next certificate; `nil` when there are no more.
     mutating func nextCertificate() throws(TLSError) -> Certificate? {
-        // The source is alive, and the certificate is the caller's from here on. Without a function of its
-        // own, OpenSSL would ask the terminal for the password of an encrypted one.
+        // The source is alive, and the caller owns the certificate from here on. Without this callback, OpenSSL would
+        // ask the terminal for the password of an encrypted certificate.
         if let certificate = unsafe PEM_read_bio_X509_AUX(source, nil, { _, _, _, _ in -1 }, nil) {
             return unsafe Certificate(owning: certificate)
         }
@@ -32,7 +32,7 @@ internal import COpenSSL
         return nil
     }
 
-    /// The first private key, whatever stands before it.
+    /// Returns the first private key, whatever precedes it.
     mutating func privateKey() throws(TLSError) -> PrivateKey {
         var passwordWasWanted = false
         // The flag outlives the call, which is the only one to use the pointer.
@@ -52,7 +52,7 @@ internal import COpenSSL
     }
 }
 
-/// An X.509 certificate of OpenSSL's.
+/// An X.509 certificate of OpenSSL.
 @safe struct Certificate: ~Copyable {
     let pointer: OpaquePointer
 
@@ -65,7 +65,7 @@ internal import COpenSSL
         unsafe X509_free(pointer)
     }
 
-    /// Gives the certificate away: whoever takes the pointer frees it.
+    /// Gives up ownership: the caller must free the pointer.
     consuming func release() -> OpaquePointer {
         let pointer = unsafe pointer
         discard self
@@ -81,7 +81,7 @@ internal import COpenSSL
         )
     }
 
-    /// The SHA-256 of its encoding: what tells it from every other one.
+    /// The SHA-256 of its encoding, which distinguishes it from every other certificate.
     private var digest: [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 0
@@ -91,7 +91,7 @@ internal import COpenSSL
     }
 }
 
-/// A private key of OpenSSL's.
+/// A private key of OpenSSL.
 @safe struct PrivateKey: ~Copyable {
     let pointer: OpaquePointer
 
@@ -105,15 +105,15 @@ internal import COpenSSL
     }
 }
 
-/// What there is to know of a server's certificate without its key.
+/// What a server's certificate says, without its key.
 public struct CertificateSummary: Sendable, Hashable {
-    /// From when on it is valid, in seconds since 1970.
+    /// The start of its validity, in seconds since 1970.
     public let notBefore: Int64
 
-    /// Until when it is valid, in seconds since 1970.
+    /// The end of its validity, in seconds since 1970.
     public let notAfter: Int64
 
-    /// The SHA-256 of the certificate: two with the same one are the same.
+    /// The SHA-256 of the certificate, which identifies it.
     let digest: [UInt8]
 
     init(notBefore: Int64, notAfter: Int64, digest: [UInt8]) {
@@ -122,7 +122,7 @@ public struct CertificateSummary: Sendable, Hashable {
         self.digest = digest
     }
 
-    /// Reads the first certificate of a PEM file's content, which is the server's own.
+    /// Parses the first certificate of a PEM file, which is the server's own.
     ///
     /// - Throws: `TLSError` with the cause `certificateNotPEM` when there is none.
     public init(pem: [UInt8]) throws(TLSError) {
@@ -135,30 +135,30 @@ public struct CertificateSummary: Sendable, Hashable {
 /// Why a certificate and its key cannot be used.
 public struct TLSError: Error, Sendable, Hashable {
     public enum Cause: Sendable, Hashable, CaseIterable {
-        /// The certificate file holds no certificate in PEM, or a damaged one.
+        /// The certificate file contains no certificate in PEM, or a damaged one.
         case certificateNotPEM
-        /// OpenSSL does not take the certificate, or one of its chain: too weak a key, too old a signature.
+        /// OpenSSL refuses the certificate, or one of its chain: too weak a key, too old a signature.
         case certificateUnusable
-        /// The key file holds no private key in PEM, or a damaged one.
+        /// The key file contains no private key in PEM, or a damaged one.
         case keyNotPEM
-        /// The private key asks for a password, which nobody could type at a start.
+        /// The private key needs a password, which a server cannot ask for at its start.
         case keyEncrypted
         /// The private key belongs to another certificate.
         case keyDoesNotFit
-        /// OpenSSL ran out of memory, or lacks what every server of ours insists on.
+        /// OpenSSL ran out of memory, or does not support the required settings.
         case resources
     }
 
     public let cause: Cause
 
-    /// What OpenSSL says about it, in its words; empty where it says nothing.
+    /// OpenSSL's message; empty if there is none.
     public let detail: String
 
-    /// Takes OpenSSL's last error as the detail, and empties its queue: the next one to look there is not
-    /// told of this.
+    /// Creates an error with OpenSSL's last message as the detail, and empties OpenSSL's queue of errors, so that
+    /// later calls do not report it.
     init(_ cause: Cause) {
         self.cause = cause
-        // The text is a constant of OpenSSL's.
+        // The text is a constant of OpenSSL.
         detail =
             unsafe ERR_reason_error_string(ERR_peek_last_error()).map { unsafe String(cString: $0) } ?? ""
         ERR_clear_error()
