@@ -168,7 +168,7 @@ extension StartError {
         StartError(
             cause: .handler,
             systemError: nil,
-            message: "The handler of event loop \(loop) could not be made: \(error)",
+            message: "The handler of event loop \(loop) could not be created: \(error)",
             underlying: error
         )
     }

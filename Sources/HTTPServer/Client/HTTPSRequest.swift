@@ -114,20 +114,20 @@ public enum HTTPSFailure: Error, Equatable, Sendable {
     /// One sentence without its full stop, which names nothing but the called host.
     public var message: String {
         switch self {
-        case .unknownHost: "the name is not known: it has no address"
+        case .unknownHost: "the name is unknown: it has no address"
         case .addressRefused:
-            "the name leads to an address inside a network, such as 127.0.0.1 or 10.0.0.1, which is not called"
-        case .notReached: "nobody answers: the connection is refused or there is no way"
-        case .timedOut(.name): "the name was not looked up in time"
-        case .timedOut(.connection): "the connection was not made in time"
-        case .timedOut(.handshake): "the TLS handshake was not done in time"
-        case .timedOut(.answer): "the answer did not come in time"
+            "the name leads to an internal address, such as 127.0.0.1 or 10.0.0.1, which is not permitted"
+        case .notReached: "no server accepts the connection: it is refused or unreachable"
+        case .timedOut(.name): "the look-up of the name took too long"
+        case .timedOut(.connection): "connecting took too long"
+        case .timedOut(.handshake): "the TLS handshake took too long"
+        case .timedOut(.answer): "the response took too long"
         case .certificate(let reason): "the certificate is refused: \(reason)"
-        case .tls: "TLS failed: the server speaks none there, or none that is safe (1.2 and later)"
-        case .malformed(let reason): "what came is no HTTP/1.1 answer: \(reason)"
-        case .tooLarge: "the answer is too long"
-        case .endedEarly: "the connection ended before the answer did"
-        case .resources: "too many calls are under way here"
+        case .tls: "TLS failed: the server has no TLS on this port, or none that is safe (1.2 or later)"
+        case .malformed(let reason): "the response is not HTTP/1.1: \(reason)"
+        case .tooLarge: "the response is too long"
+        case .endedEarly: "the connection ended before the response did"
+        case .resources: "this machine makes too many calls at once"
         }
     }
 }

@@ -128,7 +128,7 @@ package struct HTTPSResponseParser {
         guard status >= 200 else {
             interimAnswers += 1
             guard interimAnswers <= Self.mostInterimAnswers else {
-                throw .malformed("There is no end to interim answers.")
+                throw .malformed("There are too many interim responses.")
             }
             state = .statusLine
             return true
