@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A program that was not built here, to judge by what was.
+/// A program of others, which judges what was built here.
 public enum ExternalProgram {
     /// Runs it to its end.
     ///

@@ -30,7 +30,7 @@ public final class Installation: Sendable {
 
     /// The binary that was built together with this program.
     public static let binary: URL = {
-        // The program lies beside the other products of the same build.
+        // The program is beside the other products of the same build.
         let program = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         return program.deletingLastPathComponent().appending(path: "afterlink")
     }()

@@ -2,7 +2,7 @@ import Glibc
 
 /// The address at which everything under test listens.
 public enum Loopback {
-    /// Lets a TCP socket listen on a free port, which is given back; nil where the system refuses.
+    /// Lets a TCP socket listen on a free port, and returns the port; nil if the system refuses.
     public static func listen(_ descriptor: Int32) -> UInt16? {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -1,9 +1,9 @@
 import Foundation
 import Support
 
-/// The library that is preloaded into the server, compiled once for all tests of a run.
+/// The library that tests preload into the server, compiled once per run.
 enum FaultLibrary {
-    /// Where it lies: beside the products of the same build.
+    /// Its file, beside the products of the same build.
     static let path: Result<String, ChildProcess.Failure> = compile()
 
     private static func compile() -> Result<String, ChildProcess.Failure> {
