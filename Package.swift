@@ -81,7 +81,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: ["Attribution", "Crypto", "HTTPServer", "Threads"],
-            exclude: ["Landing/Pages", "OpenAPI/Document"],
+            exclude: ["Landing/Pages", "OpenAPI/Document", "Trial/Data"],
             swiftSettings: commonSettings,
             plugins: ["EmbedPlugin"]
         ),

@@ -101,7 +101,7 @@ enum CreateKeyCommand {
         try Console.show(
             asJSON ? KeyListing.json(key, text: text) : text.text,
             orElse: CommandFailure(
-                "The key \(key.id.text) was made, but it could not be printed, and nobody has seen it.",
+                "The key \(key.id.text) was made, but it could not be printed and was never shown.",
                 advice:
                     "Run `afterlink keys revoke \(key.id.text)`, and make another one where standard output is read."
             )

@@ -71,7 +71,7 @@ enum InitializeCommand {
             )
         }
         return CommandFailure(
-            "\(made), but its keys could not be printed, and nobody has seen them.",
+            "\(made), but its keys could not be printed and were never shown.",
             advice:
                 "Nothing is in it yet: delete \(database) and \(key), and make it again where standard output is read."
         )

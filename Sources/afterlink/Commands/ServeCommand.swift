@@ -60,8 +60,8 @@ enum ServeCommand {
 
     private static func notShown(_ firstApp: FirstApp) -> CommandFailure {
         CommandFailure(
-            "The keys of the app \"\(firstApp.app.settings.name)\" were made, but they could not be printed, and nobody"
-                + " has seen them.",
+            "The keys of the app \"\(firstApp.app.settings.name)\" were made, but they could not be printed and were"
+                + " never shown.",
             advice:
                 "Make others with `afterlink keys create`, and revoke these: `afterlink keys list` shows them."
         )

@@ -119,7 +119,7 @@ enum DeleteLinkCommand {
         examples: [
             CommandDescription.Example(
                 call: "afterlink links delete sumer25",
-                purpose: "It was misspelt, and nobody has seen it."
+                purpose: "It was misspelt and never shared."
             )
         ],
         run: run

@@ -32,7 +32,7 @@ enum SimulateCommand {
             ),
             CommandDescription.Example(
                 call: "afterlink simulate --sdk 1.8.5 --device-timezone Asia/Dubai",
-                purpose: "Somebody who flew to Dubai between click and launch: which component differs?"
+                purpose: "A person who flew to Dubai between click and launch: which component differs?"
             ),
             CommandDescription.Example(
                 call: "afterlink simulate --all",
@@ -117,13 +117,17 @@ enum SimulateCommand {
         }
         let choice = try TrialChoice(arguments)
         let configuration = try ConfigurationReader.read(invocation)
-        let server = try server(arguments, configuration)
+        let server = TrialServer(exchange: try exchange(arguments, configuration))
         try server.requireReady()
         let key = try await TrialKey.find(arguments, choice.poster, configuration)
-        let run = TrialRun(server: server, key: key, delay: choice.delay, broughtToken: choice.broughtToken)
+        let run = TrialRun(
+            host: server.exchange.hostField,
+            key: key.text,
+            delay: choice.delay,
+            bringsToken: choice.broughtToken
+        ) { try server.send($0, with: key) }
         if !arguments.has("json") { Console.print(greeting(server, key, choice.poster)) }
-        var reports: [TrialReport] = []
-        for profile in choice.profiles {
+        let reports = try choice.profiles.map { profile in
             let trial = try choice.trial(
                 of: profile,
                 prefix: prefix(of: key.app),
@@ -131,24 +135,35 @@ enum SimulateCommand {
                 localization: key.app?.settings.localization(DeviceData.embedded.languages) ?? .unknown,
                 number: number()
             )
-            reports.append(try run.report(trial))
+            return try attempt {
+                try run.report(trial, at: WallClock.system.now())
+            } orElse: { (_: TrialRun.OwnClock) in
+                ownClock(server)
+            }
         }
         show(reports, of: server, choice, asJSON: arguments.has("json"))
         return reports.allSatisfy(\.result.isAsExpected) ? .success : .failed
     }
 
-    private static func server(_ arguments: Arguments, _ configuration: Configuration) throws
-        -> TrialServer
-    {
-        guard let url = arguments.value("server") else { return TrialServer(configuration.listen) }
-        guard let server = TrialServer(url) else {
+    private static func ownClock(_ server: TrialServer) -> CommandFailure {
+        CommandFailure(
+            "The server at \(server.url) goes by its own clock, so that --delay cannot be tried on it.",
+            advice:
+                "Leave --delay out, or start a server of its own for trials with `afterlink serve --unsafe-test-clock"
+                + " --listen 127.0.0.1:8081 --database trial.db`."
+        )
+    }
+
+    private static func exchange(_ arguments: Arguments, _ configuration: Configuration) throws -> Exchange {
+        guard let url = arguments.value("server") else { return Exchange(configuration.listen) }
+        guard let exchange = Exchange(url) else {
             throw CommandFailure.wrongValue(
                 "server",
                 url,
                 "must be a URL without a path, as in http://127.0.0.1:8080"
             )
         }
-        return server
+        return exchange
     }
 
     private static func greeting(_ server: TrialServer, _ key: TrialKey, _ poster: Trial.Poster) -> String {
@@ -156,7 +171,7 @@ enum SimulateCommand {
         let counted =
             poster == .test
             ? "A test: no live key sees it and no live statistic counts it."
-            : "This is live: click and launch count in the statistics, under the campaign \(Trial.campaignKey)."
+            : "This is live: click and launch count in the statistics, under the campaign \(Trial.standardCampaign)."
         return "server   \(server.url), with the \(kind) key of \(key.origin)\n         \(counted)\n"
     }
 
@@ -190,13 +205,13 @@ enum SimulateCommand {
             return
         }
         guard choice.isAll else {
-            Console.print(reports.map(\.text).joined(separator: "\n\n"))
+            Console.print(reports.map { TrialText($0).text }.joined(separator: "\n\n"))
             return
         }
         let results = reports.map(\.result)
         let unexpected = results.filter { !$0.isAsExpected }.map { result in
             "\(result.trial.profile.name): \(result.explanation.joined(separator: " "))"
         }
-        Console.print(([TrialReport.table(results)] + unexpected).joined(separator: "\n\n"))
+        Console.print(([TrialText.table(results)] + unexpected).joined(separator: "\n\n"))
     }
 }

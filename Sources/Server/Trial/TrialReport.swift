@@ -1,9 +1,20 @@
 internal import Attribution
-internal import Server
 
-/// A trial's result for programs.
-extension TrialReport {
-    func write(to json: inout JSONWriter) {
+/// A trial's result with the requests that were sent.
+public struct TrialReport: Sendable {
+    public let result: TrialResult
+    public let click: ClientRequest
+    /// Nil if the click was refused.
+    public let launch: ClientRequest?
+
+    public init(_ result: TrialResult, click: ClientRequest, launch: ClientRequest?) {
+        self.result = result
+        self.click = click
+        self.launch = launch
+    }
+
+    /// Writes everything as JSON.
+    public func write(to json: inout JSONWriter) {
         let (trial, reading) = (result.trial, result.reading)
         json.object { json in
             json.member("profile", trial.profile.name)

@@ -1,42 +1,41 @@
-package import Attribution
+public import Attribution
 
-/// What a server makes of a trial's click, and whether the launch's hash is among that.
+/// The fingerprints that a server makes of a trial's click, and whether the launch's hash is among them.
 ///
-/// It is worked out here, by the code that servers run: a server that was given other tables or knows the app's
-/// languages may make more of it.
-package struct TrialAnalysis: Sendable {
+/// Computed by the code that servers run; a server with other tables, or that knows the app's languages, may make more.
+public struct TrialAnalysis: Sendable {
     /// One of the fingerprints under which the click is found.
-    package struct Made: Sendable {
-        package let input: FingerprintInput
-        package let weight: Double
+    public struct Made: Sendable {
+        public let input: FingerprintInput
+        public let weight: Double
     }
 
     /// One property of the device, as both sides have it.
-    package struct Component: Sendable {
-        package let component: SignalComponent
+    public struct Component: Sendable {
+        public let component: SignalComponent
         /// Whether it goes into the launch's form.
-        package let isHashed: Bool
+        public let isHashed: Bool
         /// What the device hashes, or would hash in another form; or what the server makes of its values.
-        package let launch: String
+        public let launch: String
         /// What apps may hash by what the click says; empty when it does not say it.
-        package let click: [Spelling]
+        public let click: [Spelling]
 
         /// Whether the click may be found by what the device hashes.
-        package var fits: Bool { click.contains { $0.text == launch } }
+        public var fits: Bool { click.contains { $0.text == launch } }
     }
 
     let canonical: CanonicalSignals
-    package let made: [Made]
-    package let launch: FingerprintInput
-    package let components: [Component]
+    public let made: [Made]
+    public let launch: FingerprintInput
+    public let components: [Component]
     /// The one that the launch asks for; nil where there is none.
-    package let hit: Made?
+    public let hit: Made?
     /// Whether the agent is one of the known robots'.
-    package let isRobot: Bool
+    public let isRobot: Bool
     /// What the click lacks for any form.
-    package let missing: [SignalComponent]
+    public let missing: [SignalComponent]
 
-    package init(_ trial: Trial) {
+    public init(_ trial: Trial) {
         let canonical = CanonicalSignals(trial.signals, trial.visit, platform: .unknown, data: .embedded)
         let launch = trial.launch
         self.canonical = canonical
@@ -63,10 +62,10 @@ package struct TrialAnalysis: Sendable {
     }
 
     /// The components of the launch's form in which launch and click differ.
-    package var differences: [Component] { components.filter { $0.isHashed && !$0.fits } }
+    public var differences: [Component] { components.filter { $0.isHashed && !$0.fits } }
 
     /// The canonical values of the click, in the order in which they are shown.
-    package var values: [(name: String, value: String?)] {
+    public var values: [(name: String, value: String?)] {
         let system =
             switch canonical.system {
             case .unknown: nil as String?

@@ -1,32 +1,30 @@
-package import Attribution
-internal import Server
+public import Attribution
 
-/// The two requests of a trial, as browser and SDK send them.
 extension Trial {
     private static let page = "https://go.shop.example"
     private static let path = "/v1/deferred-deeplink"
 
     /// The click as the browser posts it, or as a customer's server does.
     ///
-    /// A page's own click does not carry the key. The moment is for a server whose clock is set by its requests.
-    package func click(host: String, key: String, at moment: Timestamp?) -> ClientRequest {
+    /// A page's own click does not carry the key. `time` is for a server whose clock is set by its requests.
+    public func click(host: String, key: String, at time: Timestamp?) -> ClientRequest {
         let body = clickBody
         var fields = poster == .server ? [("User-Agent", "shop-backend/1.0")] : browserFields
         if poster != .page { fields.append(("Authorization", "Bearer \(key)")) }
-        fields += Self.time(moment)
+        fields += Self.testTime(time)
         fields += [("Content-Type", "application/json"), ("Content-Length", String(body.utf8.count))]
         return ClientRequest("POST \(Self.path)/click", host: host, fields, body: body)
     }
 
-    /// The launch's question as the SDK or a newer client asks it, with the click's own token where it is to bring that.
-    package func launch(host: String, key: String, token: String?, at moment: Timestamp?) -> ClientRequest {
-        guard !release.sendsRawSignals else { return resolve(host: host, key: key, token: token, at: moment) }
+    /// The first launch's check, as the SDK or a newer client sends it, with the click's own token if it brings that.
+    public func launch(host: String, key: String, token: String?, at time: Timestamp?) -> ClientRequest {
+        guard !release.sendsRawSignals else { return resolve(host: host, key: key, token: token, at: time) }
         var target = "\(Self.path)?fingerprint=\(launch.fingerprint.hex)"
         // A token's characters are those of base64url.
         if let token { target += "&token=\(token)" }
         var fields = [("Authorization", "Bearer \(key)"), ("X-SDK-Version", release.versionField)]
         if release.namesPlatform { fields.append(("X-Device-Platform", device.platform.rawValue)) }
-        return ClientRequest("GET \(target)", host: host, fields + appFields + Self.time(moment))
+        return ClientRequest("GET \(target)", host: host, fields + appFields + Self.testTime(time))
     }
 
     /// What the default client of an app on the device adds.
@@ -38,8 +36,8 @@ extension Trial {
         return fields
     }
 
-    /// The question of a newer client, which sends its values in the place of a hash.
-    private func resolve(host: String, key: String, token: String?, at moment: Timestamp?) -> ClientRequest {
+    /// The check of a newer client, which sends its values instead of a hash.
+    private func resolve(host: String, key: String, token: String?, at time: Timestamp?) -> ClientRequest {
         var json = JSONWriter()
         json.object { json in
             json.member("platform", device.platform.rawValue)
@@ -54,7 +52,7 @@ extension Trial {
         return ClientRequest(
             "POST \(Self.path)/resolve",
             host: host,
-            fields + Self.time(moment) + body,
+            fields + Self.testTime(time) + body,
             body: json.text
         )
     }
@@ -81,8 +79,8 @@ extension Trial {
         }
     }
 
-    private static func time(_ moment: Timestamp?) -> [(name: String, value: String)] {
-        moment.map { [("X-Test-Time", $0.iso8601)] } ?? []
+    private static func testTime(_ time: Timestamp?) -> [(name: String, value: String)] {
+        time.map { [("X-Test-Time", $0.iso8601)] } ?? []
     }
 
     private var browserFields: [(name: String, value: String)] {
@@ -117,7 +115,7 @@ extension Trial {
             switch destination {
             case .url(let url):
                 json.member("deeplink_url", url)
-                json.member("campaign_key", Self.campaignKey)
+                json.member("campaign_key", campaignKey)
             // A link has a campaign of its own.
             case .link(let slug): json.member("link", slug)
             }

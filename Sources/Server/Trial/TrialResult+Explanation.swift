@@ -2,7 +2,7 @@ internal import Attribution
 
 /// Why a trial ended as it did, in sentences.
 extension TrialResult {
-    package var explanation: [String] {
+    public var explanation: [String] {
         guard click.isRecorded else { return clickRefused + unexpected }
         var sentences = [outcome]
         if isMatched {
@@ -72,12 +72,12 @@ extension TrialResult {
                 : "Form \(form) of this release hashes \(hit.input.text)"
             sentences.append(
                 "\(maker); it is \(place) of those"
-                    + " under which the click is found in this form, with a weight of \(Percent.text(hit.weight))."
+                    + " under which the click is found in this form, with a weight of \(Self.percent(hit.weight))."
             )
         }
         guard let launch else { return sentences }
         var facts = launch.method.map { ["method \($0)"] } ?? []
-        if let confidence = launch.confidence { facts.append("confidence \(Percent.text(confidence))") }
+        if let confidence = launch.confidence { facts.append("confidence \(Self.percent(confidence))") }
         if let competing = launch.competingClicks { facts.append("competing clicks \(competing)") }
         if launch.isGuaranteed == true { facts.append("guaranteed") }
         if !facts.isEmpty { sentences.append("The server says: \(facts.joined(separator: ", ")).") }
@@ -143,10 +143,9 @@ extension TrialResult {
     ]
 }
 
-/// Shares as people read them.
-enum Percent {
-    /// `69 %`, `0.4 %`.
-    static func text(_ share: Double) -> String {
+extension TrialResult {
+    /// A share for people: `69 %`, `0.4 %`.
+    public static func percent(_ share: Double) -> String {
         let thousandths = Int(max(0, min(share, 1)) * 1000 + 0.5)
         return thousandths >= 100 || thousandths % 10 == 0
             ? "\((thousandths + 5) / 10) %" : "\(thousandths / 10).\(thousandths % 10) %"

@@ -1,35 +1,31 @@
 internal import Attribution
-internal import Server
+package import Server
 
-/// A trial's result as it is printed: for people, and as JSON.
-package struct TrialReport: Sendable {
-    let result: TrialResult
-    /// The requests as they were sent.
-    let click: ClientRequest
-    let launch: ClientRequest?
+/// A trial's result for people: the requests, what the server makes of them, and why the launch matched or not.
+struct TrialText {
+    private let report: TrialReport
+    private let result: TrialResult
 
-    package init(_ result: TrialResult, click: ClientRequest, launch: ClientRequest?) {
-        self.result = result
-        self.click = click
-        self.launch = launch
+    init(_ report: TrialReport) {
+        self.report = report
+        result = report.result
     }
 
-    /// For people.
-    package var text: String {
+    var text: String {
         var parts = [
-            header, "── The click, as the browser sends it", click.shown,
+            header, "── The click, as the browser sends it", report.click.shown,
             Self.shown(result.click.statusText, result.click.body), "── What the click says of the device",
             values, "── What the click is found by", forms,
             sendsRawSignals
                 ? "── What the server makes of the device's values, component by component"
                 : "── What the device hashes, component by component", components,
         ]
-        if let launch, let answer = result.launch {
+        if let launch = report.launch, let response = result.launch {
             parts += [
                 sendsRawSignals
                     ? "── The first launch, as a newer client asks" : "── The first launch, as the SDK asks",
                 launch.shown,
-                Self.shown(answer.statusText, answer.body),
+                Self.shown(response.statusText, response.body),
             ]
         }
         return (parts + ["── Why", result.explanation.joined(separator: "\n")]).joined(separator: "\n\n")
@@ -74,7 +70,7 @@ package struct TrialReport: Sendable {
         for made in result.reading.made {
             let isHit = made.input == result.reading.launch
             table.add([
-                made.input.form.rawValue, Percent.text(made.weight), made.input.text,
+                made.input.form.rawValue, TrialResult.percent(made.weight), made.input.text,
                 isHit ? "<- the launch asks for this one" : "",
             ])
         }
@@ -88,22 +84,20 @@ package struct TrialReport: Sendable {
             ("", .left),
         ])
         for component in result.reading.components {
-            let told = component.click.prefix(6).map { "\($0.text) (\(Percent.text($0.weight)))" }
+            let spellings = component.click.prefix(6).map { "\($0.text) (\(TrialResult.percent($0.weight)))" }
             let more = component.click.count > 6 ? ", and \(component.click.count - 6) more" : ""
             table.add([
                 component.component.rawValue, component.isHashed ? "yes" : "no", component.launch,
-                told.isEmpty ? "unknown" : told.joined(separator: ", ") + more,
+                spellings.isEmpty ? "unknown" : spellings.joined(separator: ", ") + more,
                 component.fits ? "" : component.isHashed ? "<- differs" : "(differs)",
             ])
         }
         let launch = result.reading.launch
         return "\(table.text)\n\nSHA-256 of \(launch.text)\n     is \(launch.fingerprint.hex)"
     }
-}
 
-extension TrialReport {
-    /// A row for each trial.
-    package static func table(_ results: [TrialResult]) -> String {
+    /// A table with a row for each trial.
+    static func table(_ results: [TrialResult]) -> String {
         var table = Table([
             ("PROFILE", .left), ("DEVICE", .left), ("SDK", .left), ("FORM", .left), ("RESULT", .left),
             ("METHOD", .left), ("CONFIDENCE", .right), ("AS EXPECTED", .left),
@@ -112,9 +106,22 @@ extension TrialReport {
             table.add([
                 result.trial.profile.name, result.trial.device.name, result.trial.release.name,
                 result.trial.release.form.rawValue, result.word, result.launch?.method ?? "",
-                result.launch?.confidence.map(Percent.text) ?? "", result.isAsExpected ? "yes" : "NO",
+                result.launch?.confidence.map(TrialResult.percent) ?? "", result.isAsExpected ? "yes" : "NO",
             ])
         }
         return table.text
+    }
+}
+
+extension ClientRequest {
+    /// The request for people: without the fields that state nothing of interest, and with keys cut short.
+    package var shown: String {
+        let omitted = ["Host", "Accept", "Accept-Encoding", "Sec-Fetch-Site", "Content-Length", "Connection"]
+        let lines = fields.filter { !omitted.contains($0.name) }.map { field in
+            let isKey = field.name == "Authorization"
+            return "> \(field.name): " + (isKey ? field.value.prefix(16) + "…" : field.value[...])
+        }
+        let content = body.isEmpty ? "" : "\n>\n" + JSONLayout.indented(body, by: "> ")
+        return (["> \(line)"] + lines).joined(separator: "\n") + content
     }
 }

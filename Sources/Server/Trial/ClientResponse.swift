@@ -1,22 +1,22 @@
-/// An HTTP answer as this program's own server sends it: a status line, fields, and a body to the end.
-struct ClientResponse {
-    let status: Int
+/// An HTTP response as Afterlink's server sends it: a status line, header fields, and a body up to the end.
+public struct ClientResponse {
+    public let status: Int
     /// The status line's text, such as `200 OK`.
-    let statusText: String
-    /// In order, names as received.
-    let fields: [(name: String, value: String)]
-    let body: String
+    public let statusText: String
+    /// In the order received, with the names as received.
+    public let fields: [(name: String, value: String)]
+    public let body: String
 
-    /// One without fields, which nobody sent.
-    init(status: Int, body: String) {
+    /// Creates a response without header fields.
+    public init(status: Int, body: String) {
         self.status = status
         statusText = String(status)
         fields = []
         self.body = body
     }
 
-    /// Nil for what is no answer.
-    init?(_ bytes: [UInt8]) {
+    /// Reads a whole response; nil if the bytes are none.
+    public init?(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         // CR LF is one Character in Swift: the blank line between head and body is two of them.
         guard let blank = text.firstRange(of: "\r\n\r\n") else { return nil }
@@ -33,4 +33,7 @@ struct ClientResponse {
         }
         body = String(text[blank.upperBound...])
     }
+
+    /// The body as a JSON object; nil if it is none.
+    public var json: JSONObject? { (try? JSONValue(parsing: Array(body.utf8)))?.object }
 }

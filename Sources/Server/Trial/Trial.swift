@@ -1,11 +1,11 @@
-package import Attribution
+public import Attribution
 
 /// A click in one browser and a first launch on one device, chosen and not yet sent.
-package struct Trial: Sendable {
+public struct Trial: Sendable {
     /// Who posts the click, and with which key it and the launch are sent.
     ///
     /// The raw value is the word on the command line.
-    package enum Poster: String, CaseIterable, Sendable {
+    public enum Poster: String, CaseIterable, Sendable {
         /// A page with a test key: neither click nor launch is seen by live keys or counted with live ones.
         case test
         /// A landing page without a key.
@@ -16,7 +16,7 @@ package struct Trial: Sendable {
         case server
 
         /// The kind of key that the launch needs.
-        package var keyKind: KeyKind {
+        public var keyKind: KeyKind {
             switch self {
             case .test: .test
             case .page, .app: .app
@@ -25,31 +25,74 @@ package struct Trial: Sendable {
         }
     }
 
-    package let profile: BrowserProfile
-    package let device: TrialDevice
-    package let release: SDKRelease
-    let person: TrialPerson
-    package let poster: Poster
+    public let profile: BrowserProfile
+    public let device: TrialDevice
+    public let release: SDKRelease
+    public let person: TrialPerson
+    public let poster: Poster
     /// Where the click leads.
-    package let destination: Target
+    public let destination: Target
     /// The click's, unlike that of any other trial.
-    package let journey: String
+    public let journey: String
     /// The number of the app's build, so that no two trials come from one caller.
     let build: String
-    /// Whose click it is, where the key does not say it.
+    /// The app's id or name if the key does not say whose click it is.
     let app: String?
     /// The languages that the app comes in, where they are known here.
     let localization: AppLocalization
+    /// The click's campaign, unless it leads to a link, which has its own.
+    let campaignKey: String
 
-    package enum Target: Equatable, Sendable {
+    /// Creates a trial.
+    ///
+    /// - Parameters:
+    ///   - profile: the browser of the click.
+    ///   - device: the device of the launch.
+    ///   - release: the SDK of the launch.
+    ///   - person: who clicks and launches.
+    ///   - poster: who posts the click.
+    ///   - destination: where the click leads.
+    ///   - number: unlike that of any other trial.
+    ///   - app: the app's id or name if the key does not say whose click it is.
+    ///   - localization: the languages that the app comes in.
+    ///   - campaignKey: the click's campaign, unless it leads to a link.
+    public init(
+        profile: BrowserProfile,
+        device: TrialDevice,
+        release: SDKRelease,
+        person: TrialPerson,
+        poster: Poster,
+        destination: Target,
+        number: UInt64,
+        app: String? = nil,
+        localization: AppLocalization = .unknown,
+        campaignKey: String = Trial.standardCampaign
+    ) {
+        self.profile = profile
+        self.device = device
+        self.release = release
+        self.person = person
+        self.poster = poster
+        self.destination = destination
+        journey = Self.journey(number)
+        build = String(number % 1_000_000)
+        self.app = app
+        self.localization = localization
+        self.campaignKey = campaignKey
+    }
+
+    /// The journey of the trial with this number.
+    public static func journey(_ number: UInt64) -> String { "sim_" + String(number, radix: 36) }
+
+    public enum Target: Equatable, Sendable {
         case url(String)
         /// A link of the server's own, by its slug.
         case link(String)
     }
 
-    /// What the link begins with where none was chosen.
-    static let standardPrefix = "myapp://simulated/"
-    static let campaignKey = "SIMULATED"
+    /// The start of the link if none was chosen.
+    public static let standardPrefix = "myapp://simulated/"
+    public static let standardCampaign = "SIMULATED"
 
     /// What the server reads of the visit: all that the browser sends, or what a customer's server says of it.
     var visit: VisitHeaders {
@@ -71,7 +114,7 @@ package struct Trial: Sendable {
     var signals: DeviceSignals { profile.signals(of: person) }
 
     /// What a launch is found by that tells its values: the server makes these of them, the one that holds least first.
-    package var inputsOfValues: [FingerprintInput] {
+    public var inputsOfValues: [FingerprintInput] {
         let native = device.values(for: person).withLanguageOfClicks(
             localization,
             told: nil,
@@ -81,7 +124,7 @@ package struct Trial: Sendable {
     }
 
     /// What the SDK hashes at the first launch, or the server of what it says.
-    package var launch: FingerprintInput {
+    public var launch: FingerprintInput {
         if release.sendsRawSignals, let input = inputsOfValues.first { return input }
         let values = release.form.components.map { device.value(of: $0, for: person) }
         guard let input = FingerprintInput(form: release.form, values: values) else {
