@@ -2,6 +2,7 @@ internal import Attribution
 internal import Dispatch
 internal import Glibc
 internal import Server
+internal import Storage
 
 /// The command `afterlink backup`.
 enum BackUpCommand {

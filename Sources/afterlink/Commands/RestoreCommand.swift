@@ -1,6 +1,7 @@
 internal import Attribution
 internal import Glibc
 internal import Server
+internal import Storage
 
 /// The command `afterlink restore`.
 enum RestoreCommand {

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Storage
 
 /// What there is to know of a database without changing it.
 struct DatabaseReport: Sendable {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import Server
+internal import Storage
 
 /// The database's version, its warnings, the disk and the write-ahead log.
 struct DatabaseExamination {

@@ -1,6 +1,7 @@
 internal import Attribution
 internal import Crypto
 internal import Server
+internal import Storage
 
 /// The command `afterlink doctor`.
 enum DoctorCommand {

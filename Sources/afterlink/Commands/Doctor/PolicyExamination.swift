@@ -1,5 +1,6 @@
 internal import Attribution
 internal import Server
+internal import Storage
 
 /// Whether the apps' policies can do what they are meant to, as far as settings and traffic tell.
 enum PolicyExamination {

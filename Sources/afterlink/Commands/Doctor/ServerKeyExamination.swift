@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Storage
 
 /// Whether the server keys are there and are the database's own, and those for addresses.
 enum ServerKeyExamination {

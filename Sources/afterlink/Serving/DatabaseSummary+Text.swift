@@ -1,21 +1,9 @@
 internal import Attribution
 internal import Server
+internal import Storage
 
-/// What a database holds, for those who copy it.
-struct DatabaseSummary: Sendable {
-    let apps: Int64
-    let keys: Int64
-    let clicks: Int64
-    let claims: Int64
-    let newestClickAt: Timestamp?
-    let schemaVersion: Int64
-    /// Migrations of this program that the database does not have yet, as file names.
-    let pendingMigrations: [String]
-    let byteCount: Int64
-    /// Whether the key under which was stored last is one of these; nil where nothing was stored yet.
-    let fits: @Sendable ([ServerKey]) -> Bool?
-
-    /// As in `1204 clicks (37 matched), 1 app and 4 keys`.
+extension DatabaseSummary {
+    /// The text for people: `1204 clicks (37 matched), 1 app and 4 keys`.
     var text: String {
         "\(Self.count(clicks, "click")) (\(claims) matched), \(Self.count(apps, "app")) and \(Self.count(keys, "key"))"
     }
@@ -38,13 +26,13 @@ struct DatabaseSummary: Sendable {
 /// A copy of a database that is whole and on disk, and has no name yet.
 struct DatabaseCopy {
     let summary: DatabaseSummary
-    /// Gives it its name.
+    /// Gives the copy its name.
     ///
-    /// - Returns: where a database of that name was moved to; nil where there was none, or it was replaced.
+    /// - Returns: the path that a database of that name was moved to; nil if there was none, or it was replaced.
     let publish: () throws(StoreError) -> String?
 }
 
-/// One thing that was verified, and what was found.
+/// One verification step, and what it found.
 struct VerifiedCheck: Sendable {
     let name: String
     let scope: String
