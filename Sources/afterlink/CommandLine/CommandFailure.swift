@@ -58,7 +58,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         )
     }
 
-    /// As one finding in a list of them, whose lines go on from a name and end without a full stop.
+    /// The failure as a line in a list, which follows a name and ends without a full stop.
     package var finding: (text: String, advice: String) {
         (Self.clause(explanation), Self.clause(advice))
     }

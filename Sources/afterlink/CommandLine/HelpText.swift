@@ -56,7 +56,7 @@ package enum HelpText {
         return parts.joined(separator: "\n\n")
     }
 
-    /// The settings, each under its section's heading, introduced as told.
+    /// Returns the settings under their sections' headings, each with the given head.
     static func settings(_ settings: [Setting], head: (Setting) -> String) -> [String] {
         Setting.Section.allCases.compactMap { section in
             let members = settings.filter { $0.section == section }

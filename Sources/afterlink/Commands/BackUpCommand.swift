@@ -14,7 +14,7 @@ enum BackUpCommand {
                 + " when it is on disk: what was interrupted is called PATH.afterlink-partial, never PATH. A serving process goes"
                 + " on meanwhile.",
             "The server keys go along, to PATH.key, because without them nothing in a restored database can be found, and"
-                + " the address keys, to PATH.address-key. Whoever has all of them has everything: keep them as you keep"
+                + " the address keys, to PATH.address-key. These files together reveal everything: protect them like"
                 + " the database.",
         ],
         operands: [

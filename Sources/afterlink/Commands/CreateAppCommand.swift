@@ -11,7 +11,7 @@ enum CreateAppCommand {
             "It has no keys yet; `afterlink keys create` makes them. A serving process knows the app within half a"
                 + " second.",
             "From the second app on, a click without a key has to say whose it is: with the app's id as \"app\", or by"
-                + " an origin that one app alone allows. Otherwise it is answered 400.",
+                + " an origin that one app alone allows. Otherwise it gets 400.",
         ],
         operands: [
             CommandDescription.Operand(

@@ -5,7 +5,7 @@ internal import Server
 enum ExplainCheckCommand {
     static let description = CommandDescription(
         name: "explain",
-        summary: "Tell why a check matched or did not",
+        summary: "Explain why a check matched or did not match",
         discussion: [
             "Finds a recorded check and says why it ended as it did: the clicks with its fingerprint and what became of"
                 + " each, and where there are none, what the fingerprint was made of and in which value the nearest"

@@ -7,7 +7,7 @@ internal import Storage
 enum RestoreCommand {
     static let description = CommandDescription(
         name: "restore",
-        summary: "Make a backup the database",
+        summary: "Restore a backup as the database",
         discussion: [
             "Copies a backup to where the database belongs, reads all of the copy, and gives it the database's name"
                 + " when it is on disk; then its key. The backup stays as it is. Refused while a service has the"
@@ -170,7 +170,7 @@ enum RestoreCommand {
             case .incompatible:
                 "Nothing was changed. A backup of a newer version needs that version of Afterlink."
             case .corrupted:
-                "Nothing was changed. Take another backup; `afterlink verify --database BACKUP` tells more."
+                "Nothing was changed. Take another backup; `afterlink verify --database BACKUP` shows more."
             default: "Nothing was changed."
             }
         return CommandFailure("Nothing was restored: \(error.explanation).", advice: advice)

@@ -5,10 +5,10 @@ internal import Server
 enum RevokeKeyCommand {
     static let description = CommandDescription(
         name: "keys revoke",
-        summary: "Make a key invalid for ever",
+        summary: "Revoke a key",
         discussion: [
-            "Requests with the key are answered 401 from now on; a serving process follows within half a second. No"
-                + " click is lost by it."
+            "Requests with the key get 401; a serving process follows within half a second. No click is"
+                + " lost."
         ],
         operands: [
             CommandDescription.Operand(

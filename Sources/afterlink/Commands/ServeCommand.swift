@@ -8,12 +8,12 @@ enum ServeCommand {
         name: "serve",
         summary: "Answer clicks and first launches",
         discussion: [
-            "Records clicks, answers first launches, and goes on until SIGTERM or SIGINT. With nothing set it listens"
-                + " on 127.0.0.1:8080 and keeps everything in ./afterlink.db.",
+            "Records clicks and answers first launches until SIGTERM or SIGINT. Without settings it listens on"
+                + " 127.0.0.1:8080 and stores everything in ./afterlink.db.",
             "On a new database it makes the first app and its keys, prints them once, and shows two curl calls that"
                 + " work.",
-            "SIGTERM and SIGINT stop gracefully: requests in flight are finished, everything is on disk, exit status"
-                + " 0. A second signal hurries. SIGHUP opens the log file and reads the certificate anew.",
+            "SIGTERM and SIGINT stop gracefully: requests in flight finish, everything is on disk, exit status"
+                + " 0. A second signal drops what is in flight. SIGHUP reopens the log file and reloads the certificate.",
         ],
         settings: Setting.all.map(\.name),
         examples: [

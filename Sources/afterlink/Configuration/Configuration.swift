@@ -82,10 +82,10 @@ package struct Configuration: Sendable {
     package var addressKeyPath: String { databasePath + KeyCopy.addressSuffix }
 
     private static let standardConnections = 20_000
-    /// Below it, a service that was not told how many connections to take says how few it takes.
+    /// Below this number, a service without --maximum-connections warns how few connections it takes.
     static let connectionsWorthHaving = 10_000
 
-    /// How many connections are taken where so many files and sockets are left for them.
+    /// Returns the number of connections that the given number of files and sockets allows.
     package func connectionLimit(descriptors: Int) -> Int {
         maximumConnections ?? max(1, min(Self.standardConnections, descriptors))
     }

@@ -14,7 +14,7 @@ struct CommandDatabase {
     let store: OpenStore
     private let stores: Stores
 
-    /// Opens a database that is there and up to date; to read it, whoever may be writing to it.
+    /// Opens an existing database that is up to date, while a process serves or not.
     static func open(_ configuration: Configuration, for purpose: Wiring.Purpose = .command)
         throws -> CommandDatabase
     {

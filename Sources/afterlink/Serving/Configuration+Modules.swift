@@ -2,7 +2,7 @@ internal import Attribution
 internal import HTTPServer
 internal import Server
 
-// What the modules are told of the configuration.
+// The modules' own configurations.
 
 extension Configuration {
     var serviceSettings: ServiceSettings {

@@ -14,6 +14,6 @@ struct OpenStore: Sendable {
     let keyNeeds: @Sendable () throws(StoreError) -> RequiredKeys
     /// Takes the first word of a key's check.
     let forget: @Sendable (_ serverKey: UInt64) throws(StoreError) -> Void
-    /// Finishes what waits, for so many milliseconds at most, and closes.
+    /// Finishes pending writes within the given number of milliseconds, and closes.
     let stop: @Sendable (_ milliseconds: UInt64) -> Void
 }

@@ -19,7 +19,7 @@ struct ServedTLS: Sendable {
         termination = try files.makeTermination()
     }
 
-    /// Reads the files anew, and goes on with what it has where they cannot be used; says which in the log.
+    /// Reloads the files, and keeps the current certificate if they cannot be used; logs which.
     func reload(_ log: Log) {
         do {
             let isAnother = try files.reload(termination)

@@ -109,7 +109,7 @@ extension TLSFiles {
                 )
             case .keyEncrypted:
                 (
-                    "The private key \(keyPath) is encrypted, and nobody is there to type its password.",
+                    "The private key \(keyPath) is encrypted, and a service cannot type its password.",
                     "Decrypt it into a file of its own: openssl pkey -in \(ShellWord.quoted(keyPath)) -out FILE && chmod 600 FILE"
                 )
             case .keyDoesNotFit:

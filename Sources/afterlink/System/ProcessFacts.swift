@@ -22,7 +22,7 @@ enum ProcessFacts {
         ]
     }
 
-    /// Linux tells the number as the directory's size since 6.2; before, the names are counted.
+    /// Linux reports the number as the directory's size since 6.2; on older kernels, the names are counted.
     private static func openDescriptorCount() -> Int? {
         var status = stat()
         // The kernel fills the local value.

@@ -28,7 +28,7 @@ struct SecretFile {
 
     /// Makes the file for the owner of its folder.
     ///
-    /// - Throws: also where it is there already. Nobody ever sees it half-written.
+    /// - Throws: also if the file exists. No reader ever sees it half-written.
     func create(_ text: String) throws(SystemError) {
         try TextFile.create(path, text: text)
         try TextFile.giveToOwnerOfFolder(path)

@@ -51,7 +51,9 @@ struct BacktestOutcome {
         if backtest.given != nil { parts.append(fidelity) }
         let lines = gaps?.lines(current: plans.current, proposed: plans.proposed) ?? []
         if !lines.isEmpty {
-            parts.append("What the records do not tell:\n" + lines.map { "- \($0)" }.joined(separator: "\n"))
+            parts.append(
+                "What the records do not contain:\n" + lines.map { "- \($0)" }.joined(separator: "\n")
+            )
         }
         if backtest.given != nil, !hasTruth {
             parts.append(
@@ -92,7 +94,7 @@ struct BacktestOutcome {
 
     private var hasTokens: Bool { columns.contains { $0.score.besideTokens.matches > 0 } }
 
-    /// What the figures do not tell by themselves.
+    /// Warnings that the figures do not show by themselves.
     var warnings: [String] {
         let score = backtest.present.score
         var warnings: [String] = []

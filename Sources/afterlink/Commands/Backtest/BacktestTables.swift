@@ -56,7 +56,7 @@ enum BacktestTables {
         row("calibration error") { $0.knownMatches > 0 ? decimal($0.calibration.error, digits: 3) : "–" }
     }
 
-    /// What fingerprints alone say where a token or an id told the truth.
+    /// The matches that fingerprints alone give if a token or an id states the truth.
     private static func addTrials(_ columns: [BacktestColumn], to table: inout Table) {
         guard columns.contains(where: { $0.score.besideTokens.launches > 0 }) else { return }
         func row(_ name: String, _ value: (TokenTrials) -> String) {

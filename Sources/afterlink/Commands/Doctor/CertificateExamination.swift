@@ -28,7 +28,7 @@ package struct CertificateExamination {
     }
 
     package func diagnosis() -> Diagnosis {
-        let advice = "renew it and send the service SIGHUP, which reads it anew"
+        let advice = "renew it and send the service SIGHUP, which reloads it"
         let left = expiresAt.milliseconds(since: now)
         guard left > 0 else {
             return .problem("tls", "\(path) expired at \(expiresAt.iso8601)", advice)

@@ -7,19 +7,19 @@ internal import Storage
 enum DoctorCommand {
     static let description = CommandDescription(
         name: "doctor",
-        summary: "Look at settings, keys, clock, disk, files and the service",
+        summary: "Examine settings, keys, clock, disk, files and the service",
         discussion: [
-            "Looks at what the service depends on and prints a line for each thing: ok, warning or problem, with what"
-                + " to do. Give it the settings that the service has. It changes nothing and prints no secret. Exit"
-                + " status 1 where there is a problem.",
-            "--request-from shows which address a request counts with: the other end of its connection, or what"
-                + " trusted proxies say of the hops before them.",
+            "Examines what the service depends on and prints a line for each finding: ok, warning or problem, with what"
+                + " to do. Give it the settings of the service. It changes nothing and prints no secret. Exit status 1 if"
+                + " there is a problem.",
+            "--request-from shows the client address of a request: the peer of its connection, or the address that"
+                + " trusted proxies forward.",
         ],
         options: [
             CommandOption(
                 "request-from",
                 "ADDRESS",
-                help: "Also show whose address a request from here would have."
+                help: "Also show the client address of a request from this address."
             ),
             CommandOption(
                 "forwarded-for",
@@ -111,7 +111,7 @@ enum DoctorCommand {
             return [
                 .warning(
                     "database",
-                    "there is none at \(configuration.databasePath) yet",
+                    "there is no database at \(configuration.databasePath) yet",
                     "`afterlink init` or `afterlink serve` makes it; --database and --data-directory name another one"
                 )
             ] + ServiceExamination(configuration, holder: nil).diagnoses()

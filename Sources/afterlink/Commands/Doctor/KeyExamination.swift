@@ -22,7 +22,7 @@ package struct KeyExamination {
                 .warning(
                     "keys",
                     "\(admins.count) admin keys are valid: \(admins.map(\.id.text).joined(separator: ", "))",
-                    "revoke those that nobody needs with `afterlink keys revoke`"
+                    "revoke those that are not needed with `afterlink keys revoke`"
                 )
             )
         }
@@ -66,7 +66,7 @@ package struct KeyExamination {
                 .warning(
                     "keys",
                     "\(name) was never used in \(age / Self.day) days",
-                    "revoke it with `afterlink keys revoke \(key.id.text)` if nobody needs it"
+                    "revoke it with `afterlink keys revoke \(key.id.text)` if it is not needed"
                 )
             )
         }

@@ -7,9 +7,9 @@ enum CreateLinkCommand {
         name: "links create",
         summary: "Make a short link",
         discussion: [
-            "Makes a link that a campaign spreads. Everything is checked when it is made: a destination that released"
-                + " apps would lose, a scheme or a page that is not the app's, a preview that would be cut off.",
-            "Without a SLUG it gets one that nobody can guess. Letters are told apart by their case.",
+            "Makes a short link for a campaign. Checks everything at once: a destination that released apps would lose,"
+                + " a scheme or a page that is not the app's, a preview that would be cut off.",
+            "Without SLUG, generates one that cannot be guessed. Slugs are case-sensitive.",
         ],
         operands: [
             CommandDescription.Operand(

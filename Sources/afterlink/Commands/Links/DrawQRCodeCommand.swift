@@ -37,7 +37,7 @@ enum DrawQRCodeCommand {
         guard let path = arguments.value("output") else {
             throw CommandFailure(
                 .usage,
-                "`afterlink links qr` was not told where to write to.",
+                "`afterlink links qr` needs a file to write to.",
                 advice: "Name a new file with --output, as in --output code.svg."
             )
         }

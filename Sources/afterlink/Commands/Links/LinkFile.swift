@@ -17,7 +17,7 @@ struct LinkFile {
         var host: String?
         /// Of an export of Firebase's: what it says besides, which its app's settings give a meaning.
         var firebase: FirebaseLink?
-        /// Archived, nobody says since when.
+        /// Whether it is archived, without a known time.
         var isArchived = false
         var createdAt: Timestamp?
         /// Columns that say something for which a link has no field.

@@ -15,7 +15,7 @@ enum SimulateCommand {
                 + " the database's own machine the key is made the first time and kept beside the database; elsewhere"
                 + " name a file that holds one.",
             "--timezone and --language are the person's, in the browser as in the app; the options that begin with"
-                + " --device-, --model and --os-version change what the app is told alone, to see what a difference does.",
+                + " --device-, --model and --os-version change only what the app sees, to show what a difference does.",
             "It exits 0 if the launch got the click, or did not, as the values of both say that it must.",
         ],
         options: options,
@@ -77,15 +77,15 @@ enum SimulateCommand {
         CommandOption(
             "device-timezone",
             "ZONE",
-            help: "The zone that the app is told, if it is another one."
+            help: "The zone that the app sees, if it differs."
         ),
         CommandOption(
             "device-language",
             "TAG",
-            help: "The language that the app is told, if it is another one."
+            help: "The language that the app sees, if it differs."
         ),
-        CommandOption("model", "MODEL", help: "The model that the app is told, as in SM-S911B."),
-        CommandOption("os-version", "VERSION", help: "The version that the app is told, as in 26.4.1."),
+        CommandOption("model", "MODEL", help: "The model that the app sees, as in SM-S911B."),
+        CommandOption("os-version", "VERSION", help: "The version that the app sees, as in 26.4.1."),
         CommandOption(
             "url",
             "URL",

@@ -69,7 +69,7 @@ package struct TrialChoice: Sendable {
     ///   - prefix: what the link begins with if that was not chosen; a link of its own keeps a click from being taken for
     ///     the repetition of another trial's.
     ///   - app: whose click it is, where the key does not say it.
-    ///   - localization: the languages that the app comes in; iOS tells it one of these.
+    ///   - localization: the languages that the app comes in; iOS gives it one of these.
     ///   - number: unlike that of any other trial.
     /// - Returns: the trial, which has not been sent.
     /// - Throws: where the release that was chosen does not run on the device.

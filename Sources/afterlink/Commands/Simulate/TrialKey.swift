@@ -7,7 +7,7 @@ struct TrialKey {
     let text: String
     /// Where it is from, for people.
     let origin: String
-    /// Whose key it is, where the database told.
+    /// The key's app, if the database is on this machine.
     let app: App?
     /// Whether it was made just now, so that a serving process may not know it yet.
     let isNew: Bool
