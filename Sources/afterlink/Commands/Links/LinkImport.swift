@@ -80,7 +80,8 @@ struct LinkImport {
                 }
             }
             outcomes.append(outcome)
-            progress.update("Checking: \(outcomes.count) of \(file.entries.count) links")
+            let done = outcomes.count
+            progress.update("Checking: \(done) of \(file.entries.count) links")
         }
         return drafts
     }
