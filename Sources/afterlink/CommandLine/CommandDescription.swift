@@ -34,12 +34,6 @@ package struct CommandDescription: Sendable {
         package let help: String
     }
 
-    /// A call that works as it stands, and what it is good for.
-    package struct Example: Sendable {
-        package let call: String
-        package let purpose: String
-    }
-
     /// The words after `afterlink`, such as `apps create`.
     package let name: String
     /// One line for the overview, without a full stop.
@@ -50,7 +44,8 @@ package struct CommandDescription: Sendable {
     package var options: [CommandOption] = []
     /// Names of the settings that it takes.
     package var settings: [String] = []
-    package let examples: [Example]
+    /// Calls that work as they stand, each with its purpose.
+    package let examples: KeyValuePairs<String, String>
     let run: @Sendable (Invocation) async throws -> ExitCode
 
     /// All options that may stand on the command line.

@@ -50,7 +50,7 @@ package enum HelpText {
         parts.append("Options:\n" + options.joined(separator: "\n"))
         parts += settings(command.settingsTaken) { $0.option.map(synopsis) ?? $0.environmentVariable }
         let examples = command.examples.map {
-            "  \($0.call)\n" + wrapped($0.purpose, indent: 6).joined(separator: "\n")
+            "  \($0.key)\n" + wrapped($0.value, indent: 6).joined(separator: "\n")
         }
         if !examples.isEmpty { parts.append("Examples:\n" + examples.joined(separator: "\n")) }
         return parts.joined(separator: "\n\n")

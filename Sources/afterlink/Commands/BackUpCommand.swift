@@ -34,11 +34,8 @@ enum BackUpCommand {
         ],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink backup /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
-                    + " --overwrite",
-                purpose: "Every night; the last one is replaced when the new one is whole."
-            )
+            "afterlink backup /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
+                + " --overwrite": "Every night; the last one is replaced when the new one is whole."
         ],
         run: run
     )

@@ -15,19 +15,10 @@ enum ChangeAppCommand {
             + [.json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink apps set --destination shopapp://",
-                purpose: "Let clicks without a key lead into the app only."
-            ),
-            CommandDescription.Example(
-                call: "afterlink apps set --app Shop --open-clicks off",
-                purpose: "Require a key for clicks."
-            ),
-            CommandDescription.Example(
-                call: "afterlink apps set --on-ambiguity campaignOnly --default-link shopapp://home",
-                purpose:
-                    "If several people may be meant, credit the campaign and open no personal link."
-            ),
+            "afterlink apps set --destination shopapp://": "Let clicks without a key lead into the app only.",
+            "afterlink apps set --app Shop --open-clicks off": "Require a key for clicks.",
+            "afterlink apps set --on-ambiguity campaignOnly --default-link shopapp://home":
+                "If several people may be meant, credit the campaign and open no personal link.",
         ],
         run: run
     )

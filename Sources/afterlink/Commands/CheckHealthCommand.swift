@@ -14,10 +14,8 @@ enum CheckHealthCommand {
         ],
         settings: ["listen", "tls-certificate", "tls-key"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink health --listen 127.0.0.1:8080 && echo ready",
-                purpose: "In a script that waits for the service."
-            )
+            "afterlink health --listen 127.0.0.1:8080 && echo ready":
+                "In a script that waits for the service."
         ],
         run: run
     )

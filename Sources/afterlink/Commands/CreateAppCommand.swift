@@ -23,11 +23,8 @@ enum CreateAppCommand {
         options: [CommandOption("name", "NAME", help: "Its name.")] + AppSettingOptions.all + [.json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call:
-                    "afterlink apps create Shop --destination shopapp:// --destination https://shop.example",
-                purpose: "An app whose links may open the app or the shop's site, and nothing else."
-            )
+            "afterlink apps create Shop --destination shopapp:// --destination https://shop.example":
+                "An app whose links may open the app or the shop's site, and nothing else."
         ],
         run: run
     )

@@ -27,10 +27,8 @@ enum CreateKeyCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink keys create --kind server --label \"shop back end\" --expires 365d",
-                purpose: "A key for a year, for the only app there is."
-            )
+            "afterlink keys create --kind server --label \"shop back end\" --expires 365d":
+                "A key for a year, for the only app there is."
         ],
         run: run
     )

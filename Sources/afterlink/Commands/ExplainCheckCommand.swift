@@ -26,10 +26,7 @@ enum ExplainCheckCommand {
         options: [.json],
         settings: CommandDatabase.settings + ["server-key-file", "device-data"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink explain chk_01jz8w6t7n3k5m9q2r4v6x8y0z",
-                purpose: "Why did this launch find no click?"
-            )
+            "afterlink explain chk_01jz8w6t7n3k5m9q2r4v6x8y0z": "Why did this launch find no click?"
         ],
         run: run
     )

@@ -16,11 +16,8 @@ enum InitializeCommand {
             "server-key-file", "app-name", "destination", "initial-app-key", "initial-admin-key",
         ],
         examples: [
-            CommandDescription.Example(
-                call:
-                    "afterlink init --database /var/lib/afterlink/afterlink.db --destination myapp:// --json",
-                purpose: "For a script: the keys are in .keys.app, .keys.server, .keys.test and .keys.admin."
-            )
+            "afterlink init --database /var/lib/afterlink/afterlink.db --destination myapp:// --json":
+                "For a script: the keys are in .keys.app, .keys.server, .keys.test and .keys.admin."
         ],
         run: run
     )

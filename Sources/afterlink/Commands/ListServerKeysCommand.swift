@@ -13,10 +13,7 @@ enum ListServerKeysCommand {
         options: [.json],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink server-key list",
-                purpose: "Is the former key still needed?"
-            )
+            "afterlink server-key list": "Is the former key still needed?"
         ],
         run: run
     )

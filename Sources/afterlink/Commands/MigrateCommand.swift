@@ -18,10 +18,7 @@ enum MigrateCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink migrate --dry-run",
-                purpose: "What will the new version do to the database?"
-            )
+            "afterlink migrate --dry-run": "What will the new version do to the database?"
         ],
         run: run
     )

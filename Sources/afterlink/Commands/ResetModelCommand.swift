@@ -19,10 +19,7 @@ enum ResetModelCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink model reset --app Shop",
-                purpose: "The traffic so far was a load test."
-            )
+            "afterlink model reset --app Shop": "The traffic so far was a load test."
         ],
         run: run
     )

@@ -33,11 +33,8 @@ enum RestoreCommand {
         ],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink restore /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
-                    + " --overwrite",
-                purpose: "Back to last night; what was there until now is kept beside."
-            )
+            "afterlink restore /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
+                + " --overwrite": "Back to last night; what was there until now is kept beside."
         ],
         run: run
     )

@@ -20,10 +20,7 @@ enum RevokeKeyCommand {
         options: [CommandOption("json", help: "Print a JSON object instead.")],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z",
-                purpose: "The phone with the key was lost."
-            )
+            "afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z": "The phone with the key was lost."
         ],
         run: run
     )

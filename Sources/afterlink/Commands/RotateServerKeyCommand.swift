@@ -20,10 +20,8 @@ enum RotateServerKeyCommand {
         options: [CommandOption("json", help: "Print a JSON object instead.")],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink server-key rotate --data-directory /var/lib/afterlink",
-                purpose: "A person with a copy of the key has left."
-            )
+            "afterlink server-key rotate --data-directory /var/lib/afterlink":
+                "A person with a copy of the key has left."
         ],
         run: run
     )

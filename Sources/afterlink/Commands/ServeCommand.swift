@@ -17,16 +17,12 @@ enum ServeCommand {
         ],
         settings: Setting.all.map(\.name),
         examples: [
-            CommandDescription.Example(call: "afterlink serve", purpose: "On this machine, to try it."),
-            CommandDescription.Example(
-                call: "afterlink serve --listen 0.0.0.0:8080 --data-directory /var/lib/afterlink"
-                    + " --trusted-proxy 10.0.0.0/8 --destination myapp://",
-                purpose: "Behind a proxy in 10.0.0.0/8, with links into one app only."
-            ),
-            CommandDescription.Example(
-                call: "AFTERLINK_LISTEN=[::]:8080 afterlink serve --config /etc/afterlink.json",
-                purpose: "Settings from three places: flags win over the environment, this over the file."
-            ),
+            "afterlink serve": "On this machine, to try it.",
+            "afterlink serve --listen 0.0.0.0:8080 --data-directory /var/lib/afterlink"
+                + " --trusted-proxy 10.0.0.0/8 --destination myapp://":
+                "Behind a proxy in 10.0.0.0/8, with links into one app only.",
+            "AFTERLINK_LISTEN=[::]:8080 afterlink serve --config /etc/afterlink.json":
+                "Settings from three places: flags win over the environment, this over the file.",
         ],
         run: run
     )

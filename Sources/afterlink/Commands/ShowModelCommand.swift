@@ -19,10 +19,7 @@ enum ShowModelCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink model show",
-                purpose: "What confidence is made of, for the only app there is."
-            )
+            "afterlink model show": "What confidence is made of, for the only app there is."
         ],
         run: run
     )

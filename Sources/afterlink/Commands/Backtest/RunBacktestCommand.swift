@@ -56,15 +56,9 @@ enum RunBacktestCommand {
         ],
         settings: CommandDatabase.settings + ["server-key-file", "device-data", "retention", "replay-grace"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink backtest --window 3600 --minimum-confidence 0.8",
-                purpose:
-                    "What an hour's window and a stricter policy would have answered to last week's launches."
-            ),
-            CommandDescription.Example(
-                call: "afterlink backtest --trace week.jsonl --rule newest",
-                purpose: "The same of a trace, by the plain rule."
-            ),
+            "afterlink backtest --window 3600 --minimum-confidence 0.8":
+                "What an hour's window and a stricter policy would have answered to last week's launches.",
+            "afterlink backtest --trace week.jsonl --rule newest": "The same of a trace, by the plain rule.",
         ],
         run: run
     )

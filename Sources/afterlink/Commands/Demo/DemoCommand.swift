@@ -22,11 +22,8 @@ enum DemoCommand {
             )
         ],
         examples: [
-            CommandDescription.Example(call: "afterlink demo", purpose: "Does it work on this machine?"),
-            CommandDescription.Example(
-                call: "afterlink demo --keep",
-                purpose: "Something to point an SDK at."
-            ),
+            "afterlink demo": "Does it work on this machine?",
+            "afterlink demo --keep": "Something to point an SDK at.",
         ],
         run: run
     )

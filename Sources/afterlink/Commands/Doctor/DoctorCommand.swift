@@ -37,15 +37,9 @@ enum DoctorCommand {
         ],
         settings: Setting.all.map(\.name),
         examples: [
-            CommandDescription.Example(
-                call: "afterlink doctor --data-directory /var/lib/afterlink",
-                purpose: "Is all well?"
-            ),
-            CommandDescription.Example(
-                call: "afterlink doctor --trusted-proxy 10.0.0.0/8 --request-from 10.0.0.7"
-                    + " --forwarded-for '203.0.113.9, 10.0.0.3'",
-                purpose: "Which of these is the visitor?"
-            ),
+            "afterlink doctor --data-directory /var/lib/afterlink": "Is all well?",
+            "afterlink doctor --trusted-proxy 10.0.0.0/8 --request-from 10.0.0.7"
+                + " --forwarded-for '203.0.113.9, 10.0.0.3'": "Which of these is the visitor?",
         ],
         run: run
     )

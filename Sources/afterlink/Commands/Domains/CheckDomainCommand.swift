@@ -37,14 +37,9 @@ enum CheckDomainCommand {
             .json,
         ],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink check-domain go.example.com --url '/products/1?x=y'",
-                purpose: "Are both files right, and does this link open the app?"
-            ),
-            CommandDescription.Example(
-                call: "afterlink check-domain ./apple-app-site-association",
-                purpose: "Before it is published."
-            ),
+            "afterlink check-domain go.example.com --url '/products/1?x=y'":
+                "Are both files right, and does this link open the app?",
+            "afterlink check-domain ./apple-app-site-association": "Before it is published.",
         ],
         run: run
     )

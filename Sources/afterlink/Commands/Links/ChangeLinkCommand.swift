@@ -14,10 +14,8 @@ enum ChangeLinkCommand {
         options: [LinkChoice.app] + LinkOptions.all + [.json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links set summer25 --expires-at 2027-09-01T00:00:00Z --title ''",
-                purpose: "End it with the summer, and remove its title."
-            )
+            "afterlink links set summer25 --expires-at 2027-09-01T00:00:00Z --title ''":
+                "End it with the summer, and remove its title."
         ],
         run: run
     )
@@ -57,10 +55,7 @@ enum ArchiveLinkCommand {
         options: [LinkChoice.app, .json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links archive summer25",
-                purpose: "The summer is over."
-            )
+            "afterlink links archive summer25": "The summer is over."
         ],
         run: run
     )
@@ -94,10 +89,7 @@ enum RestoreLinkCommand {
         options: [LinkChoice.app, .json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links restore summer25",
-                purpose: "It is summer again."
-            )
+            "afterlink links restore summer25": "It is summer again."
         ],
         run: run
     )
@@ -117,10 +109,7 @@ enum DeleteLinkCommand {
         options: [LinkChoice.app, .json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links delete sumer25",
-                purpose: "It was misspelt and never shared."
-            )
+            "afterlink links delete sumer25": "It was misspelt and never shared."
         ],
         run: run
     )

@@ -21,16 +21,10 @@ enum CreateLinkCommand {
         options: [AppChoice.option] + LinkOptions.all + [.json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call:
-                    "afterlink links create summer25 --destination shopapp://promo/summer --campaign-key SUMMER25",
-                purpose: "A link into the app, counted under a campaign."
-            ),
-            CommandDescription.Example(
-                call:
-                    "afterlink links create --variant 'a 50 shopapp://promo/a' --variant 'b 50 shopapp://promo/b'",
-                purpose: "Half of the visitors get the one, half the other."
-            ),
+            "afterlink links create summer25 --destination shopapp://promo/summer --campaign-key SUMMER25":
+                "A link into the app, counted under a campaign.",
+            "afterlink links create --variant 'a 50 shopapp://promo/a' --variant 'b 50 shopapp://promo/b'":
+                "Half of the visitors get the one, half the other.",
         ],
         run: run
     )

@@ -19,15 +19,9 @@ enum DrawQRCodeCommand {
         ] + QRStyleField.allCases.map(option),
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links qr summer25 --output summer25.svg",
-                purpose: "For print."
-            ),
-            CommandDescription.Example(
-                call:
-                    "afterlink links qr summer25 --output summer25.png --size 1024 --foreground '#1a2b3c' --logo",
-                purpose: "A picture with room for a logo in its centre."
-            ),
+            "afterlink links qr summer25 --output summer25.svg": "For print.",
+            "afterlink links qr summer25 --output summer25.png --size 1024 --foreground '#1a2b3c' --logo":
+                "A picture with room for a logo in its centre.",
         ],
         run: run
     )

@@ -20,10 +20,7 @@ enum ExportLinksCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links export --output links.csv",
-                purpose: "For a spreadsheet, or for another server."
-            )
+            "afterlink links export --output links.csv": "For a spreadsheet, or for another server."
         ],
         run: run
     )

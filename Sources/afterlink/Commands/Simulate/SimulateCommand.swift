@@ -21,27 +21,14 @@ enum SimulateCommand {
         options: options,
         settings: ["listen"] + CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink simulate",
-                purpose: "Safari on an iPhone, the newest SDK, the server at --listen."
-            ),
-            CommandDescription.Example(
-                call: "afterlink simulate --profile instagram-android --server https://links.example"
-                    + " --key-file test.key",
-                purpose: "An in-app browser on Android, and a server elsewhere."
-            ),
-            CommandDescription.Example(
-                call: "afterlink simulate --sdk 1.8.5 --device-timezone Asia/Dubai",
-                purpose: "A person who flew to Dubai between click and launch: which component differs?"
-            ),
-            CommandDescription.Example(
-                call: "afterlink simulate --all",
-                purpose: "Every browser with its own device: is each found, and no robot?"
-            ),
-            CommandDescription.Example(
-                call: "afterlink simulate --resolve --os-version 26.5",
-                purpose: "A client that sends its values, on a phone that was updated after the click."
-            ),
+            "afterlink simulate": "Safari on an iPhone, the newest SDK, the server at --listen.",
+            "afterlink simulate --profile instagram-android --server https://links.example"
+                + " --key-file test.key": "An in-app browser on Android, and a server elsewhere.",
+            "afterlink simulate --sdk 1.8.5 --device-timezone Asia/Dubai":
+                "A person who flew to Dubai between click and launch: which component differs?",
+            "afterlink simulate --all": "Every browser with its own device: is each found, and no robot?",
+            "afterlink simulate --resolve --os-version 26.5":
+                "A client that sends its values, on a phone that was updated after the click.",
         ],
         run: run
     )
