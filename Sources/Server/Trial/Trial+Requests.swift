@@ -27,7 +27,7 @@ extension Trial {
         return ClientRequest("GET \(target)", host: host, fields + appFields + Self.testTime(time))
     }
 
-    /// What the default client of an app on the device adds.
+    /// The header fields that the default client of an app on the device adds.
     private var appFields: [(name: String, value: String)] {
         var fields = [("User-Agent", appAgent), ("Accept", "*/*")]
         // An Android app's says nothing of the language.

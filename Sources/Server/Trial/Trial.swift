@@ -30,9 +30,9 @@ public struct Trial: Sendable {
     public let release: SDKRelease
     public let person: TrialPerson
     public let poster: Poster
-    /// Where the click leads.
+    /// The destination of the click.
     public let destination: Target
-    /// The click's, unlike that of any other trial.
+    /// The click's journey, unlike that of any other trial.
     public let journey: String
     /// The number of the app's build, so that no two trials come from one caller.
     let build: String
@@ -110,10 +110,10 @@ public struct Trial: Sendable {
         )
     }
 
-    /// What the page's script sends.
+    /// The signals that the page's script sends.
     var signals: DeviceSignals { profile.signals(of: person) }
 
-    /// What a launch is found by that tells its values: the server makes these of them, the one that holds least first.
+    /// The fingerprints that a server makes of a launch's values, the one with the fewest components first.
     public var inputsOfValues: [FingerprintInput] {
         let native = device.values(for: person).withLanguageOfClicks(
             localization,
@@ -123,7 +123,7 @@ public struct Trial: Sendable {
         return CanonicalSignals(native).inputs().reversed()
     }
 
-    /// What the SDK hashes at the first launch, or the server of what it says.
+    /// The text that the SDK hashes at the first launch, or the server from its values.
     public var launch: FingerprintInput {
         if release.sendsRawSignals, let input = inputsOfValues.first { return input }
         let values = release.form.components.map { device.value(of: $0, for: person) }

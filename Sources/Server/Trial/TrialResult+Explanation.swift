@@ -57,7 +57,7 @@ extension TrialResult {
         ]
     }
 
-    /// By what the click was found.
+    /// How the click was found.
     private var found: [String] {
         var sentences: [String] = []
         if let hit = reading.hit {

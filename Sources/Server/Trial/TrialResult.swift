@@ -5,7 +5,7 @@ public struct TrialResult: Sendable {
     public let trial: Trial
     public let reading: TrialAnalysis
     public let click: TrialClickResponse
-    /// Nil where the click was refused, so that there was nothing to ask for.
+    /// Nil if the click was refused, so that no launch was sent.
     public let launch: TrialLaunchResponse?
     /// When the launch happened, on a server whose clock is set by its requests.
     public let launchedAt: Timestamp?
@@ -34,12 +34,12 @@ public struct TrialResult: Sendable {
         self.token = token
     }
 
-    /// The launch got this very click, or the one that it was taken for a repetition of.
+    /// Whether the launch got this click, or the one that it counts as a repetition of.
     public var isMatched: Bool {
         launch?.isMatch == true && (launch?.journey == trial.journey || click.isRepeated)
     }
 
-    /// The launch got another click, which has the same fingerprint and was still open.
+    /// Whether the launch got another click, which has the same fingerprint and was still open.
     public var isMatchedByAnother: Bool { launch?.isMatch == true && !isMatched }
 
     var isExpired: Bool {

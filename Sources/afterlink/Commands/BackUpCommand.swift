@@ -146,7 +146,7 @@ enum BackUpCommand {
 
     private struct Outcome {
         let database: String
-        /// Where the database's key is, if not in its usual place.
+        /// The path of the database's key, if it is not the usual one.
         let namedKey: String?
         let path: String
         let keyPath: String?

@@ -70,7 +70,7 @@ enum CreateAppCommand {
         return .success
     }
 
-    /// What changes for clicks without a key when there is more than one app to which they could belong.
+    /// Explains how clicks without a key must name their app if there are several.
     private static func keylessHint(_ app: App, among apps: [App]) -> String? {
         guard apps.count > 1 else { return nil }
         // With the second app it is the first one's pages that have to change.

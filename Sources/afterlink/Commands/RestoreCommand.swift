@@ -126,7 +126,7 @@ enum RestoreCommand {
         KeyCopy.text(at: path).flatMap { ServerKeyList($0) }?.holds(key.server) ?? false
     }
 
-    /// Without those of the backup's time, the addresses of its live clicks are compared with none.
+    /// Restores the address keys: without those of the backup, the addresses of its live clicks are compared with none.
     private static func putAddresses(_ key: KeyCopy?, at path: String, aside: String) throws {
         guard let text = key?.addresses, KeyCopy.text(at: path) != text else { return }
         if let former = KeyCopy.text(at: path) { try KeyCopy.put(former, at: aside) }

@@ -55,7 +55,7 @@ enum RotateServerKeyCommand {
         return .success
     }
 
-    /// Where it would not be the database's own that is replaced, and where there are too many to be looked for.
+    /// Refuses to replace a foreign key, a key that was just made, and more keys than checks can look up.
     private static func refuse(
         _ list: ServerKeyList,
         _ summary: DatabaseSummary,

@@ -6,7 +6,7 @@ struct FirstApp: Sendable {
     let app: App
     /// The keys that were made here, to be shown once; not those that the operator brought.
     let madeKeys: [(kind: KeyKind, text: KeyText)]
-    /// Of which kinds the operator brought keys.
+    /// The kinds of the keys that the operator supplied.
     let broughtKinds: [KeyKind]
 
     /// Which keys are made besides those that the operator brought.

@@ -5,7 +5,7 @@ internal import Threads
 
 /// The service while it serves: made in order, stopped in the reverse one.
 final class RunningService: Sendable {
-    /// What the service consists of.
+    /// The parts of the service.
     private struct Parts: Sendable {
         /// Nil for plain HTTP.
         let tls: ServedTLS?

@@ -10,7 +10,7 @@ struct ServedTLS: Sendable {
     /// How long before its end a certificate is warned of.
     private static let warningDays: Int64 = 14
 
-    /// Nil where plain HTTP is spoken.
+    /// Nil for plain HTTP.
     ///
     /// - Throws: when the certificate or the key cannot be used.
     init?(_ configuration: Configuration) throws {

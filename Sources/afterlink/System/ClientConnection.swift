@@ -82,7 +82,7 @@ struct ClientConnection: ~Copyable {
         }
     }
 
-    /// What comes next; nothing at the end.
+    /// Returns the next bytes; empty at the end.
     private func receive() throws(SystemError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: TLSClient.receiveLength)
         // The kernel writes at most the buffer's own length into it.

@@ -26,7 +26,7 @@ package enum Console {
         guard write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) else { throw failure }
     }
 
-    /// Keeps the numbers of the standard streams taken where the caller closed them.
+    /// Opens the standard streams that the caller closed.
     ///
     /// The next file that is opened would get the number, and what is printed would be written into it: keys into the
     /// log file, say.

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// Who but their owner may read or change the files that a service lives on.
+/// The modes of a service's files.
 enum FileModes {
-    /// Takes everybody else's rights to the database and the files beside it away.
+    /// Removes the rights of other users to the database and the files beside it.
     ///
     /// To be called before the database is opened: SQLite gives new files beside it the database's own mode. Folders
     /// are left as they are, since other users may share them.

@@ -112,7 +112,7 @@ struct OpenFile: ~Copyable, Sendable {
 
     /// Whether it is as closed as a private key has to be: to everybody but its owner.
     ///
-    /// What belongs to root may be read by its group, which is how keys are shared with a service.
+    /// The group may read a file of root, which is how keys are shared with a service.
     func isFitForSecrets() throws(SystemError) -> Bool {
         let status = try status()
         return status.st_mode & (status.st_uid == 0 ? 0o037 : 0o077) == 0

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Server
 
-/// What the system knows of this process, under the names that Prometheus' own libraries use.
+/// Figures of this process, under the names that Prometheus' own libraries use.
 enum ProcessFacts {
     static func samples() -> [StoreHealth.Sample] {
         let gauges = [

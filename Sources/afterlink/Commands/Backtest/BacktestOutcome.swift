@@ -15,7 +15,7 @@ struct BacktestOutcome {
         self.gaps = gaps
     }
 
-    /// What was really answered, where that is known, and what is played.
+    /// The recorded responses, if they are known, and the played plans.
     private var columns: [BacktestColumn] {
         var columns: [BacktestColumn] = []
         if let recorded = backtest.given { columns.append(BacktestColumn("recorded", nil, recorded)) }

@@ -1,7 +1,7 @@
 package import Attribution
 internal import HTTPServer
 
-/// Whether the certificate will still be good next month.
+/// Checks that the certificate is valid for three more weeks.
 package struct CertificateExamination {
     private let path: String
     private let expiresAt: Timestamp
@@ -15,7 +15,7 @@ package struct CertificateExamination {
         self.now = now
     }
 
-    /// What there is to say of a certificate and the key that should belong to it.
+    /// Examines a certificate and its key.
     package static func diagnosis(of files: TLSFiles, at now: Timestamp) -> Diagnosis {
         do {
             let expiry = try files.makeTermination().certificate.notAfter

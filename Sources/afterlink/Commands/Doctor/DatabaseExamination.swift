@@ -37,7 +37,7 @@ struct DatabaseExamination {
     }
 }
 
-/// How much room there is, and for how long.
+/// The free space on the disk, and for how many days it suffices.
 package struct DiskExamination {
     private let freeBytes: Int64?
     private let databaseBytes: Int64

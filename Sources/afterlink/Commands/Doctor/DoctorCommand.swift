@@ -70,7 +70,7 @@ enum DoctorCommand {
         return diagnoses.contains { $0.status == .problem } ? .failed : .success
     }
 
-    /// What is said of a file is to be understood in any folder.
+    /// Returns the configuration with full paths, so that findings are clear in any folder.
     private static func withFullPaths(_ given: Configuration) -> Configuration {
         var configuration = given
         configuration.dataDirectory = TextFile.fullPath(given.dataDirectory)

@@ -1,6 +1,6 @@
 package import Attribution
 
-/// How old API keys are, and whether they are used.
+/// The age of API keys, and their use.
 package struct KeyExamination {
     private let keys: [APIKey]
     private let now: Timestamp

@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import Server
 
-/// Whether a service runs on the database and answers where it should, and how many files it may open.
+/// Checks that a service runs on the database and responds at its address, and how many files it may open.
 struct ServiceExamination {
     private let configuration: Configuration
     private let holder: Int32?

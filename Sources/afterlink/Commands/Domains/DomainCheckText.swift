@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Server
 
-/// What people read of a check of domain files.
+/// The text of a validation of domain files.
 struct DomainCheckText {
     private let check: DomainCheck
 

@@ -61,7 +61,7 @@ enum ExportLinksCommand {
     }
 }
 
-/// Where an export goes, byte by byte: what is exported is to come back as it was.
+/// The destination of an export, written byte by byte, so that an import reads it back unchanged.
 private struct ExportOutput {
     private let file: NewFile?
 

@@ -3,7 +3,7 @@ internal import Server
 
 /// Makes the links of a file, and says what became of each.
 struct LinkImport {
-    /// What became of one line.
+    /// The outcome of one line.
     struct Outcome {
         let number: Int
         let slug: String?
@@ -102,7 +102,7 @@ struct LinkImport {
             return (nil, entry.problems + [problem])
         }
         entry.translate(for: app.settings.links)
-        remarks.note(entry, of: app.settings.links)
+        remarks.add(entry, of: app.settings.links)
         do throws(FieldProblems) {
             var new = try LinkDraft.link(
                 entry.slug,

@@ -162,7 +162,7 @@ enum SimulateCommand {
         return "server   \(server.url), with the \(kind) key of \(key.origin)\n         \(counted)\n"
     }
 
-    /// What a link begins with that the app may open, where its destinations are known.
+    /// Returns the start of a link that the app may open, if its destinations are known.
     private static func prefix(of app: App?) -> String {
         guard let destination = app?.settings.destinations.first else { return Trial.standardPrefix }
         return destination.hasSuffix("://")
