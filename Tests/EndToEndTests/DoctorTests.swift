@@ -99,7 +99,7 @@ struct DoctorTests {
             lines(well, "service").first?.contains("process \(server.identifier) has the database open")
                 == true
         )
-        #expect(lines(well, "service").first?.contains("answered 200") == true)
+        #expect(lines(well, "service").first?.contains("return 200") == true)
         #expect(lines(well, "descriptors").first?.contains("the running process may open") == true)
         // A port that nobody listens on: the server's own, once it is gone, is asked below.
         let elsewhere = try doctor(installation, ["--listen", "127.0.0.2:1"])

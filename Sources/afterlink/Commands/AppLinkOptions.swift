@@ -7,7 +7,7 @@ enum AppLinkOptions {
             name(field),
             field.placeholder,
             isRepeatable: field.isList,
-            help: field.help + " `none` forgets \(field.isList ? "them" : "it")."
+            help: field.help + " `none` removes \(field.isList ? "them" : "it")."
         )
     }
 
@@ -77,7 +77,7 @@ extension AppLinkField {
 
     fileprivate var help: String {
         switch self {
-        case .hosts: "A host that the app's links and domain files are answered on, as in go.shop.example."
+        case .hosts: "A host that serves the app's links and domain files, as in go.shop.example."
         case .webHosts: "A host besides these that links may lead to, as in shop.example; `any` allows all."
         case .icon: "The app's icon, for pages for people."
         case .color: "The app's colour, for pages for people."

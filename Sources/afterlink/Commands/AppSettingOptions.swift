@@ -7,7 +7,7 @@ enum AppSettingOptions {
             CommandOption(
                 "open-clicks",
                 "on|off",
-                help: "Whether clicks without a key are accepted, as a landing page's script posts them."
+                help: "Accept clicks without a key, as a landing page's script posts them."
             ),
             CommandOption(
                 "allowed-origin",
@@ -21,7 +21,7 @@ enum AppSettingOptions {
                 "PREFIX",
                 isRepeatable: true,
                 help:
-                    "Where strangers' clicks may lead, as in myapp:// or https://shop.example; `any` lifts the limit."
+                    "Where clicks without a key may lead, as in myapp:// or https://shop.example; `any` lifts the limit."
             ),
             CommandOption(
                 "attribution-window",
@@ -41,7 +41,7 @@ enum AppSettingOptions {
             CommandOption(
                 "development-language",
                 "LANGUAGE",
-                help: "The language that the app falls back to where none of its own fits; `none` forgets it."
+                help: "The language that the app falls back to where none of its own fits; `none` removes it."
             ),
         ] + MatchingOptions.all + AppLinkOptions.all
 

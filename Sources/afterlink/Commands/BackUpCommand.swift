@@ -25,17 +25,17 @@ enum BackUpCommand {
             )
         ],
         options: [
-            CommandOption("overwrite", help: "Replace a backup of that name, once the new one is whole."),
+            CommandOption("overwrite", help: "Replace a backup of that name when the new one is complete."),
             CommandOption(
                 "without-server-key",
-                help: "Leave the keys out; they have to be kept elsewhere then."
+                help: "Leave the keys out; keep them elsewhere."
             ),
             CommandOption("json", help: "Print a JSON object instead."),
         ],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
             "afterlink backup /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
-                + " --overwrite": "Every night; the last one is replaced when the new one is whole."
+                + " --overwrite": "Every night; replaces the last one when the new one is complete."
         ],
         run: run
     )

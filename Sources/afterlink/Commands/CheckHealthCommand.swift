@@ -10,7 +10,7 @@ enum CheckHealthCommand {
         discussion: [
             "Asks /readyz of the process that serves on this machine and exits 0 if it is ready, else 1. Containers"
                 + " and scripts need no other program for it.",
-            "With --tls-certificate it asks over TLS, without a look at the certificate: it sends nothing secret.",
+            "With --tls-certificate it asks over TLS and does not verify the certificate, because it sends no secret.",
         ],
         settings: ["listen", "tls-certificate", "tls-key"],
         examples: [

@@ -14,14 +14,14 @@ enum CreateKeyCommand {
                 + " and revoke the old one then.",
         ],
         options: [
-            CommandOption("kind", "app|server|test|admin", help: "What the key may be used for."),
+            CommandOption("kind", "app|server|test|admin", help: "The use of the key."),
             AppChoice.option,
-            CommandOption("label", "TEXT", help: "Your own words for it, up to 100 characters."),
+            CommandOption("label", "TEXT", help: "A note, up to 100 characters."),
             CommandOption(
                 "expires",
                 "TIME",
                 help:
-                    "From when on it is refused: 2027-01-31, 2027-01-31T12:00:00Z, or from now on, as in 90d or 12h."
+                    "Refuse the key from this time on: 2027-01-31, 2027-01-31T12:00:00Z, or 90d or 12h from now."
             ),
             CommandOption("json", help: "Print a JSON object instead."),
         ],

@@ -64,7 +64,7 @@ enum InitializeCommand {
         guard !lost.isEmpty else {
             return CommandFailure(
                 "\(made), but that could not be printed.",
-                advice: "`afterlink apps list` shows the app; the keys are those that you brought."
+                advice: "`afterlink apps list` shows the app; its keys are those that you supplied."
             )
         }
         return CommandFailure(

@@ -7,8 +7,8 @@ enum MatchingOptions {
             "matching",
             "probability|newest",
             help:
-                "Whether a match by fingerprint needs its probability, or the newest click with it matches, as other"
-                + " services do. The stated confidence is the same."
+                "Require a probability of a match by fingerprint, or match the newest click with it, as other services do."
+                + " The stated confidence is the same."
         ),
         CommandOption(
             "minimum-confidence",
@@ -19,20 +19,20 @@ enum MatchingOptions {
             "on-ambiguity",
             "noMatch|newest|campaignOnly",
             help:
-                "What is answered when a click led to the launch and several may be it: nothing, the newest, or the"
-                + " campaign with the app's default link."
+                "What to return if a click led to the launch and several may be it: no match, the newest, or the campaign"
+                + " with the app's default link."
         ),
         CommandOption(
             "fingerprinting",
             "on|off",
             help:
-                "Whether fingerprints recognise anybody; off, only tokens, click ids and advertising ids do."
+                "Match by fingerprint; off, only tokens, click ids and advertising ids match."
         ),
         CommandOption(
             "default-link",
             "URL",
             help:
-                "What the app opens when a campaign is credited without the personal link; `none` forgets it."
+                "What the app opens if a campaign is credited without the personal link; `none` removes it."
         ),
     ]
 

@@ -8,12 +8,12 @@ enum MigrateCommand {
         summary: "Bring the database's tables up to this version",
         discussion: [
             "Applies the migrations that the database does not have yet, each in a transaction, after a copy of it"
-                + " was made beside it. `afterlink serve` does the same at its start; the command shows the plan"
-                + " before, and separates the two steps for who wants that.",
+                + " was made beside it. `afterlink serve` does the same at its start; this command shows the plan"
+                + " first, and separates the two steps.",
             "A database of a newer version is refused.",
         ],
         options: [
-            CommandOption("dry-run", help: "Show what would be done, and do nothing."),
+            CommandOption("dry-run", help: "Show the plan, and change nothing."),
             .json,
         ],
         settings: CommandDatabase.settings,

@@ -12,7 +12,7 @@ enum RestoreCommand {
             "Copies a backup to where the database belongs, reads all of the copy, and gives it the database's name"
                 + " when it is on disk; then its key. The backup stays as it is. Refused while a service has the"
                 + " database open.",
-            "With --overwrite, a database that is there is kept beside under a name with the time.",
+            "With --overwrite, keeps the previous database under a name with the time.",
         ],
         operands: [
             CommandDescription.Operand(
@@ -23,18 +23,17 @@ enum RestoreCommand {
             )
         ],
         options: [
-            CommandOption("overwrite", help: "Move a database that is there aside."),
+            CommandOption("overwrite", help: "Move an existing database aside."),
             CommandOption(
                 "without-server-key",
-                help: "Restore without a key; the service does not start before it"
-                    + " is there."
+                help: "Restore without a key; the service does not start without one."
             ),
             CommandOption("json", help: "Print a JSON object instead."),
         ],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
             "afterlink restore /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
-                + " --overwrite": "Back to last night; what was there until now is kept beside."
+                + " --overwrite": "Back to last night; the previous database is kept."
         ],
         run: run
     )
@@ -192,9 +191,9 @@ enum RestoreCommand {
         var text: String {
             var lines = ["Restored \(summary.text) to \(database)."]
             lines.append(
-                "The newest click is of \(summary.newestClickAt?.iso8601 ?? "no time: there is none")."
+                "The newest click is \(summary.newestClickAt.map { "of \($0.iso8601)" } ?? "missing: there are no clicks")."
             )
-            if let aside { lines.append("What was there before is kept at \(aside).") }
+            if let aside { lines.append("The previous database is kept at \(aside).") }
             if !hasKey {
                 lines.append("The service does not start before the database's server key is in its place.")
             }

@@ -125,7 +125,7 @@ extension FirstApp {
             "  \(key.kind.rawValue.padded(to: 7)) \(key.text.text)\n          \(purposes[key.kind] ?? "")"
         }
         let brought = broughtKinds.map { kind in
-            "  \(kind.rawValue.padded(to: 7)) the one that you brought\n          \(purposes[kind] ?? "")"
+            "  \(kind.rawValue.padded(to: 7)) the one that you supplied\n          \(purposes[kind] ?? "")"
         }
         return (made + brought).joined(separator: "\n")
     }

@@ -44,7 +44,7 @@ enum RunBacktestCommand {
                 "on-ambiguity",
                 "noMatch|newest|campaignOnly",
                 help:
-                    "What is answered when a click led to the launch and none is likely enough. Default: the app's"
+                    "What to return if a click led to the launch and none is likely enough. Default: the app's"
                     + " own; noMatch with --trace."
             ),
             CommandOption(

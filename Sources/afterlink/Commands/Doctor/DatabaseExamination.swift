@@ -73,7 +73,7 @@ package struct DiskExamination {
         guard let freeBytes else {
             return .warning("disk", "it does not say how much room it has", "look with `df`")
         }
-        let advice = "make room: without it, clicks are answered 503"
+        let advice = "make room: without it, clicks get 503"
         guard let daysLeft else {
             let text =
                 "\(Self.megabytes(freeBytes)) free; there are not enough clicks yet to estimate for how long"

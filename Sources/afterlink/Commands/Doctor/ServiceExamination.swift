@@ -53,12 +53,12 @@ struct ServiceExamination {
             return [
                 .problem(
                     "service",
-                    "\(process); at \(address) /healthz is answered \(health), /readyz \(ready.map(String.init) ?? "not")",
+                    "\(process); at \(address) /healthz returns \(health), /readyz \(ready.map(String.init) ?? "nothing")",
                     "the service's log says why"
                 )
             ]
         }
-        return [.ok("service", "\(process); at \(address) /healthz and /readyz are answered 200")]
+        return [.ok("service", "\(process); at \(address) /healthz and /readyz return 200")]
     }
 
     private var descriptors: Diagnosis {

@@ -7,8 +7,8 @@ enum DrawQRCodeCommand {
         name: "links qr",
         summary: "Draw a link's QR code",
         discussion: [
-            "Writes the QR code of a link as SVG, which is sharp at every size, or as PNG, by the file's ending. Who scans"
-                + " it arrives at the link with the source qr. What is not said is as the link has it.",
+            "Writes the QR code of a link as SVG, which is sharp at every size, or as PNG, by the file's ending. A scan"
+                + " opens the link with the source qr. Options that are left out take the link's own values.",
             "Only what scanners can read is drawn: dark modules on a light background, two pixels or more for each, and a"
                 + " logo in the centre only where the code can do without what it covers.",
         ],

@@ -28,7 +28,7 @@ enum ImportLinksCommand {
                 help: "Whose export the file is, where it is not Afterlink's own."
             ),
             CommandOption("all-or-nothing", help: "Make no link where anything is wrong with one of them."),
-            CommandOption("check", help: "Say what is wrong, and make nothing."),
+            CommandOption("check", help: "Report what is wrong, and make no link."),
             CommandOption("json", help: "Print what became of every line as JSON."),
         ],
         settings: CommandDatabase.settings,

@@ -5,7 +5,7 @@ internal import Server
 enum ListLinksCommand {
     static let description = CommandDescription(
         name: "links list",
-        summary: "Show the links and what they brought",
+        summary: "Show the links with their clicks and matches",
         discussion: ["Prints links, the newest first; archived ones only where they are asked for."],
         options: [
             CommandOption("app", "APP", help: "Only those of this app, by id or name."),
