@@ -1,4 +1,5 @@
 import Attribution
+import DomainFiles
 import HTTPServer
 import Server
 

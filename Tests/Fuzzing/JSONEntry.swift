@@ -1,4 +1,4 @@
-import Server
+import JSON
 
 extension FuzzEntry {
     /// A document: what is read can be written, reads the same again, and is written the same again.

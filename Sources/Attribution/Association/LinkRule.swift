@@ -11,7 +11,7 @@ public struct LinkRule: Equatable, Sendable {
     public static let maximumCount = 100
 
     /// A rule out of a domain file, to be shown.
-    init(_ component: AssociationComponent) {
+    package init(_ component: AssociationComponent) {
         self.component = component
     }
 
@@ -92,8 +92,14 @@ public struct LinkRule: Equatable, Sendable {
 
     private static func checkPattern(_ text: String) throws(LinkRuleError) {
         guard text.unicodeScalars.count(where: { $0 == "*" }) <= 8 else { throw .tooManyWildcards(text) }
-        let unknown = WildcardPattern(text).unknownVariables
-        guard unknown.isEmpty else { throw .unknownVariable(unknown[0]) }
+        var rest = text[...]
+        while let start = rest.range(ofASCII: "$(") {
+            rest = rest[start.upperBound...]
+            guard let end = rest.range(ofASCII: ")") else { return }
+            let name = String(rest[..<end.lowerBound])
+            guard PredefinedVariable(rawValue: name) != nil else { throw .unknownVariable(name) }
+            rest = rest[end.upperBound...]
+        }
     }
 
     /// As it is parsed again.
@@ -150,4 +156,12 @@ public enum LinkRuleError: Error, Equatable, Sendable {
                 + " there are exclude, ignore-case, decoded, and -- before a comment."
         }
     }
+}
+
+/// The variables that Apple defines itself.
+///
+/// Source: Apple, "applinks.SubstitutionVariables". Codes of regions and languages are told by their form alone, not by
+/// the lists that a device has.
+package enum PredefinedVariable: String, CaseIterable, Sendable {
+    case alpha, upper, lower, alnum, digit, xdigit, region, lang
 }

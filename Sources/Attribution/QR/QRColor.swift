@@ -17,14 +17,14 @@ public struct QRColor: Hashable, Sendable {
 
     /// Reads `#rrggbb` or `#rgb` with digits of either case; nothing else, not even a blank, a name or an opacity.
     ///
-    /// - Throws: ``QRCodeError/malformedColor``.
-    public init(parsing text: String) throws(QRCodeError) {
+    /// - Throws: ``QRColorError/malformed``.
+    public init(parsing text: String) throws(QRColorError) {
         // More bytes than are looked at are not read.
         let bytes = Array(text.utf8.prefix(8))
         let digits = bytes.dropFirst().compactMap {
             Hexadecimal.value(of: $0).map(UInt8.init(truncatingIfNeeded:))
         }
-        guard bytes.first == UInt8(ascii: "#"), digits.count == bytes.count - 1 else { throw .malformedColor }
+        guard bytes.first == UInt8(ascii: "#"), digits.count == bytes.count - 1 else { throw .malformed }
         switch digits.count {
         case 3: self.init(red: digits[0] * 17, green: digits[1] * 17, blue: digits[2] * 17)
         case 6:
@@ -33,7 +33,7 @@ public struct QRColor: Hashable, Sendable {
                 green: digits[2] << 4 | digits[3],
                 blue: digits[4] << 4 | digits[5]
             )
-        default: throw .malformedColor
+        default: throw .malformed
         }
     }
 
@@ -71,13 +71,44 @@ public struct QRColor: Hashable, Sendable {
         return (light + 0.05) / (dark + 0.05)
     }
 
-    /// - Throws: ``QRCodeError`` when scanners may not tell modules of this colour from their background.
-    func checkReadable(on background: QRColor) throws(QRCodeError) {
+    /// - Throws: ``QRColorError`` when scanners may not tell modules of this colour from their background.
+    package func requireReadable(on background: QRColor) throws(QRColorError) {
         let (dark, light) = (luminance, background.luminance)
         guard dark <= light else { throw .lightOnDark }
         let ratio = contrast(with: background)
         guard ratio >= Self.leastContrast, light - dark >= Self.leastReflectanceDifference else {
             throw .tooLittleContrast(ratio: ratio)
         }
+    }
+}
+
+/// Why a text is no colour, or two colours are not those of a QR code.
+public enum QRColorError: Error, Equatable, Sendable {
+    case malformed
+    case lightOnDark
+    /// The contrast ratio that the colours have, 1…21.
+    case tooLittleContrast(ratio: Double)
+
+    /// In plain words: what is wrong and what to do.
+    public var message: String {
+        switch self {
+        case .malformed: "The colour is malformed; write it as #rrggbb or #rgb, such as #1a2b3c."
+        case .lightOnDark:
+            """
+            The modules are lighter than their background, which many scanners cannot read; choose a dark \
+            foreground on a light background.
+            """
+        case .tooLittleContrast(let ratio):
+            """
+            The colours are too much alike for scanners: their contrast ratio is \(Self.oneDecimal(ratio)). Choose \
+            a darker foreground or a lighter background; the ratio must be \
+            \(Self.oneDecimal(QRColor.leastContrast)) or more, and the background bright.
+            """
+        }
+    }
+
+    private static func oneDecimal(_ value: Double) -> String {
+        let tenths = Int(value * 10)
+        return "\(tenths / 10).\(tenths % 10)"
     }
 }

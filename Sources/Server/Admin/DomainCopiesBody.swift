@@ -1,4 +1,6 @@
 internal import Attribution
+internal import DomainFiles
+internal import JSON
 
 /// The JSON form of the watch on copies of domain files, a part of a statistics report.
 struct DomainCopiesBody {

@@ -1,5 +1,7 @@
 internal import Attribution
+internal import DomainFiles
 internal import HTTPServer
+internal import JSON
 
 /// `POST /admin/api/domains/check`: holds a host's domain files against the rules of Apple and Google, as they come
 /// from the public Internet.

@@ -1,4 +1,5 @@
 package import Attribution
+package import DomainFiles
 package import HTTPServer
 
 /// The domain files of a host, or a single one, and what becomes of a URL by them.

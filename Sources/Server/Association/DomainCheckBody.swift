@@ -1,4 +1,6 @@
 internal import Attribution
+internal import DomainFiles
+package import JSON
 
 /// The JSON form of a check of domain files.
 package struct DomainCheckBody {

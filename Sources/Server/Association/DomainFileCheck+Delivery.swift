@@ -1,4 +1,5 @@
 internal import Attribution
+internal import DomainFiles
 internal import HTTPServer
 
 extension DomainFileCheck {

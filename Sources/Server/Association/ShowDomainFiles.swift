@@ -1,11 +1,13 @@
 internal import Attribution
+internal import DomainFiles
 internal import HTTPServer
+internal import JSON
 
 /// `GET /.well-known/apple-app-site-association`, and the same at the root, where Apple looks second.
 enum ShowAppleAssociation {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let (_, apps) = try DomainFiles.apps(of: exchange, context)
+        let (_, apps) = try DomainFileResponse.apps(of: exchange, context)
         let file = AppleAssociation(apps: apps)
         let body = AppleAssociationBody(file).json().bytes
         guard body.count <= AppleAssociation.maximumByteCount else {
@@ -17,7 +19,7 @@ enum ShowAppleAssociation {
                     + " \(AppleAssociation.maximumByteCount): give its apps fewer rules, or link hosts of their own"
             )
         }
-        return DomainFiles.response(body, to: exchange)
+        return DomainFileResponse.response(body, to: exchange)
     }
 }
 
@@ -25,8 +27,8 @@ enum ShowAppleAssociation {
 enum ShowAssetLinks {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let (host, apps) = try DomainFiles.apps(of: exchange, context)
-        return DomainFiles.response(
+        let (host, apps) = try DomainFileResponse.apps(of: exchange, context)
+        return DomainFileResponse.response(
             AssetLinksBody(AssetLinks(host: host, apps: apps)).json().bytes,
             to: exchange
         )
@@ -34,7 +36,7 @@ enum ShowAssetLinks {
 }
 
 /// What the files of both have in common.
-enum DomainFiles {
+enum DomainFileResponse {
     /// Systems ask rarely and through copies of their makers', so that an hour costs nothing, and a change is seen soon.
     private static let cacheControl = "public, max-age=3600"
 

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import QRCodes
 
 /// The picture of the code on the page for a computer: a phone that reads it goes on with the link.
 ///

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import QRCodes
 
 /// `GET /{slug}/qr.svg` and `GET /{slug}/qr.png`: the QR code of a link, for print and for pages of others.
 ///

@@ -1,6 +1,8 @@
 import Attribution
+import DomainFiles
 import Foundation
 import HTTPServer
+import JSON
 import Server
 import Support
 import Testing

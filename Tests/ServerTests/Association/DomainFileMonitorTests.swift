@@ -1,4 +1,5 @@
 import Attribution
+import DomainFiles
 import Foundation
 import HTTPServer
 import Server

@@ -1,6 +1,8 @@
 internal import Attribution
+internal import DomainFiles
 internal import Glibc
 internal import HTTPServer
+internal import JSON
 internal import Server
 
 /// The command `afterlink check-domain`.

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import DomainFiles
 internal import Server
 
 /// The text of a validation of domain files.
