@@ -21,10 +21,10 @@ extension JSONValue {
         return value
     }
 
-    /// A number that is whole and fits, however it is written (`60`, `60.0`, `6e1`).
+    /// A whole number that fits, in any notation (`60`, `60.0`, `6e1`).
     public var int64: Int64? { number?.int64 }
 
-    /// A number as near as a double comes; nil when it is too large for one.
+    /// The nearest double; nil if the number is too large.
     public var double: Double? { number?.double }
 
     public var string: String? {
@@ -42,7 +42,7 @@ extension JSONValue {
         return value
     }
 
-    /// What it is, for messages: "a string", "an object".
+    /// The kind of value, for messages: "a string", "an object".
     public var kind: String {
         switch self {
         case .null: "null"
@@ -55,9 +55,7 @@ extension JSONValue {
     }
 }
 
-/// The members of an object in the order of the document.
-///
-/// No name occurs twice.
+/// The members of an object in the order of the document; no name occurs twice.
 public struct JSONObject: Sendable {
     public struct Member: Equatable, Sendable {
         public let name: String
@@ -65,7 +63,7 @@ public struct JSONObject: Sendable {
     }
 
     public let members: [Member]
-    /// Where the object stands in the document, from `{` to behind `}`: to give it back as it was written.
+    /// The position in the document, from `{` to after `}`, to return the object as it was written.
     public let byteRange: Range<Int>
 
     init(members: [Member], byteRange: Range<Int>) {
@@ -73,15 +71,43 @@ public struct JSONObject: Sendable {
         self.byteRange = byteRange
     }
 
-    /// The value of a member; nil when there is none, while `null` is a value.
+    /// The value of a member; nil if there is none, while `null` is a value.
     public subscript(name: String) -> JSONValue? {
         members.first { $0.name.hasSameBytes(as: name) }?.value
     }
 }
 
 extension JSONObject: Equatable {
-    /// Same members in the same order, wherever they stand.
+    /// Whether both have the same members in the same order; their positions do not matter.
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.members == right.members
+    }
+}
+
+/// A number as it is written, so that no digit is lost before the caller chooses a type.
+public struct JSONNumber: Equatable, Sendable {
+    /// Valid by the grammar of RFC 8259 §6.
+    public let text: String
+
+    init(text: String) {
+        self.text = text
+    }
+
+    /// The number, if it is whole and fits, in any notation (`60`, `60.0`, `6e1`).
+    ///
+    /// Numbers with a fraction or an exponent are read as a double, and so only up to 2⁵³.
+    public var int64: Int64? {
+        if let value = Int64(text) { return value }
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }),
+            let double, double.magnitude <= 9_007_199_254_740_992
+        else { return nil }
+        let whole = Int64(double)
+        return Double(whole) == double ? whole : nil
+    }
+
+    /// The nearest double, zero for a number too small; nil for one too large.
+    public var double: Double? {
+        guard let value = Double(text), value.isFinite else { return nil }
+        return value
     }
 }

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// A document for a table: written as text, or byte by byte where it is none.
+/// A document for a table: written as text, or as bytes that are not UTF-8.
 struct JSONDocument: Sendable, CustomTestStringConvertible, ExpressibleByStringLiteral,
     ExpressibleByArrayLiteral
 {
@@ -32,7 +32,7 @@ struct JSONDocument: Sendable, CustomTestStringConvertible, ExpressibleByStringL
         bytes.count > 60 ? "\(bytes.count) bytes" : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Why the document is refused; nil when it is read.
+    /// The reason why the document is refused; nil if it is read.
     var refusal: JSONError? {
         do throws(JSONError) {
             _ = try JSONValue(parsing: bytes)

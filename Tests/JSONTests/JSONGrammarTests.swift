@@ -23,7 +23,7 @@ struct JSONGrammarTests {
     }
 
     @Test(
-        "refuses a byte that cannot stand where it does",
+        "refuses a byte at a position where JSON does not allow it",
         arguments: [
             // Arrays.
             "[1 true]", #"["": 1]"#, "[,1]", "[1,,2]", #"["x",,]"#, #"["",]"#, "[x", "[3[4]]", "[1:2]", "[,]",
@@ -70,7 +70,7 @@ struct JSONGrammarTests {
     }
 
     @Test(
-        "refuses whatever follows the value",
+        "refuses anything after the value",
         arguments: [
             #"[""],"#, #"["x"]]"#, "[1]x", "[1]]", "1]", "[][]", "{}}", "2@", #""""x"#, #"{"a":"b"}#"#, "1 2",
             #"{"a": true} "x""#, #"{"a":"b"}#{}"#, #"{"a":"b"}/**/"#, #"{"a":"b"}/**//"#, #"{"a":"b"}/"#,
@@ -88,7 +88,7 @@ struct JSONGrammarTests {
     }
 
     @Test(
-        "refuses a name that the object has already, however it is spelled",
+        "refuses a name that the object already has, in any spelling",
         arguments: [
             #"{"a":"b","a":"b"}"#, #"{"a":"b","a":"c"}"#, #"{"a":1,"\u0061":2}"#, #"{"":1,"":2}"#,
             #"{"x":{"a":1,"b":2,"a":3}}"#, #"[{"\/":1,"/":1}]"#, #"{"\ud83d\ude00":1,"😀":2}"#,
@@ -98,7 +98,7 @@ struct JSONGrammarTests {
         #expect(document.refusal?.reason == .duplicateName)
     }
 
-    @Test("tells names apart that only look the same")
+    @Test("distinguishes names that only look the same")
     func composedAndDecomposedNames() throws {
         let document: JSONDocument = "{\"\u{e9}\":1,\"e\u{301}\":2}"
         let object = try #require(try JSONValue(parsing: document.bytes).object)
@@ -106,7 +106,7 @@ struct JSONGrammarTests {
         #expect(object["e\u{301}"]?.int64 == 2)
     }
 
-    @Test("finds a repeated name among thousands, and takes thousands without one")
+    @Test("finds a repeated name among thousands, and accepts thousands of different ones")
     func manyNames() {
         let names = (0..<5000).map { "\"n\($0)\":\($0)" }
         let distinct = JSONDocument(Array("{\(names.joined(separator: ","))}".utf8))
@@ -136,7 +136,7 @@ struct JSONGrammarTests {
         )
     }
 
-    @Test("does not count levels that are closed")
+    @Test("does not count closed levels")
     func breadth() {
         let wide = JSONDocument(
             Array("[\(Array(repeating: "[[]]", count: 1000).joined(separator: ","))]".utf8)

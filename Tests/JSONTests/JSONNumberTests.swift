@@ -4,7 +4,7 @@ import Testing
 @Suite("JSON numbers")
 struct JSONNumberTests {
     @Test(
-        "keeps a number as it is written, and gives it as an integer or a double where it is one",
+        "keeps a number as it is written, and returns it as an integer or a double if it fits",
         arguments: [
             ("0", 0, 0), ("-0", 0, 0), ("1", 1, 1), ("-1", -1, -1), ("-123", -123, -123), ("123", 123, 123),
             ("0e+1", 0, 0), ("0e1", 0, 0), ("0E-9999", 0, 0), ("20e1", 200, 200), ("1E22", nil, 1e22),
@@ -38,7 +38,7 @@ struct JSONNumberTests {
     }
 
     @Test(
-        "refuses what the grammar has no number for",
+        "refuses texts that are no numbers by the grammar",
         arguments: [
             "-", "-a", "-foo", "- 1", "--1", "-+1", "-.123", "-.", "1.", "-2.", "0.", "0.e1", "2.e3", "2.e+3",
             "2.e-3",
@@ -55,14 +55,14 @@ struct JSONNumberTests {
     }
 
     @Test(
-        "refuses signs, dots and letters where a number would begin",
+        "refuses signs, dots and letters at the start of a number",
         arguments: ["+1", ".2e-3", ".-1", "++1234", "e1"]
     )
     func refusesStart(_ text: String) {
         #expect(JSONDocument(stringLiteral: "[\(text)]").refusal?.reason == .unexpectedByte)
     }
 
-    @Test("reads a number of sixty thousand digits without an answer for it")
+    @Test("reads a number of sixty thousand digits, which fits no type")
     func longNumber() throws {
         let digits = String(repeating: "9", count: 60_000)
         let number = try #require(try JSONValue(parsing: Array(digits.utf8)).number)

@@ -78,7 +78,7 @@ struct JSONStringTests {
     }
 
     @Test(
-        "refuses bytes that are no UTF-8",
+        "refuses bytes that are not UTF-8",
         arguments: [
             // Lone and missing continuations, and bytes that UTF-8 never has.
             .inString(0x80), .inString(0x81), .inString(0xbf), .inString(0xff), .inString(0xfe),

@@ -7,7 +7,7 @@ struct JSONValueTests {
         try JSONValue(parsing: Array(text.utf8))
     }
 
-    @Test("gives each value as what it is, and as nothing else")
+    @Test("returns each value as its own type and as no other")
     func accessors() throws {
         let object = try #require(try value(#"{"n":null,"b":true,"i":7,"s":"x","a":[1],"o":{}}"#).object)
         #expect(object["n"]?.isNull == true)
@@ -33,7 +33,7 @@ struct JSONValueTests {
         #expect(object.members.map(\.name) == ["z", "a", "m"])
     }
 
-    @Test("knows where an object stands, so that it can be given back as it was written")
+    @Test("has the position of an object, so that it can be returned as it was written")
     func byteRange() throws {
         let text = #" {"a" : 1, "metadata": { "utm_source" : "é\u0041", "x":1.50 } , "z":{}}"#
         let root = try #require(try value(text).object)
@@ -47,7 +47,7 @@ struct JSONValueTests {
         #expect(try #require(root["z"]?.object).byteRange.count == 2)
     }
 
-    @Test("are equal when they say the same in the same order, wherever they stand")
+    @Test("are equal if they have the same members in the same order, at any position")
     func equality() throws {
         #expect(try value(#"{"a":{"b":[1,"x"]}}"#) == value(#"  { "a" : {"b":[ 1, "\u0078" ]} }"#))
         for other in [
@@ -58,13 +58,13 @@ struct JSONValueTests {
         #expect(try value(#"{"a":1,"b":2}"#) != value(#"{"b":2,"a":1}"#))
     }
 
-    @Test("tells the kinds of value in words")
+    @Test("names the kinds of values")
     func kinds() throws {
         let kinds = try ["null", "true", "1", #""""#, "[]", "{}"].map { try value($0).kind }
         #expect(kinds == ["null", "true or false", "a number", "a string", "an array", "an object"])
     }
 
-    @Test("has a sentence for each refusal, none the same")
+    @Test("has a different sentence for each refusal")
     func sentences() {
         let documents: [JSONDocument] = [
             "", [0xef, 0xbb, 0xbf], [0xff], "x", "[", "1 1", "-", "\"\n\"", #""\a""#, #""\ud800""#,

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JSON writer")
 struct JSONWriterTests {
-    @Test("writes members and elements in the order it is told, without blanks")
+    @Test("writes members and elements in the order of the calls, without spaces")
     func compact() {
         var writer = JSONWriter()
         writer.object { writer in
@@ -62,7 +62,7 @@ struct JSONWriterTests {
     }
 
     @Test(
-        "escapes what JSON asks for and what would end a script or a line in a page",
+        "escapes what JSON requires and what would end a script or a line in a page",
         arguments: [
             ("plain", #""plain""#), ("", #""""#), ("\"\\/", #""\"\\/""#), ("\n\r\t", #""\n\r\t""#),
             ("\u{0}\u{8}\u{c}\u{1f}\u{7f}", #""\u0000\u0008\u000c\u001f\u007f""#),
@@ -77,7 +77,7 @@ struct JSONWriterTests {
     }
 
     @Test(
-        "writes doubles so that they read back the same, and null for what is no number",
+        "writes doubles that read back the same, and null for infinity and NaN",
         arguments: [
             (0.83, "0.83"), (1.0, "1.0"), (-0.0, "-0.0"), (1e-7, "1e-07"), (1e300, "1e+300"),
             (0.1 + 0.2, "0.30000000000000004"),
@@ -91,7 +91,7 @@ struct JSONWriterTests {
         if number.isFinite { #expect(try JSONValue(parsing: writer.bytes).double == number) }
     }
 
-    @Test("writes every character so that the reader gives it back")
+    @Test("writes every character so that the reader returns it")
     func roundTrip() throws {
         for first in stride(from: UInt32(0), through: 0x10ffff, by: 97) {
             var text = ""
