@@ -289,7 +289,7 @@ struct QRCodeElementTests {
     func element() throws {
         let url = "https://go.shop.example/a?al=" + String(repeating: "Ab1_", count: 40)
         let look = Link.QRDefaults(foreground: try QRColor(parsing: "#1a2b3c"), errorCorrection: .high)
-        let svg = try #require(QRPicture.element(of: url, look: look, title: "Tara <b>"))
+        let svg = try #require(QRPicture.element(of: url, defaults: look, title: "Tara <b>"))
         #expect(svg.hasPrefix("<svg xmlns="))
         #expect(svg.contains("<title>Tara &lt;b&gt;</title>"))
         #expect(svg.contains(##"fill="#1a2b3c""##))
@@ -304,10 +304,10 @@ struct QRCodeElementTests {
     )
     func everyElement() throws {
         let longest = "https://a.example/" + String(repeating: "a", count: 2_953 - 18)
-        #expect(QRPicture.element(of: longest, look: Link.QRDefaults(), title: "") != nil)
-        #expect(QRPicture.element(of: longest + "a", look: Link.QRDefaults(), title: "") == nil)
+        #expect(QRPicture.element(of: longest, defaults: Link.QRDefaults(), title: "") != nil)
+        #expect(QRPicture.element(of: longest + "a", defaults: Link.QRDefaults(), title: "") == nil)
         let unreadable = Link.QRDefaults(foreground: .white, background: .black)
-        let svg = try #require(QRPicture.element(of: "https://a.example/a", look: unreadable, title: ""))
+        let svg = try #require(QRPicture.element(of: "https://a.example/a", defaults: unreadable, title: ""))
         #expect(svg.contains(##"fill="#000000""##))
     }
 }

@@ -1,6 +1,6 @@
 internal import CMath
 
-/// A colour of a QR code's picture or a page, in the sRGB space of screens.
+/// A colour of a QR code's picture or of a page, in sRGB.
 public struct QRColor: Hashable, Sendable {
     public let red: UInt8
     public let green: UInt8
@@ -15,11 +15,11 @@ public struct QRColor: Hashable, Sendable {
         self.blue = blue
     }
 
-    /// Reads `#rrggbb` or `#rgb` with digits of either case; nothing else, not even a blank, a name or an opacity.
+    /// Reads `#rrggbb` or `#rgb` with digits of either case; refuses spaces, names and opacities.
     ///
     /// - Throws: ``QRColorError/malformed``.
     public init(parsing text: String) throws(QRColorError) {
-        // More bytes than are looked at are not read.
+        // Longer texts are malformed by their first eight bytes.
         let bytes = Array(text.utf8.prefix(8))
         let digits = bytes.dropFirst().compactMap {
             Hexadecimal.value(of: $0).map(UInt8.init(truncatingIfNeeded:))
@@ -45,17 +45,17 @@ public struct QRColor: Hashable, Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The least contrast ratio of two colours that scanners tell apart, 1…21.
+    /// The minimum contrast ratio of two colours that scanners distinguish, 1…21.
     ///
-    /// Source: WCAG 2.2, success criterion 1.4.11, for graphics that must be told from what is beside them.
-    public static let leastContrast = 3.0
+    /// Source: WCAG 2.2, success criterion 1.4.11, for graphics that must be distinguished from adjacent colours.
+    public static let minimumContrast = 3.0
 
-    /// The least difference of what the two reflect, 0…1.
+    /// The minimum difference of the luminances of two colours, 0…1.
     ///
     /// Source: ISO/IEC 15415:2011, the symbol contrast of grade C.
-    static let leastReflectanceDifference = 0.4
+    static let minimumLuminanceDifference = 0.4
 
-    /// How much light it reflects beside white, 0…1, as WCAG 2.2 defines relative luminance.
+    /// The relative luminance as WCAG 2.2 defines it, from 0 for black to 1 for white.
     var luminance: Double {
         0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue)
     }
@@ -65,24 +65,24 @@ public struct QRColor: Hashable, Sendable {
         return value <= 0.04045 ? value / 12.92 : cmath_exp(2.4 * cmath_log((value + 0.055) / 1.055))
     }
 
-    /// How well the two are told apart, 1…21: the contrast ratio of WCAG 2.2.
+    /// Returns the contrast ratio of WCAG 2.2, 1…21.
     public func contrast(with other: QRColor) -> Double {
         let (dark, light) = (min(luminance, other.luminance), max(luminance, other.luminance))
         return (light + 0.05) / (dark + 0.05)
     }
 
-    /// - Throws: ``QRColorError`` when scanners may not tell modules of this colour from their background.
+    /// Throws if scanners may not distinguish modules of this colour from `background`.
     package func requireReadable(on background: QRColor) throws(QRColorError) {
         let (dark, light) = (luminance, background.luminance)
         guard dark <= light else { throw .lightOnDark }
         let ratio = contrast(with: background)
-        guard ratio >= Self.leastContrast, light - dark >= Self.leastReflectanceDifference else {
+        guard ratio >= Self.minimumContrast, light - dark >= Self.minimumLuminanceDifference else {
             throw .tooLittleContrast(ratio: ratio)
         }
     }
 }
 
-/// Why a text is no colour, or two colours are not those of a QR code.
+/// The reason why a text is not a colour, or why two colours do not suit a QR code.
 public enum QRColorError: Error, Equatable, Sendable {
     case malformed
     case lightOnDark
@@ -100,9 +100,9 @@ public enum QRColorError: Error, Equatable, Sendable {
             """
         case .tooLittleContrast(let ratio):
             """
-            The colours are too much alike for scanners: their contrast ratio is \(Self.oneDecimal(ratio)). Choose \
+            The colours are too similar for scanners: their contrast ratio is \(Self.oneDecimal(ratio)). Choose \
             a darker foreground or a lighter background; the ratio must be \
-            \(Self.oneDecimal(QRColor.leastContrast)) or more, and the background bright.
+            \(Self.oneDecimal(QRColor.minimumContrast)) or more, and the background bright.
             """
         }
     }

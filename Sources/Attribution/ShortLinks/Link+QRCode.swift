@@ -1,5 +1,5 @@
 extension Link {
-    /// How a link's QR code looks where nobody wishes otherwise; what is nil is as ``QRStyle/standard`` has it.
+    /// The default style of a link's QR code; nil stands for the standard style.
     public struct QRDefaults: Equatable, Sendable {
         public var foreground: QRColor?
         public var background: QRColor?
@@ -16,10 +16,9 @@ extension Link {
         }
     }
 
-    /// What a link's QR code holds: the link's address, and by what a scan is told from a tap.
+    /// Returns the content of a link's QR code: its address with the source `qr`, which distinguishes a scan from a tap.
     ///
-    /// The click has the source `qr` then, whatever source the link has. Never a token: a printed code is scanned by
-    /// many, and a token is good for one.
+    /// It never contains a token: many visitors scan a printed code, and a token is valid for one.
     public static func scannedURL(_ url: String) -> String {
         "\(url)?source=\(SourceToken.qr.rawValue)"
     }
