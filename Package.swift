@@ -71,7 +71,13 @@ let package = Package(
         ),
         .target(name: "JSON", swiftSettings: commonSettings),
         .target(name: "QRCodes", dependencies: ["Attribution"], swiftSettings: optimizedInDebug),
-        .target(name: "DomainFiles", dependencies: ["Attribution", "JSON"], swiftSettings: optimizedInDebug),
+        .target(
+            name: "DomainFiles",
+            dependencies: ["Attribution", "JSON"],
+            exclude: ["Data"],
+            swiftSettings: optimizedInDebug,
+            plugins: ["EmbedPlugin"]
+        ),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: optimizedInDebug),
         // What every database does alike: what is batched, read, counted and learnt, and when. No SQL and no file.
         .target(name: "Storage", dependencies: ["Attribution", "Threads"], swiftSettings: optimizedInDebug),

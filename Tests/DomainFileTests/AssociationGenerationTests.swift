@@ -34,7 +34,7 @@ struct AssociationGenerationTests {
     }
 
     @Test(
-        "open every slug where no rules are given, and never what the service answers itself",
+        "open every slug without rules, and never the service's own paths",
         arguments: [
             ("/summer25", RuleDecision.Outcome.opensApp), ("/go/summer25?x=1", .opensApp),
             ("/summer25/qr.svg", .excluded), ("/go/summer25/qr.png", .excluded),
@@ -48,7 +48,7 @@ struct AssociationGenerationTests {
         #expect(try outcome([Self.app("shop")], url) == [expected])
     }
 
-    @Test("put what stays in the browser first, whatever the operator's order")
+    @Test("put exclusions first, in any order of the operator's")
     func excludesFirst() throws {
         let app = try Self.app("shop", rules: ["/help/contact", "/products/*", "exclude /help/*"])
         let components = try #require(AppleAssociation(apps: [app]).details.first?.components)
@@ -109,7 +109,7 @@ struct AssociationGenerationTests {
         #expect(directory.apps(listing: host).count == 3)
     }
 
-    @Test("tell Android the rules that it knows, all of them or none")
+    @Test("contain for Android all rules or none, and only those that it knows")
     func androidRules() throws {
         let host = try #require(LinkHost("go.example.com"))
         let rules = { (texts: [String]) in
@@ -121,7 +121,7 @@ struct AssociationGenerationTests {
         #expect(try rules(["/$(lang)/*"]) == nil)
     }
 
-    @Test("pass their own examination without a finding")
+    @Test("have no findings")
     func areSound() throws {
         let apps = [
             try Self.app("shop", rules: ["exclude /terms ?web=1", "/p/* ?id=?*", "*"]),

@@ -2,8 +2,7 @@ import Attribution
 import DomainFiles
 import Testing
 
-/// Files as long as they may be, made to take as long as they can: each took minutes when every rule was compared with
-/// everything.
+/// Files of the maximum length, made to be slow: comparing every rule with everything would take minutes for each.
 @Suite("Domain files of strangers")
 struct HostileFileTests {
     private static let url = AssociationURL("/" + String(repeating: "a", count: 2000))
@@ -21,7 +20,7 @@ struct HostileFileTests {
         return file
     }
 
-    @Test("with thousands of rules and apps are gone through once")
+    @Test("with thousands of rules and apps are compared once")
     func rules() throws {
         let url = try #require(AssociationURL("/" + String(repeating: "a", count: 200)))
         let apps = (0..<2000).map { "ABCDE12345.com.example.app\($0)" }
@@ -32,7 +31,7 @@ struct HostileFileTests {
         _ = file(rules, apps: apps).findings
     }
 
-    @Test("with long rules are compared as far as a file of people's needs")
+    @Test("with long rules are compared as far as any file written by people needs")
     func longRules() throws {
         let url = try #require(Self.url)
         let rules = (0..<900).map { "/" + String(repeating: "*a?", count: 40) + "\($0)" }
@@ -40,7 +39,7 @@ struct HostileFileTests {
         // A rule that is no longer compared neither fits nor fails to fit.
         let decision = try #require(file.decisions(for: url).first)
         #expect(decision.outcome == .tooComplex && decision.rule?.isEmpty == false)
-        #expect(!file.findings.contains { $0.rule == .excludeTooLate })
+        #expect(!file.findings.contains { $0.kind == .excludeTooLate })
     }
 
     @Test(
@@ -74,7 +73,7 @@ struct HostileFileTests {
         #expect(file.decisions(for: url).map(\.outcome) == [.noRule])
     }
 
-    @Test("with variables of many texts are taken apart once")
+    @Test("with variables of many values are compiled once")
     func variables() throws {
         let url = try #require(Self.url)
         let texts = (0..<100).map { String(repeating: "*a", count: 400) + "\($0)" }
@@ -88,10 +87,10 @@ struct HostileFileTests {
         _ = file.findings
     }
 
-    @Test("are still told of rules that are never come to, the first five hundred of them")
+    @Test("have findings about unreachable rules among the first five hundred")
     func order() {
         let rules = ["/a/*"] + (0..<600).map { "/a/\($0)" }
-        let unreachable = file(rules).findings.filter { $0.rule == .unreachableRule }
+        let unreachable = file(rules).findings.filter { $0.kind == .unreachableRule }
         #expect(unreachable.count == 499)
     }
 }

@@ -2,7 +2,7 @@ import Attribution
 import DomainFiles
 import Testing
 
-/// Which rule of a file decides, by the examples of Apple's documentation and by its words.
+/// Follows the examples and the sentences of Apple's documentation.
 @Suite("The rule that decides")
 struct RuleDecisionTests {
     /// The first file is the example of "Supporting associated domains", the others follow its sentences.
@@ -48,7 +48,7 @@ struct RuleDecisionTests {
         ] as [(String, Int?)]
     )
     func decides(url: String, rule: Int?) throws {
-        let check = DomainFileCheck(.apple, Array(Self.file.utf8), from: "file")
+        let check = DomainFileValidation(.apple, Array(Self.file.utf8), from: "file")
         let parsed = try #require(AssociationURL(url))
         let decision = try #require(check.decisions(for: parsed).first)
         guard let rule else {
@@ -60,7 +60,7 @@ struct RuleDecisionTests {
     }
 
     @Test(
-        "of paths as before iOS 13 looks at the path alone",
+        "of paths as before iOS 13 compares the path alone",
         arguments: [
             ("/wwdc/news/", 0), ("/videos/wwdc/2015/x?y=1", 1), ("/videos/wwdc/2010/x", -2),
             ("/videos/wwdc/201x", 3), ("/videos/wwdc/20155", nil), ("/WWDC/news/", nil),
@@ -71,21 +71,21 @@ struct RuleDecisionTests {
             {"applinks": {"apps": [], "details": [{"appID": "9JA89QQLNQ.com.apple.wwdc", "paths":
               ["/wwdc/news/", "/videos/wwdc/2015/*", "NOT /videos/wwdc/2010/*", "/videos/wwdc/201?"]}]}}
             """
-        let check = DomainFileCheck(.apple, Array(text.utf8), from: "file")
+        let check = DomainFileValidation(.apple, Array(text.utf8), from: "file")
         let parsed = try #require(AssociationURL(url))
         let decision = try #require(check.decisions(for: parsed).first)
         #expect(decision.place == rule.map { "applinks.details[0].paths[\(abs($0))]" })
         #expect(decision.outcome == (rule.map { $0 < 0 ? .excluded : .opensApp } ?? .noRule))
     }
 
-    @Test("is told for each app, which takes the first of its details that fits")
+    @Test("is made for each app, by the first of its details that fits")
     func perApp() throws {
         let text = """
             {"applinks": {"details": [
               {"appIDs": ["ABCDE12345.a.one"], "components": [{"/": "/a/*"}]},
               {"appIDs": ["ABCDE12345.a.two", "ABCDE12345.a.one"], "components": [{"/": "/b/*"}]}]}}
             """
-        let check = DomainFileCheck(.apple, Array(text.utf8), from: "file")
+        let check = DomainFileValidation(.apple, Array(text.utf8), from: "file")
         let decisions = check.decisions(for: try #require(AssociationURL("/b/1")))
         #expect(decisions.map(\.app) == ["ABCDE12345.a.one", "ABCDE12345.a.two"])
         #expect(decisions.map(\.place) == Array(repeating: "applinks.details[1].components[0]", count: 2))
@@ -104,7 +104,7 @@ struct RuleDecisionTests {
               [{"/": "/terms", "exclude": true}, {"?": {"app": "1"}}]}}
             """
         let text = "[\(app("a.one", "")),\(app("a.two", rules))]"
-        let check = DomainFileCheck(.google, Array(text.utf8), from: "file")
+        let check = DomainFileValidation(.google, Array(text.utf8), from: "file")
         let outcomes = { (url: String) in
             check.decisions(for: try #require(AssociationURL(url))).map(\.outcome)
         }
@@ -114,7 +114,7 @@ struct RuleDecisionTests {
     }
 
     @Test(
-        "is not looked for where there is no URL",
+        "needs a URL",
         arguments: ["", "products", "ftp://a.example/b", "https://", "/a b", "mailto:a@b.example", "/a\nb"]
     )
     func noURL(text: String) {

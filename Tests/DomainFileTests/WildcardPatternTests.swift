@@ -5,7 +5,7 @@ import Testing
 @Suite("Patterns of domain files")
 struct WildcardPatternTests {
     @Test(
-        "fit as Apple's documentation has it: * is any characters, slashes too, ? is one, ?* is one or more",
+        "fit as in Apple's documentation: * is any characters, slashes included, ? is one, ?* is one or more",
         arguments: [
             ("*", "", true), ("*", "/a/b", true), ("/products/*", "/products/1", true),
             ("/products/*", "/products/", true), ("/products/*", "/products", false),
@@ -22,7 +22,7 @@ struct WildcardPatternTests {
         #expect(WildcardPattern(pattern).matches(text) == isFit)
     }
 
-    @Test("fit letters of the other case where that is asked for")
+    @Test("ignore case on request")
     func ignoresCase() {
         #expect(WildcardPattern("/Products/*").matches("/pRODUCTS/x", ignoringCase: true))
         #expect(WildcardPattern("/ürün").matches("/ÜRÜN", ignoringCase: true))
@@ -44,7 +44,7 @@ struct WildcardPatternTests {
         #expect(WildcardPattern(pattern).matches(text) == isFit)
     }
 
-    @Test("put each text of a variable in its place, wildcards and all")
+    @Test("fit each value of a variable, with its wildcards")
     func variables() {
         let variables = [SubstitutionVariable(name: "food", values: ["burrito", "pizza*", "sushi"])]
         let pattern = WildcardPattern("/$(food)/price", variables: variables)
@@ -53,11 +53,11 @@ struct WildcardPatternTests {
         #expect(!pattern.matches("/samosa/price"))
         #expect(pattern.unknownVariables.isEmpty)
         #expect(WildcardPattern("/$(drink)").unknownVariables == ["drink"])
-        #expect(WildcardPattern("/$(drink)").matches("/$(drink)"), "an unknown name stands for itself")
+        #expect(WildcardPattern("/$(drink)").matches("/$(drink)"), "an unknown name fits itself")
     }
 
     @Test(
-        "take no longer for many wildcards than their number times the text, and give up on millions of steps"
+        "take at most as many steps as wildcards times characters, and give up at two million"
     )
     func isBounded() {
         let pattern = WildcardPattern(String(repeating: "*a", count: 200) + "b")
@@ -66,11 +66,11 @@ struct WildcardPatternTests {
         let endless = WildcardPattern(String(repeating: "$(v)", count: 5000), variables: [many])
         #expect(!endless.matches(String(repeating: "1", count: 5000)))
         let long = WildcardPattern(String(repeating: "*a", count: 50_000))
-        #expect(!long.covers(long, ignoringCase: false), "not compared, so not said")
+        #expect(!long.covers(long, ignoringCase: false), "not compared, so not known to cover")
     }
 
     @Test(
-        "know which of them fits all that another fits",
+        "know whether one fits everything that another fits",
         arguments: [
             ("*", "/a/*", true), ("/a/*", "*", false), ("/a/*", "/a/b", true), ("/a/?", "/a/b", true),
             ("/a/?", "/a/*", false), ("/a/?*", "/a/*?", true), ("/a/*", "/a/?*", true),
@@ -84,7 +84,7 @@ struct WildcardPatternTests {
         #expect(WildcardPattern(wide).covers(WildcardPattern(narrow), ignoringCase: false) == isCovered)
     }
 
-    @Test("never say that a pattern covers another that fits a text which it does not fit")
+    @Test("never cover a pattern that fits more texts")
     func coversSoundly() {
         let words = ["", "a", "b", "*", "?", "a*", "*a", "?*", "a?", "?b", "*b*", "ab", "a*b", "**", "?a*"]
         let texts = ["", "a", "b", "ab", "ba", "aa", "bb", "aab", "abb", "bab", "aba"]
