@@ -1,5 +1,5 @@
 internal import Attribution
-internal import JSON
+public import JSON
 
 /// A trial's result with the requests that were sent.
 public struct TrialReport: Sendable {
