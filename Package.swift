@@ -69,6 +69,15 @@ let package = Package(
             dependencies: ["CLinux", "COpenSSL", "Threads"],
             swiftSettings: commonSettings
         ),
+        .target(name: "JSON", swiftSettings: commonSettings),
+        .target(name: "QRCodes", dependencies: ["Attribution"], swiftSettings: optimizedInDebug),
+        .target(
+            name: "DomainFiles",
+            dependencies: ["Attribution", "JSON"],
+            exclude: ["Data"],
+            swiftSettings: optimizedInDebug,
+            plugins: ["EmbedPlugin"]
+        ),
         .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: optimizedInDebug),
         // What every database does alike: what is batched, read, counted and learnt, and when. No SQL and no file.
         .target(name: "Storage", dependencies: ["Attribution", "Threads"], swiftSettings: optimizedInDebug),
@@ -80,7 +89,9 @@ let package = Package(
         ),
         .target(
             name: "Server",
-            dependencies: ["Attribution", "Crypto", "HTTPServer", "Threads"],
+            dependencies: [
+                "Attribution", "Crypto", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "Threads",
+            ],
             exclude: ["Landing/Pages", "OpenAPI/Document", "Trial/Data"],
             swiftSettings: commonSettings,
             plugins: ["EmbedPlugin"]
@@ -88,8 +99,8 @@ let package = Package(
         .executableTarget(
             name: "afterlink",
             dependencies: [
-                "Attribution", "CLinux", "Crypto", "HTTPServer", "SQLiteStorage", "Server", "Storage",
-                "Threads",
+                "Attribution", "CLinux", "Crypto", "DomainFiles", "HTTPServer", "JSON", "QRCodes",
+                "SQLiteStorage", "Server", "Storage", "Threads",
             ],
             swiftSettings: commonSettings
         ),
@@ -109,7 +120,9 @@ let package = Package(
         // Parsers of bytes from outside: what must hold, tried by the tests and, without end, by hand.
         .target(
             name: "Fuzzing",
-            dependencies: ["Attribution", "HTTPServer", "Server", "Threads"],
+            dependencies: [
+                "Attribution", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "Server", "Threads",
+            ],
             path: "Tests/Fuzzing",
             swiftSettings: commonSettings
         ),
@@ -149,6 +162,18 @@ let package = Package(
             swiftSettings: commonSettings
         ),
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"], swiftSettings: commonSettings),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: commonSettings),
+        .testTarget(
+            name: "QRCodeTests",
+            dependencies: ["Attribution", "QRCodes", "Support"],
+            exclude: ["Vectors"],
+            swiftSettings: commonSettings
+        ),
+        .testTarget(
+            name: "DomainFileTests",
+            dependencies: ["Attribution", "DomainFiles"],
+            swiftSettings: commonSettings
+        ),
         .testTarget(
             name: "AttributionTests",
             dependencies: ["Attribution", "Crypto", "Simulation", "Support"],
@@ -171,8 +196,8 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Attribution", "Crypto", "HTTPServer", "SQLite", "SQLiteStorage", "Server", "Simulation",
-                "Storage", "Support", "Threads",
+                "Attribution", "Crypto", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "SQLite",
+                "SQLiteStorage", "Server", "Simulation", "Storage", "Support", "Threads",
             ],
             swiftSettings: commonSettings
         ),

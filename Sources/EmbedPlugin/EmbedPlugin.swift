@@ -35,6 +35,13 @@ struct EmbedPlugin: BuildToolPlugin {
                 enumeration: "EmbeddedData"
             )
         ],
+        "DomainFiles": [
+            Embedding(
+                folder: "Sources/DomainFiles/Data",
+                fileExtensions: ["tsv"],
+                enumeration: "EmbeddedFindings"
+            )
+        ],
         "Server": [
             Embedding(
                 folder: "Sources/Server/Landing/Pages",

@@ -172,7 +172,8 @@ public final class Service: Sendable {
 
     /// Looks once at all copies of domain files, where that is wanted; blocks, and is not for an event loop.
     public func lookAtDomains(_ directory: Directory, unless mustStop: () -> Bool) {
-        settings.domainWatch?.look(directory, by: settings.outgoing, at: clock.now(), log, unless: mustStop)
+        let now = clock.now()
+        settings.domainWatch?.pollAll(directory, by: settings.outgoing, at: now, log, unless: mustStop)
     }
 
     /// How long the service has been running, in nanoseconds.

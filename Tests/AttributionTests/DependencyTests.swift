@@ -1,29 +1,55 @@
 import Foundation
 import Testing
 
-@Suite("The domain's dependencies")
+@Suite("Walls between modules")
 struct DependencyTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Sources/Attribution").standardizedFileURL
+        .appending(path: "../../Sources").standardizedFileURL
 
-    @Test("are Crypto, exp and log, and nothing else: no Foundation, no system, no clock, no disk")
-    func importsCryptoAndCMathOnly() throws {
+    /// What each module may import: nothing that stands above it, and pointers and the system only where they belong.
+    ///
+    /// The domain needs no Foundation, no system, no clock and no disk.
+    private static let allowed: [String: Set<String>] = [
+        "Crypto": ["COpenSSL"],
+        "JSON": [],
+        "Threads": ["CLinux", "Darwin", "Glibc"],
+        "Attribution": ["CMath", "Crypto"],
+        "QRCodes": ["Attribution"],
+        "DomainFiles": ["Attribution", "JSON"],
+        "Storage": ["Attribution", "Synchronization", "Threads"],
+        "SQLite": ["CSQLite", "Glibc", "Synchronization"],
+        "SQLiteStorage": [
+            "Attribution", "Crypto", "Glibc", "SQLite", "Storage", "Synchronization", "Threads",
+        ],
+        "HTTPServer": ["CLinux", "COpenSSL", "Glibc", "Synchronization", "Threads"],
+        "Server": [
+            "Attribution", "Crypto", "Dispatch", "DomainFiles", "FoundationEssentials", "HTTPServer", "JSON",
+            "QRCodes", "Synchronization", "Threads",
+        ],
+    ]
+
+    @Test("let through what each module may import, and nothing else", arguments: allowed.keys.sorted())
+    func imports(module: String) throws {
+        let folder = Self.sources.appending(path: module)
         let files = try #require(
-            FileManager.default.enumerator(at: Self.sources, includingPropertiesForKeys: nil)
+            FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         )
         .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
-        #expect(files.count > 20)
+        #expect(!files.isEmpty)
         for file in files {
-            let imports = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-                .filter {
-                    $0.contains(
-                        /^\s*(@\w+(\([^)]*\))?\s+)*((public|package|internal|fileprivate|private)\s+)?import\b/
-                    )
-                }
-            for line in imports {
-                let isAllowed = ["internal import Crypto", "internal import CMath"].contains(line)
-                #expect(isAllowed, "\(file.lastPathComponent): \(line)")
+            for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+                guard let name = Self.importedModule(line) else { continue }
+                #expect(Self.allowed[module]?.contains(name) == true, "\(file.lastPathComponent): \(line)")
             }
         }
+    }
+
+    private static func importedModule(_ line: Substring) -> String? {
+        let access =
+            /^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+/
+        guard let start = line.prefixMatch(of: access)?.range.upperBound else { return nil }
+        let words = line[start...].split(separator: " ")
+        // `import struct Module.Type` names the module second.
+        return (words.count > 1 ? words[1] : words.first)?.split(separator: ".").first.map(String.init)
     }
 }

@@ -1,4 +1,5 @@
 import Attribution
+import DomainFiles
 import HTTPServer
 import Server
 
@@ -45,7 +46,7 @@ extension FuzzEntry {
         }
     }
 
-    /// Somebody's domain file: it is read to the end, and what is found is said in sentences.
+    /// A stranger's domain file: it is read to the end, and each finding is a sentence.
     static let domainFile = FuzzEntry(
         "domain-file",
         tokens: [
@@ -58,8 +59,8 @@ extension FuzzEntry {
         ]
     ) { (bytes, _) throws(BrokenPromise) in
         for kind in DomainFile.allCases {
-            let check = DomainFileCheck(kind, bytes, from: "file")
-            for finding in check.findings {
+            let validation = DomainFileValidation(kind, bytes, from: "file")
+            for finding in validation.findings {
                 try promise(
                     !finding.problem.isEmpty && !finding.advice.isEmpty,
                     "a finding does not say what is wrong and what to do"
@@ -68,7 +69,7 @@ extension FuzzEntry {
             guard let url = AssociationURL("/a/b?c=d&e#f") else {
                 throw BrokenPromise("the entry's URL is none")
             }
-            _ = check.decisions(for: url)
+            _ = validation.decisions(for: url)
         }
     }
 

@@ -1,4 +1,4 @@
-import Server
+import JSON
 
 extension FuzzEntry {
     /// A document: what is read can be written, reads the same again, and is written the same again.
@@ -22,22 +22,8 @@ extension FuzzEntry {
 
     private static func text(_ value: JSONValue) -> [UInt8] {
         var writer = JSONWriter()
-        write(value, to: &writer)
+        writer.value(value)
         return writer.bytes
-    }
-
-    private static func write(_ value: JSONValue, to writer: inout JSONWriter) {
-        switch value {
-        case .null: writer.null()
-        case .bool(let flag): writer.value(flag)
-        case .number(let number): writer.raw(number.text.utf8)
-        case .string(let text): writer.value(text)
-        case .array(let values): writer.array { writer in for value in values { write(value, to: &writer) } }
-        case .object(let object):
-            writer.object { writer in
-                for member in object.members { writer.member(member.name) { write(member.value, to: &$0) } }
-            }
-        }
     }
 
     private static func depth(_ value: JSONValue) -> Int {

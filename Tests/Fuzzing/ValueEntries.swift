@@ -1,4 +1,5 @@
 import Attribution
+import QRCodes
 import Server
 
 extension FuzzEntry {

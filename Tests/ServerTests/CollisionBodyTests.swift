@@ -1,4 +1,5 @@
 import Attribution
+import JSON
 import Server
 import Testing
 

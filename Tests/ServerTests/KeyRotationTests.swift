@@ -1,6 +1,7 @@
 import Attribution
 import Foundation
 import HTTPServer
+import JSON
 import SQLite
 import SQLiteStorage
 import Server

@@ -1,5 +1,7 @@
 import Attribution
 import HTTPServer
+import JSON
+import QRCodes
 import Server
 import Testing
 import Threads

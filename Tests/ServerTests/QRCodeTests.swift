@@ -1,5 +1,7 @@
 import Attribution
 import HTTPServer
+import JSON
+import QRCodes
 import Server
 import Testing
 import Threads
@@ -278,5 +280,34 @@ struct QRCodeTests {
         )
         #expect(answer.status == 422, "\(answer.text)")
         #expect(answer.member("field")?.hasPrefix("qr_") == true)
+    }
+}
+
+@Suite("QR codes that stand in a page")
+struct QRCodeElementTests {
+    @Test("hold its address as it is, in the link's colours")
+    func element() throws {
+        let url = "https://go.shop.example/a?al=" + String(repeating: "Ab1_", count: 40)
+        let look = Link.QRDefaults(foreground: try QRColor(parsing: "#1a2b3c"), errorCorrection: .high)
+        let svg = try #require(QRPicture.element(of: url, defaults: look, title: "Tara <b>"))
+        #expect(svg.hasPrefix("<svg xmlns="))
+        #expect(svg.contains("<title>Tara &lt;b&gt;</title>"))
+        #expect(svg.contains(##"fill="#1a2b3c""##))
+        let code = try QRCode(encoding: url, errorCorrection: .low)
+        let style = try QRStyle(errorCorrection: .low, foreground: QRColor(parsing: "#1a2b3c"))
+        #expect(svg == (try QRPicture(of: url, style: style).svg(title: "Tara <b>")))
+        #expect(svg.contains("viewBox=\"0 0 \(code.modulesPerSide + 8) "))
+    }
+
+    @Test(
+        "are drawn for every address that a code can hold, and in readable colours only"
+    )
+    func everyElement() throws {
+        let longest = "https://a.example/" + String(repeating: "a", count: 2_953 - 18)
+        #expect(QRPicture.element(of: longest, defaults: Link.QRDefaults(), title: "") != nil)
+        #expect(QRPicture.element(of: longest + "a", defaults: Link.QRDefaults(), title: "") == nil)
+        let unreadable = Link.QRDefaults(foreground: .white, background: .black)
+        let svg = try #require(QRPicture.element(of: "https://a.example/a", defaults: unreadable, title: ""))
+        #expect(svg.contains(##"fill="#000000""##))
     }
 }

@@ -1,5 +1,6 @@
 import Attribution
 import HTTPServer
+import JSON
 import Server
 import Testing
 import Threads

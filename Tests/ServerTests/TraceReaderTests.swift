@@ -173,7 +173,7 @@ struct TraceReaderTests {
     @Test(
         "are refused with the line and what is wrong with it",
         arguments: [
-            ("nonsense", "a byte that JSON does not allow in this place (at byte 1)"),
+            ("nonsense", "a byte that JSON does not allow at this position (at byte 1)"),
             ("[]", "A line must be a JSON object"),
             (#"{"event":"tap","at":1}"#, "event must be \"click\" or \"launch\""),
             (#"{"event":"click","fingerprint":"x"}"#, "at must be a moment such as"),

@@ -1,5 +1,5 @@
 /// The names that stores and systems know an app by.
-enum AppIdentifiers {
+package enum AppIdentifiers {
     /// Apple's prefix of an app id.
     static func isTeam(_ text: String) -> Bool {
         text.utf8.count == 10
@@ -18,7 +18,7 @@ enum AppIdentifiers {
     }
 
     /// Prefix and bundle id with a dot between them, as Apple's files name an app.
-    static func isAppID(_ text: String) -> Bool {
+    package static func isAppID(_ text: String) -> Bool {
         guard let dot = text.firstIndex(of: ".") else { return false }
         return isTeam(String(text[..<dot])) && bundle(String(text[text.index(after: dot)...])) != nil
     }

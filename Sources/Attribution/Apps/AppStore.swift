@@ -27,6 +27,11 @@ public final class Directory: Equatable, Sendable {
         appIndexes[id].map { apps[$0] }
     }
 
+    /// The apps whose links and domain files a host answers, oldest first; none where no app lists it.
+    public func apps(listing host: LinkHost) -> [App] {
+        apps.filter { $0.settings.links.hosts.contains(host) }
+    }
+
     /// What an app wants done with a probability, as far as that can be followed; nil for an app that is not there.
     public func policy(of app: AppID) -> MatchPolicy? {
         appIndexes[app].map { policies[$0] }

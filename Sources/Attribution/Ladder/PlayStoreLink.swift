@@ -50,7 +50,7 @@ public struct PlayStoreLink: Equatable, Sendable {
     }
 
     /// Two segments or more of letters, digits and underscores, a letter first in each (Android's application ids).
-    static func isPackage(_ text: String) -> Bool {
+    package static func isPackage(_ text: String) -> Bool {
         let segments = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return text.utf8.count <= 255 && segments.count >= 2
             && segments.allSatisfy { segment in

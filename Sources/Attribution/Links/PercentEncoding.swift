@@ -1,5 +1,5 @@
 /// Percent-encoding (RFC 3986 §2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
     /// Appends `byte` as `%` and two capital digits.
     static func append(_ byte: UInt8, to text: inout [UInt8]) {
         let digits = Array("0123456789ABCDEF".utf8)
@@ -23,7 +23,7 @@ enum PercentEncoding {
     }
 
     /// The escaped bytes in the place of their escapes; a `%` without two digits stays.
-    static func decoded(_ bytes: some Collection<UInt8>, plusIsBlank: Bool = false) -> [UInt8] {
+    package static func decoded(_ bytes: some Collection<UInt8>, plusIsBlank: Bool = false) -> [UInt8] {
         let bytes = Array(bytes)
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count)
@@ -43,7 +43,7 @@ enum PercentEncoding {
     }
 
     /// The byte that the escape at `index` stands for; nil where there is none.
-    static func escapedByte(in bytes: Span<UInt8>, at index: Int) -> UInt8? {
+    package static func escapedByte(in bytes: Span<UInt8>, at index: Int) -> UInt8? {
         guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
             let high = Hexadecimal.value(of: bytes[index + 1]),
             let low = Hexadecimal.value(of: bytes[index + 2])

@@ -1,8 +1,8 @@
 /// The host of a link and its port.
-struct URLHost: Equatable {
+package struct URLHost: Equatable {
     /// In lower case; an IPv6 address with its brackets, in canonical form.
-    let name: String
-    let port: UInt16?
+    package let name: String
+    package let port: UInt16?
 
     init(_ authority: ArraySlice<UInt8>, isWeb: Bool) throws(DeepLinkURLError) {
         var rest = authority

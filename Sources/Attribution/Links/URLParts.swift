@@ -1,16 +1,16 @@
 /// A link cut into its parts, and the rules for each.
-struct URLParts {
+package struct URLParts {
     /// In lower case.
-    let scheme: String
+    package let scheme: String
     /// As it came, up to the colon.
     private let writtenScheme: ArraySlice<UInt8>
     /// Between `//` and the path; nil without `//`.
     let authority: ArraySlice<UInt8>?
-    let path: ArraySlice<UInt8>
+    package let path: ArraySlice<UInt8>
     /// Behind `?`; nil without one.
-    let query: ArraySlice<UInt8>?
+    package let query: ArraySlice<UInt8>?
     /// Behind `#`; nil without one.
-    let fragment: ArraySlice<UInt8>?
+    package let fragment: ArraySlice<UInt8>?
 
     /// Schemes by which a link runs code, carries a whole page or reaches into the device instead of opening
     /// an app.
@@ -20,7 +20,7 @@ struct URLParts {
         "safari-extension", "ms-browser-extension", "mhtml", "mk", "res", "wyciwyg",
     ]
 
-    init(_ bytes: [UInt8]) throws(DeepLinkURLError) {
+    package init(_ bytes: [UInt8]) throws(DeepLinkURLError) {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             !bytes[..<colon].contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }),
             colon > 0
@@ -45,14 +45,14 @@ struct URLParts {
         path = rest[end...]
     }
 
-    var isWeb: Bool { scheme == "https" || scheme == "http" }
+    package var isWeb: Bool { scheme == "https" || scheme == "http" }
 
     func checkScheme() throws(DeepLinkURLError) {
         guard !Self.forbiddenSchemes.contains(scheme) else { throw .forbiddenScheme }
     }
 
     /// The host and port, checked.
-    func host() throws(DeepLinkURLError) -> URLHost {
+    package func host() throws(DeepLinkURLError) -> URLHost {
         guard let authority, !authority.isEmpty else { throw .noHost }
         guard !authority.contains(UInt8(ascii: "@")) else { throw .credentials }
         guard authority.allSatisfy({ $0 < 0x80 }) else { throw .nonASCIIHost }
@@ -65,7 +65,7 @@ struct URLParts {
     }
 
     /// The whole link in ASCII.
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var text = Array(writtenScheme) + Array("://".utf8) + Array(authority ?? [])
         text.reserveCapacity(text.count + path.count + (query?.count ?? 0) + (fragment?.count ?? 0) + 2)
         Self.append(path, to: &text)

@@ -1,9 +1,9 @@
 /// Reads fields one by one and keeps what is wrong with them.
-struct FieldReader<Field: SettingField> {
+package struct FieldReader<Field: SettingField> {
     let fields: FieldTexts<Field>
-    private(set) var problems: [FieldProblem] = []
+    package private(set) var problems: [FieldProblem] = []
 
-    init(_ fields: FieldTexts<Field>) {
+    package init(_ fields: FieldTexts<Field>) {
         self.fields = fields
     }
 
@@ -34,7 +34,7 @@ struct FieldReader<Field: SettingField> {
         }
     }
 
-    mutating func number(_ field: Field, in range: ClosedRange<Int>) -> Int? {
+    package mutating func number(_ field: Field, in range: ClosedRange<Int>) -> Int? {
         guard let text = fields.text(field) else { return nil }
         guard let number = Self.decimal(text.trimmed), range.contains(number) else {
             let allowed = "\(range.lowerBound) to \(range.upperBound)"
@@ -53,7 +53,7 @@ struct FieldReader<Field: SettingField> {
         return moment
     }
 
-    mutating func flag(_ field: Field) -> Bool? {
+    package mutating func flag(_ field: Field) -> Bool? {
         guard let text = fields.text(field) else { return nil }
         switch text.trimmed.asciiLowercased {
         case "true": return true
@@ -108,13 +108,26 @@ struct FieldReader<Field: SettingField> {
     }
 
     /// What `read` makes of the only text; where that is nothing, it is refused by `rule`.
-    mutating func value<Value>(_ field: Field, rule: String, read: (String) -> Value?) -> Value? {
+    package mutating func value<Value>(_ field: Field, rule: String, read: (String) -> Value?) -> Value? {
         guard let text = fields.text(field)?.trimmed, !text.isEmpty else { return nil }
         guard let value = read(text) else {
             report(field, "\(field.rawValue) \(rule).")
             return nil
         }
         return value
+    }
+
+    /// `#rrggbb` or `#rgb`, whose `#` may be missing: in a query it would end the address.
+    package mutating func color(_ field: Field) -> QRColor? {
+        value(field, rule: "must be a colour such as #1a2b3c; in an address leave out the #") { text in
+            try? QRColor(parsing: text.utf8.first == UInt8(ascii: "#") ? text : "#" + text)
+        }
+    }
+
+    package mutating func errorCorrection(_ field: Field) -> QRErrorCorrection? {
+        value(field, rule: "must be L, M, Q or H: how much of the code may be damaged") {
+            QRErrorCorrection(rawValue: $0)
+        }
     }
 
     private mutating func atMost<Value>(_ count: Int, _ values: [Value], _ field: Field) -> [Value] {

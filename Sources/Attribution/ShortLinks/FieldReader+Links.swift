@@ -63,8 +63,8 @@ extension FieldReader where Field == LinkField {
             background: color(.qrBackground),
             errorCorrection: errorCorrection(.qrErrorCorrection)
         )
-        do throws(QRCodeError) {
-            _ = try QRStyle(foreground: look.foreground ?? .black, background: look.background ?? .white)
+        do throws(QRColorError) {
+            try (look.foreground ?? .black).requireReadable(on: look.background ?? .white)
         } catch {
             report(look.foreground == nil ? .qrBackground : .qrForeground, error.message)
             (look.foreground, look.background) = (nil, nil)

@@ -9,14 +9,14 @@ public struct LinkSlug: Hashable, Sendable {
     private static let maximumPartCount = 4
 
     /// What stands first in the paths of the service itself, whatever follows: no link may hide it.
-    static let reservedFirstParts: Set<String> = [
+    package static let reservedFirstParts: Set<String> = [
         "admin", "api", "v1", "deferred-deeplink", "healthz", "readyz", "metrics", "campaign", "resolve",
         "openapi.json", "robots.txt", "favicon.ico", "apple-touch-icon.png", "apple-app-site-association",
         "well-known", "assets", "static",
     ]
 
     /// What may stand behind a slug, and so never be the last part of another.
-    static let reservedLastParts: Set<String> = ["qr.svg", "qr.png"]
+    package static let reservedLastParts: Set<String> = ["qr.svg", "qr.png"]
 
     /// A slug that passed the checks before, as a store gives it back.
     public init(stored text: String) {

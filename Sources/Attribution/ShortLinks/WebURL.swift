@@ -37,6 +37,18 @@ public struct WebURL: Hashable, Sendable {
         guard let url = try? WebURL(parsing: text) else { return nil }
         self = url
     }
+
+    /// The port, where one is written.
+    public var port: UInt16? { (try? parts?.host())?.port }
+
+    /// Path and query, as a request names them; at least `/`.
+    public var target: String {
+        guard let parts else { return "/" }
+        let path = parts.path.isEmpty ? "/" : String(decoding: parts.path, as: UTF8.self)
+        return path + (parts.query.map { "?" + String(decoding: $0, as: UTF8.self) } ?? "")
+    }
+
+    private var parts: URLParts? { try? URLParts(Array(text.utf8)) }
 }
 
 /// Why a text is no page that a browser may be sent to.

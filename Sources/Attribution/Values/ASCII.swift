@@ -1,15 +1,15 @@
 /// What a byte means as an ASCII character.
 extension UInt8 {
-    var isASCIILetter: Bool {
+    package var isASCIILetter: Bool {
         let lowercased = self | 0x20
         return lowercased >= UInt8(ascii: "a") && lowercased <= UInt8(ascii: "z")
     }
 
-    var isASCIIDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+    package var isASCIIDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
 
-    var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
+    package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
 
-    var asciiLowercased: UInt8 {
+    package var asciiLowercased: UInt8 {
         self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
     }
 
@@ -30,7 +30,7 @@ extension ArraySlice<UInt8> {
 
 extension String {
     /// ASCII capitals made small; all else as it is.
-    var asciiLowercased: String {
+    package var asciiLowercased: String {
         String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
     }
 
@@ -46,7 +46,7 @@ extension String {
 
 extension StringProtocol {
     /// Where the text `part` first occurs, compared byte by byte.
-    func range(ofASCII part: String) -> Range<Index>? {
+    package func range(ofASCII part: String) -> Range<Index>? {
         let bytes = utf8
         guard let first = part.utf8.first else { return startIndex..<startIndex }
         var start = bytes.startIndex

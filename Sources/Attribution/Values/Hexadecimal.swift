@@ -1,9 +1,9 @@
 /// Reading and writing lower-case hexadecimal.
-enum Hexadecimal {
+package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
     /// The value of a digit of either case.
-    static func value(of digit: UInt8) -> UInt64? {
+    package static func value(of digit: UInt8) -> UInt64? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))
         case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(digit - UInt8(ascii: "a") + 10)

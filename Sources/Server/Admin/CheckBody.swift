@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 
 /// The JSON form of a recorded check.
 struct CheckBody {

@@ -1,4 +1,5 @@
 public import Attribution
+public import JSON
 
 /// The JSON form of a click's explanation, shared by the endpoint and `afterlink explain --json`.
 public struct ClickExplanationBody {

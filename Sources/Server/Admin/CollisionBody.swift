@@ -1,4 +1,5 @@
 public import Attribution
+public import JSON
 
 /// The JSON form of reports on collisions, a part of a statistics report and what `afterlink collisions --json` prints.
 public struct CollisionBody {

@@ -1,6 +1,8 @@
 internal import Attribution
+internal import DomainFiles
+internal import JSON
 
-/// The JSON form of the watch on copies of domain files, a part of a statistics report.
+/// The JSON form of the copies of domain files, a part of a statistics report.
 struct DomainCopiesBody {
     let copies: [DomainCopy]
 

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 
 /// The JSON form of the watch on match rates, a part of a statistics report.
 struct DriftBody {

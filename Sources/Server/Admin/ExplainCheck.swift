@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// `GET /admin/api/checks/{id}/explain`: why a check ended as it did, by its own id, or by that of its request or of a
 /// click; what became of a click that no check found.

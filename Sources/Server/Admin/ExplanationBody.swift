@@ -1,4 +1,5 @@
 public import Attribution
+public import JSON
 
 /// The JSON form of an explanation, shared by the endpoint and `afterlink explain --json`.
 public struct ExplanationBody {

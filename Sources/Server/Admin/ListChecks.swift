@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// `GET /admin/api/checks`: the recorded checks, the newest first.
 enum ListChecks {

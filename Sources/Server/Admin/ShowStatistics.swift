@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// `GET /admin/stats`: what was counted, in totals and by app, campaign, source, platform and period.
 enum ShowStatistics {

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 
 /// What the statistics say of probabilities.
 extension StatisticsBody {

@@ -1,4 +1,6 @@
 public import Attribution
+public import DomainFiles
+public import JSON
 
 /// The JSON form of a statistics report, shared by `GET /admin/stats` and `afterlink stats --json`.
 public struct StatisticsBody {

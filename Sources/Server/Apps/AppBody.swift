@@ -1,4 +1,5 @@
 public import Attribution
+public import JSON
 
 /// The JSON form of an app and how it is set.
 public enum AppBody {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// `GET /admin/api/apps`: the apps, the oldest first.
 enum ListApps {

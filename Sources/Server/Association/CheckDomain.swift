@@ -1,8 +1,10 @@
 internal import Attribution
+internal import DomainFiles
 internal import HTTPServer
+internal import JSON
 
-/// `POST /admin/api/domains/check`: holds a host's domain files against the rules of Apple and Google, as they come
-/// from the public Internet.
+/// `POST /admin/api/domains/check`: fetches a host's domain files from the public Internet and validates them against
+/// the rules of Apple and Google.
 enum CheckDomain {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -23,12 +25,12 @@ enum CheckDomain {
             }
             url = parsed
         }
-        let asked = url
-        // The outer nil is for want of room, the inner one for a host that is none.
-        let check = await context.service.settings.outgoing.perform { client in
-            DomainCheck.ofHost(name.text, url: asked, by: client)
+        let decided = url
+        // The outer nil stands for too many calls at once, the inner one for an invalid host.
+        let validation = await context.service.settings.outgoing.perform { client in
+            DomainValidation.ofHost(name.text, url: decided, by: client)
         }
-        guard let check else {
+        guard let validation else {
             throw APIError(
                 status: .serviceUnavailable,
                 code: .unavailable,
@@ -36,7 +38,7 @@ enum CheckDomain {
                 retryAfter: 5
             )
         }
-        guard let check else { throw .invalidField("host", "is no host name") }
-        return Response(.ok, json: DomainCheckBody(check).json())
+        guard let validation else { throw .invalidField("host", "is no host name") }
+        return Response(.ok, json: validation.json())
     }
 }

@@ -1,12 +1,13 @@
-public import Attribution
+package import Attribution
+public import DomainFiles
 internal import HTTPServer
 internal import Synchronization
 
-/// Looks now and then at the domain files of all link hosts, where visitors' phones read them.
+/// Polls the copies of all link hosts' domain files that phones read, and compares them with this service's own files.
 ///
-/// A file that is right here helps nobody while the host shows another one, or Apple and Google still hold an old copy.
+/// A correct file here has no effect while the host shows another one, or while Apple and Google have an old copy.
 public final class DomainFileMonitor: Sendable {
-    /// Where Apple and Google show their copies, with `{host}` in the place of the host; nil leaves one out.
+    /// The addresses of Apple's and Google's copies, with `{host}` in place of the host; nil skips one.
     public struct Copies: Sendable {
         public var apple: String? = "https://app-site-association.cdn-apple.com/a/v1/{host}"
         public var google: String? =
@@ -28,7 +29,7 @@ public final class DomainFileMonitor: Sendable {
         self.copies = copies
     }
 
-    /// How all copies stand, by host.
+    /// All copies, sorted by host.
     public var all: [DomainCopy] {
         seen.withLock { Array($0.values) }.sorted { left, right in
             (left.host.text, left.file.rawValue, left.holder.rawValue)
@@ -36,15 +37,15 @@ public final class DomainFileMonitor: Sendable {
         }
     }
 
-    /// Looks at every copy once; blocks.
+    /// Polls every copy once; blocks.
     ///
     /// - Parameters:
-    ///   - directory: the apps as they are now.
+    ///   - directory: the current apps.
     ///   - outgoing: makes the calls.
-    ///   - now: when this is.
-    ///   - log: is told of what has changed since the last time.
-    ///   - mustStop: asked between two calls.
-    package func look(
+    ///   - now: the time of the poll.
+    ///   - log: gets a line for each change since the last poll.
+    ///   - mustStop: called between two calls; true ends the poll.
+    package func pollAll(
         _ directory: Directory,
         by outgoing: OutgoingRequests,
         at now: Timestamp,
@@ -58,31 +59,32 @@ public final class DomainFileMonitor: Sendable {
             let google = AssetLinks(host: host, apps: apps)
             for holder in DomainCopy.Holder.allCases where !mustStop() {
                 if holder != .google, let state = appleState(apple, host, holder, outgoing) {
-                    note(Key(host: host, file: .apple, holder: holder), state, now, log)
+                    record(state, of: Key(host: host, file: .apple, holder: holder), at: now, log)
                 }
                 if holder != .apple, let state = googleState(google, host, holder, outgoing) {
-                    note(Key(host: host, file: .google, holder: holder), state, now, log)
+                    record(state, of: Key(host: host, file: .google, holder: holder), at: now, log)
                 }
             }
         }
-        // What no app lists any more is nobody's business.
+        // Forget hosts that no app lists any more.
         seen.withLock { seen in seen = seen.filter { hosts.contains($0.key.host) } }
     }
 
-    private func note(_ key: Key, _ state: DomainCopy.State, _ now: Timestamp, _ log: Log) {
-        let before = seen.withLock { seen -> DomainCopy.State? in
+    private func record(_ state: DomainCopy.State, of key: Key, at now: Timestamp, _ log: Log) {
+        let (copy, before) = seen.withLock { seen in
             let before = seen[key]
             let since = before?.state == state ? before?.since ?? now : now
-            seen[key] = DomainCopy(
+            let copy = DomainCopy(
                 host: key.host,
                 file: key.file,
                 holder: key.holder,
                 state: state,
                 since: since
             )
-            return before?.state
+            seen[key] = copy
+            return (copy, before?.state)
         }
-        guard before != state, let copy = seen.withLock({ $0[key] }) else { return }
+        guard before != state else { return }
         switch state {
         case .current where before != nil: log.event(.info, "\(copy.title) is as it should be again")
         case .current: break
@@ -94,55 +96,32 @@ public final class DomainFileMonitor: Sendable {
     }
 
     private func appleState(
-        _ own: AppleAssociation,
+        _ expected: AppleAssociation,
         _ host: LinkHost,
         _ holder: DomainCopy.Holder,
         _ outgoing: OutgoingRequests
     ) -> DomainCopy.State? {
-        let live = "https://\(host.text)\(DomainFile.apple.path)"
-        guard let check = fetch(.apple, holder == .live ? live : copies.apple, host, outgoing) else {
-            return nil
-        }
-        guard let file = check.apple, check.byteCount != nil else { return .unknown(Self.reason(check)) }
-        let differences = own.differences(from: file)
-        return differences.isEmpty ? .current : .differs(differences)
+        let address = holder == .live ? Self.liveAddress(.apple, host) : copies.apple
+        guard let file = fetch(.apple, address, host, outgoing) else { return nil }
+        guard let found = file.apple, file.byteCount != nil else { return .unknown(Self.reason(file)) }
+        return Self.state(expected.differences(from: found))
     }
 
     private func googleState(
-        _ own: AssetLinks,
+        _ expected: AssetLinks,
         _ host: LinkHost,
         _ holder: DomainCopy.Holder,
         _ outgoing: OutgoingRequests
     ) -> DomainCopy.State? {
-        guard holder == .live else { return googleCopyState(own, host, outgoing) }
-        let live = "https://\(host.text)\(DomainFile.google.path)"
-        guard let check = fetch(.google, live, host, outgoing) else { return nil }
-        guard let file = check.google, check.byteCount != nil else { return .unknown(Self.reason(check)) }
-        let differences = own.differences(from: file)
-        return differences.isEmpty ? .current : .differs(differences)
+        guard holder == .live else { return googleCopyState(expected, host, outgoing) }
+        guard let file = fetch(.google, Self.liveAddress(.google, host), host, outgoing) else { return nil }
+        guard let found = file.google, file.byteCount != nil else { return .unknown(Self.reason(file)) }
+        return Self.state(expected.differences(from: found))
     }
 
-    private func fetch(
-        _ kind: DomainFile,
-        _ address: String?,
-        _ host: LinkHost,
-        _ outgoing: OutgoingRequests
-    ) -> DomainFileCheck? {
-        guard let address = address.flatMap({ Self.url($0, host) }) else { return nil }
-        return DomainFileCheck.fetch(kind, address, by: outgoing.client)
-    }
-
-    private static func url(_ address: String, _ host: LinkHost) -> WebURL? {
-        try? WebURL(parsing: address.replacing("{host}", with: host.text))
-    }
-
-    private static func reason(_ check: DomainFileCheck) -> String {
-        check.findings.first { $0.severity == .error }?.problem ?? "it is not there"
-    }
-
-    /// Google shows what it has read in a form of its own.
+    /// Google returns what it has read in a form of its own.
     private func googleCopyState(
-        _ own: AssetLinks,
+        _ expected: AssetLinks,
         _ host: LinkHost,
         _ outgoing: OutgoingRequests
     ) -> DomainCopy.State? {
@@ -150,43 +129,43 @@ public final class DomainFileMonitor: Sendable {
             return nil
         }
         do throws(HTTPSFailure) {
-            let answer = try outgoing.client.send(request)
-            guard answer.status == 200 else { return .unknown("the answer's status is \(answer.status)") }
-            guard let file = GoogleStatements.file(answer.body) else {
-                return .unknown("the answer is no JSON")
+            let response = try outgoing.client.send(request)
+            guard response.status == 200 else {
+                return .unknown("the response has the status \(response.status)")
             }
-            let differences = own.differences(from: file)
-            return differences.isEmpty ? .current : .differs(differences)
+            guard let found = AssetLinks(googleStatements: response.body) else {
+                return .unknown("the response is not JSON")
+            }
+            return Self.state(expected.differences(from: found))
         } catch {
             return .unknown(error.message)
         }
     }
-}
 
-/// What Google's service of asset links says of a site.
-///
-/// Source: Google, "Digital Asset Links API: statements.list".
-enum GoogleStatements {
-    static func file(_ body: [UInt8]) -> AssetLinks? {
-        guard let object = (try? JSONValue(parsing: body))?.object else { return nil }
-        var file = AssetLinks()
-        for value in object["statements"]?.array ?? [] {
-            guard let statement = value.object, let relation = statement["relation"]?.string,
-                let target = target(statement["target"]?.object)
-            else { continue }
-            file.statements.append(AssetLinks.Statement(relations: [relation], target: target))
+    private func fetch(
+        _ kind: DomainFile,
+        _ address: String?,
+        _ host: LinkHost,
+        _ outgoing: OutgoingRequests
+    ) -> DomainFileValidation? {
+        address.flatMap { Self.url($0, host) }.map {
+            DomainFileValidation.fetch(kind, $0, by: outgoing.client)
         }
-        return file
     }
 
-    private static func target(_ object: JSONObject?) -> AssetLinks.Target? {
-        if let app = object?["androidApp"]?.object, let package = app["packageName"]?.string,
-            let fingerprint = app["certificate"]?.object?["sha256Fingerprint"]?.string
-        {
-            return .app(package: package, fingerprints: [fingerprint])
-        }
-        // A site comes with the full stop of a fully qualified name.
-        guard let site = object?["web"]?.object?["site"]?.string else { return nil }
-        return .site(site.hasSuffix(".") ? String(site.dropLast()) : site)
+    private static func state(_ differences: [String]) -> DomainCopy.State {
+        differences.isEmpty ? .current : .differs(differences)
+    }
+
+    private static func liveAddress(_ file: DomainFile, _ host: LinkHost) -> String {
+        "https://\(host.text)\(file.path)"
+    }
+
+    private static func url(_ address: String, _ host: LinkHost) -> WebURL? {
+        try? WebURL(parsing: address.replacing("{host}", with: host.text))
+    }
+
+    private static func reason(_ file: DomainFileValidation) -> String {
+        file.findings.first { $0.severity == .error }?.problem ?? "the file does not exist"
     }
 }

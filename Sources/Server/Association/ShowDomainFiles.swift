@@ -1,13 +1,15 @@
 internal import Attribution
+internal import DomainFiles
 internal import HTTPServer
+internal import JSON
 
-/// `GET /.well-known/apple-app-site-association`, and the same at the root, where Apple looks second.
+/// `GET /.well-known/apple-app-site-association`, and the same file at the root, where Apple looks second.
 enum ShowAppleAssociation {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let (_, apps) = try DomainFiles.apps(of: exchange, context)
+        let (_, apps) = try DomainFileResponse.apps(of: exchange, context)
         let file = AppleAssociation(apps: apps)
-        let body = AppleAssociationBody(file).json().bytes
+        let body = file.json().bytes
         guard body.count <= AppleAssociation.maximumByteCount else {
             throw APIError(
                 status: .internalServerError,
@@ -17,7 +19,7 @@ enum ShowAppleAssociation {
                     + " \(AppleAssociation.maximumByteCount): give its apps fewer rules, or link hosts of their own"
             )
         }
-        return DomainFiles.response(body, to: exchange)
+        return DomainFileResponse.response(body, to: exchange)
     }
 }
 
@@ -25,26 +27,26 @@ enum ShowAppleAssociation {
 enum ShowAssetLinks {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
-        let (host, apps) = try DomainFiles.apps(of: exchange, context)
-        return DomainFiles.response(
-            AssetLinksBody(AssetLinks(host: host, apps: apps)).json().bytes,
+        let (host, apps) = try DomainFileResponse.apps(of: exchange, context)
+        return DomainFileResponse.response(
+            AssetLinks(host: host, apps: apps).json().bytes,
             to: exchange
         )
     }
 }
 
-/// What the files of both have in common.
-enum DomainFiles {
-    /// Systems ask rarely and through copies of their makers', so that an hour costs nothing, and a change is seen soon.
+/// What both endpoints share.
+enum DomainFileResponse {
+    /// An hour: systems request the files rarely, through copies of Apple and Google, and a change must show soon.
     private static let cacheControl = "public, max-age=3600"
 
     static func response(_ body: [UInt8], to exchange: Exchange) -> Response {
         Response(body, as: .json, cacheControl: cacheControl, for: exchange.request)
     }
 
-    /// The link host that was asked, and the apps that list it.
+    /// Returns the requested link host and the apps that list it.
     ///
-    /// - Throws: 404 where none does, in words for whoever sets the service up.
+    /// - Throws: 404 if none does, with the command that adds the host.
     static func apps(of exchange: Exchange, _ context: LoopContext) throws(APIError) -> (LinkHost, [App]) {
         let host = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
         guard let host else {

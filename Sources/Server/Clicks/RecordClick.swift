@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// `POST /v1/deferred-deeplink/click`: a landing page or a customer's own server reports a click.
 ///

@@ -1,10 +1,11 @@
 internal import Attribution
 internal import HTTPServer
+internal import QRCodes
 
-/// The picture of the code on the page for a computer: a phone that reads it goes on with the link.
+/// The QR code on the page for computers, with which a phone continues with the link.
 ///
-/// It alone carries a token, that of the click which the page has told, and is kept by nobody. Codes for print never do:
-/// a token is used once.
+/// It alone contains a token, that of the page's click, and is not cached. Codes for print contain none, because a token
+/// is valid once.
 enum HandoffQRCode {
     static func respond(
         _ visit: LinkVisit,
@@ -31,13 +32,13 @@ enum HandoffQRCode {
         )
     }
 
-    /// What the link was opened with is left out where it makes the code too long.
+    /// Leaves out the visit's query if it makes the code too long.
     private static func picture(_ visit: LinkVisit, token: String?) -> QRPicture? {
         if let picture = try? QRPicture(of: visit.codeText(token: token)) { return picture }
         return try? QRPicture(of: visit.address.url())
     }
 
-    /// A token of the app's own alone: nobody gets a code of ours drawn that carries another text.
+    /// Requires a token of the app itself, so that the service draws no code with a text of the client's choice.
     private static func verified(_ text: String, _ app: App, _ exchange: Exchange, _ context: LoopContext)
         throws(APIError) -> String
     {

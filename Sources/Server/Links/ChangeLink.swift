@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// `PATCH /admin/api/links/{id}`: changes what the body names, and leaves the rest; `null` takes a field away.
 enum ChangeLink {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// `POST /admin/api/links`: makes a link.
 enum CreateLink {

@@ -1,4 +1,5 @@
 public import Attribution
+public import JSON
 
 /// The JSON form of a link.
 public struct LinkBody {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// What the admin API's calls on links share.
 extension LoopContext {

@@ -1,4 +1,5 @@
 public import Attribution
+public import JSON
 
 /// What somebody wants a link to be, from whichever way in it came: checked as a whole.
 public enum LinkDraft {

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 
 /// The JSON object that a link gives to the app.
 enum LinkMetadata {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// `GET /campaign/resolve/{key}` and `GET /resolve/{key}`: newer clients ask what a campaign key stands for.
 ///

@@ -1,9 +1,10 @@
 internal import Attribution
 internal import HTTPServer
+internal import QRCodes
 
-/// `GET /{slug}/qr.svg` and `GET /{slug}/qr.png`: the QR code of a link, for print and for pages of others.
+/// `GET /{slug}/qr.svg` and `GET /{slug}/qr.png`: the QR code of a link, for print and for other sites' pages.
 ///
-/// Who scans it arrives at the link with the source `qr`.
+/// A scan arrives at the link with the source `qr`.
 enum ShowQRCode {
     static func svg(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
         try await respond(.svg, .svg, &exchange, context)
@@ -24,13 +25,13 @@ enum ShowQRCode {
         let url = try asked.url(exchange, context)
         let file: [UInt8]
         do throws(FieldProblems) {
-            let wishes = try QRStyleFields(query: exchange.request.query ?? "")
-            let style = try QRStyle(wishes, of: asked.link.settings)
+            let fields = try QRStyleFields(query: exchange.request.query ?? "")
+            let style = try QRStyle(fields, of: asked.link.settings)
             file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
         } catch {
             throw .invalidItems(error.all)
         }
-        // Without a link host the address is whatever was asked: nobody else is to get that.
+        // Without a link host the code contains the requested host, which must not be served to other clients.
         let isLasting = !asked.app.settings.links.hosts.isEmpty
         var response = Response(
             file,
@@ -48,13 +49,13 @@ enum ShowQRCode {
         return response
     }
 
-    /// An SVG that is opened by itself is a document; pages of others may show it as a picture.
+    /// An SVG that is opened by itself is a document and must not run anything; other sites' pages may show it.
     private static let security = [
         FieldLine(name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'"),
         FieldLine(name: "Cross-Origin-Resource-Policy", value: "cross-origin"),
     ]
 
-    /// A slug's characters are no trouble in a file's name, but for its slashes.
+    /// Returns the slug with hyphens for its slashes, the only characters that file names do not allow.
     private static func fileName(of slug: LinkSlug, _ format: QRPicture.Format) -> String {
         "\(slug.text.replacing("/", with: "-")).\(format.rawValue)"
     }

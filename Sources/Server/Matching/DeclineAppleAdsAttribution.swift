@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import JSON
 
 /// `POST /v1/apple-ads/attribution`: newer clients bring Apple's attribution token.
 ///

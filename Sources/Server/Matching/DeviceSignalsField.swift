@@ -1,5 +1,6 @@
 package import Attribution
 package import HTTPServer
+internal import JSON
 
 /// What newer clients tell of the device beside the hash, in the field `X-Device-Signals`.
 ///

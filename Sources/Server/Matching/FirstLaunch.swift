@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 internal import Threads
 
 /// A first launch, whichever call it came by, on its way to its answer.

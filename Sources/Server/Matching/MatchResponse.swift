@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 
 /// The body of a check's answer, as released clients decode it: both spellings of a name, never a wrong type.
 enum MatchResponse {

@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import JSON
 
 /// `GET /v1/skan/config`: newer clients ask whether to update conversion values; a final "no" spares a fleet
 /// from asking for thirty days.

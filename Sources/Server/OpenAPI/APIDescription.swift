@@ -1,3 +1,5 @@
+internal import JSON
+
 /// The description of the API in the form of the OpenAPI Specification, version 3.1.
 ///
 /// A file that is written by hand and that tests hold against the list of routes, the names that the code reads and

@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import JSON
 
 /// `GET /healthz`: the process lives and its loop turns.
 enum CheckHealth {

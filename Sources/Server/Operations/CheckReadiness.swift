@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// `GET /readyz`: whether clicks and checks can be answered: the store reads and writes, and nobody is
 /// stopping the server.

@@ -1,5 +1,6 @@
 public import Attribution
 public import HTTPServer
+internal import JSON
 
 /// How log lines are written.
 public enum LogFormat: String, CaseIterable, Sendable {

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import DomainFiles
 internal import HTTPServer
 
 /// `GET /metrics`: Prometheus' text exposition format, version 0.0.4.

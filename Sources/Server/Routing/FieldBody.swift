@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+public import JSON
 
 /// Fields of a link or an app in JSON, read into their texts.
 struct FieldBody<Field: SettingField> {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 
 /// A JSON object out of a request's body, read member by member; a wrong type is refused with the member's name.
 struct JSONBody {

@@ -1,3 +1,5 @@
+public import JSON
+
 /// An HTTP response as Afterlink's server sends it: a status line, header fields, and a body up to the end.
 public struct ClientResponse {
     public let status: Int

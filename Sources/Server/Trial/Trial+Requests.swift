@@ -1,4 +1,5 @@
 public import Attribution
+internal import JSON
 
 extension Trial {
     private static let page = "https://go.shop.example"

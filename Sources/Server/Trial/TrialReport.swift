@@ -1,4 +1,5 @@
 internal import Attribution
+public import JSON
 
 /// A trial's result with the requests that were sent.
 public struct TrialReport: Sendable {

@@ -1,4 +1,4 @@
-internal import Server
+internal import JSON
 
 /// JSON as people read it: a line per member.
 enum JSONLayout {

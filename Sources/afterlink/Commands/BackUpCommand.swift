@@ -1,6 +1,7 @@
 internal import Attribution
 internal import Dispatch
 internal import Glibc
+internal import JSON
 internal import Server
 internal import Storage
 

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import HTTPServer
-internal import Server
+internal import JSON
 
 /// The command `afterlink health`.
 enum CheckHealthCommand {

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 internal import Server
 
 /// The command `afterlink keys create`.

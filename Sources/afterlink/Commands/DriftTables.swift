@@ -1,5 +1,4 @@
 internal import Attribution
-internal import Server
 
 /// The watch on match rates as a table: what has fallen, and how many groups are as usual.
 struct DriftTables {

@@ -1,5 +1,5 @@
 internal import Attribution
-internal import Server
+internal import JSON
 
 /// How keys are shown: never with their text, but where they are made.
 enum KeyListing {

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 
 /// The command `afterlink apps list`.
 enum ListAppsCommand {

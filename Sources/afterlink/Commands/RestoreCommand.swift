@@ -1,5 +1,6 @@
 internal import Attribution
 internal import Glibc
+internal import JSON
 internal import Server
 internal import Storage
 

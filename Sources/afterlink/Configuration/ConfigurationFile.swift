@@ -1,5 +1,5 @@
 internal import Attribution
-internal import Server
+internal import JSON
 
 /// The JSON file of `--config`: one object whose names are those of the table of settings.
 struct ConfigurationFile {

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 internal import Server
 
 /// The app and the keys that a new database begins with.

@@ -1,12 +1,14 @@
 import Attribution
+import DomainFiles
 import Foundation
 import HTTPServer
+import JSON
 import Server
 import Support
 import Testing
 
-/// Domain files as they come over TLS from a server on the loopback address, which only these tests may call.
-@Suite("Domain files fetched and held against the rules", .blocking)
+/// Domain files fetched over TLS from a server on the loopback address, which only these tests may call.
+@Suite("Fetched domain files", .blocking)
 struct DomainCheckTests {
     private static let apple =
         #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[{"/":"/p/*"}]}]}}"#
@@ -15,7 +17,7 @@ struct DomainCheckTests {
           "package_name":"com.example.app","sha256_cert_fingerprints":["\#((0..<32).map { _ in "AB" }.joined(separator: ":"))"]}}]
         """#
 
-    /// A server that answers each path as told, 404 where nothing is, and a client that trusts it.
+    /// A server with the given response for each path and 404 for others, and a client that trusts it.
     private struct Site {
         let server: RawTLSServer
         let client: HTTPSClient
@@ -47,9 +49,11 @@ struct DomainCheckTests {
         url: AssociationURL? = nil,
         certificate: TestCertificate? = nil,
         trusted: TestCertificate? = nil
-    ) throws -> DomainCheck {
+    ) throws -> DomainValidation {
         let site = try Site(answers, certificate: certificate, trusted: trusted)
-        return try #require(DomainCheck.ofHost("localhost:\(site.server.port)", url: url, by: site.client))
+        return try #require(
+            DomainValidation.ofHost("localhost:\(site.server.port)", url: url, by: site.client)
+        )
     }
 
     private static func response(
@@ -65,7 +69,7 @@ struct DomainCheckTests {
     private static let appPath = DomainFile.apple.path
     private static let googlePath = DomainFile.google.path
 
-    @Test("are good where they come as Apple and Google want them")
+    @Test("have no findings if they are delivered as Apple and Google require")
     func good() throws {
         let check = try check(
             [
@@ -78,38 +82,38 @@ struct DomainCheckTests {
         #expect(!check.hasErrors)
         let url = try #require(check.url)
         #expect(check.files.map { $0.decisions(for: url).map(\.outcome) } == [[.opensApp], [.byManifest]])
-        let json = DomainCheckBody(check).json().text
+        let json = check.json().text
         #expect(json.contains(#""ok":true"#) && json.contains(#""outcome":"opens_app""#))
     }
 
     @Test(
-        "are told how they are delivered wrongly",
+        "have findings about their delivery",
         arguments: [
-            (response("404 Not Found", "text/html", "no"), AssociationRule.status),
+            (response("404 Not Found", "text/html", "no"), AssociationFinding.Kind.status),
             (response("500 Oops", nil, ""), .status), (response("204 No Content", nil, ""), .status),
             (response("301 Moved", nil, "", more: "Location: https://www.example.com/x\r\n"), .redirect),
             (response("307 Moved", nil, "", more: "Location: /x\r\n"), .redirect),
-            (response("200 OK", "text/plain", google), .contentType),
-            (response("200 OK", nil, google), .contentType),
-            (response("200 OK", "application/jsonx", google), .contentType),
+            (response("200 OK", "text/plain", google), .wrongContentType),
+            (response("200 OK", nil, google), .noContentType),
+            (response("200 OK", "application/jsonx", google), .wrongContentType),
             (
                 response("200 OK", "application/json", google, more: "Content-Encoding: gzip\r\n"),
                 .contentEncoding
             ),
-            (response("200 OK", "application/json", String(repeating: " ", count: 140_000)), .size),
+            (response("200 OK", "application/json", String(repeating: " ", count: 140_000)), .sizeUnknown),
             ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na", .unreachable),
             ("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", .unreachable), ("", .unreachable),
             (response("200 OK", "application/json", "["), .json),
         ]
     )
-    func delivery(answer: String, rule: AssociationRule) throws {
+    func delivery(answer: String, kind: AssociationFinding.Kind) throws {
         let check = try check([Self.googlePath: answer])
         let file = try #require(check.files.first { $0.kind == .google })
-        #expect(file.findings.contains { $0.rule == rule }, "\(file.findings)")
+        #expect(file.findings.contains { $0.kind == kind }, "\(file.findings)")
         #expect(file.hasErrors && check.hasErrors)
     }
 
-    @Test("say where a redirect leads, and do not go there")
+    @Test("are not fetched from the target of a redirect, which the finding names")
     func redirect() throws {
         let check = try check([
             Self.googlePath: Self.response(
@@ -123,24 +127,24 @@ struct DomainCheckTests {
         #expect(finding.problem.contains("https://www.example.com/x"))
     }
 
-    @Test("are found at the root, where Apple looks second, and told that they are not where they should be")
+    @Test("are found at the root, where Apple looks second, with a warning")
     func root() throws {
         let check = try check([
             "/apple-app-site-association": Self.response("200 OK", "application/json", Self.apple)
         ])
         let file = try #require(check.files.first)
-        #expect(file.findings.map(\.rule) == [.location])
+        #expect(file.findings.map(\.kind) == [.rootLocation])
         #expect(!file.hasErrors)
         #expect(file.source.hasSuffix("/apple-app-site-association") && !file.source.contains("well-known"))
         let none = try self.check([:])
-        #expect(none.files.first?.findings.map(\.rule) == [.status])
+        #expect(none.files.first?.findings.map(\.kind) == [.status])
         #expect(none.files.first?.source.contains("well-known") == true)
     }
 
-    @Test("are told of a certificate that nobody can trust")
+    @Test("have a finding about an untrusted certificate")
     func certificate() throws {
         let other = try check([:], trusted: TestCertificate("localhost"))
-        #expect(other.files.allSatisfy { $0.findings.map(\.rule) == [.certificate] })
+        #expect(other.files.allSatisfy { $0.findings.map(\.kind) == [.certificate] })
         let name = try check([:], certificate: TestCertificate("other.example"))
         #expect(name.files.allSatisfy { $0.findings.first?.problem.contains("hostname mismatch") == true })
         let expired = try TestCertificate("localhost", validFrom: -7200, validUntil: -60)
@@ -148,7 +152,7 @@ struct DomainCheckTests {
         #expect(late.files.allSatisfy { $0.findings.first?.problem.contains("expired") == true })
     }
 
-    @Test("are not found under a name with an extension")
+    @Test("have a finding about a name with an extension")
     func fileName() throws {
         let path = "/.well-known/apple-app-site-association.json"
         let site = try Site(
@@ -157,12 +161,12 @@ struct DomainCheckTests {
             trusted: nil
         )
         let address = try WebURL(parsing: "https://localhost:\(site.server.port)\(path)")
-        let check = DomainCheck.ofURL(address, url: nil, by: site.client)
-        #expect(check.files.first?.findings.map(\.rule) == [.fileName])
+        let check = DomainValidation.ofURL(address, url: nil, by: site.client)
+        #expect(check.files.first?.findings.map(\.kind) == [.fileName])
     }
 
     @Test(
-        "are asked for by operators, who are told what is wrong with what they asked",
+        "are refused for malformed hosts and URLs",
         arguments: [
             (#"{"host":"a b"}"#, 400, "INVALID_FIELD"), (#"{}"#, 400, "MISSING_REQUIRED_FIELD"),
             (#"{"host":"https://a.example"}"#, 400, "INVALID_FIELD"),
@@ -183,7 +187,7 @@ struct DomainCheckTests {
     }
 
     @Test(
-        "are fetched for four operators at a time; the next one is told to come again, and the four get theirs"
+        "are fetched for four operators at a time; a fifth gets 503 with Retry-After"
     )
     func crowded() async throws {
         let release = DispatchSemaphore(value: 0)
@@ -194,7 +198,7 @@ struct DomainCheckTests {
                 lookup: { _, _ in
                     begins.yield()
                     release.wait()
-                    // For whoever comes next.
+                    // Releases the next lookup.
                     release.signal()
                     return []
                 },
@@ -225,7 +229,7 @@ struct DomainCheckTests {
         #expect(await ask().status == 200)
     }
 
-    @Test("are never fetched from an address inside, whoever asks")
+    @Test("are never fetched from a private address")
     func inside() async throws {
         let service = try await TestService()
         let fields = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
@@ -245,7 +249,7 @@ struct DomainCheckTests {
                 fields: fields,
                 body: #"{"host":"\#(host)","url":"/x"}"#
             )
-            // What is no host name by its form is not even looked up.
+            // A malformed host name is not even looked up.
             guard answer.status != 400 else { continue }
             #expect(answer.status == 200 && answer.text.contains(#""ok":false"#), "\(host)")
             #expect(answer.text.contains("inside a network"), "\(host): \(answer.text)")

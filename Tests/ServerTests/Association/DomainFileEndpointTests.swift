@@ -1,4 +1,5 @@
 import Attribution
+import DomainFiles
 import HTTPServer
 import Server
 import Testing
@@ -33,7 +34,7 @@ struct DomainFileEndpointTests {
         return service
     }
 
-    @Test("are answered 200 as JSON, by both of Apple's paths, with all that the host's apps share")
+    @Test("are JSON under both of Apple's paths, with everything that the host's apps share")
     func answers() async throws {
         let service = try await service([
             Self.settings(rules: ["exclude /terms", "/p/* ?id=?*"]), Self.settings("news"),
@@ -73,7 +74,7 @@ struct DomainFileEndpointTests {
         )
     }
 
-    @Test("pass every rule that others' files are held against, and open what they should")
+    @Test("have no findings, and open the app for the right URLs")
     func areSound() async throws {
         let service = try await service([
             Self.settings(rules: ["exclude /terms", "/p/*"]), Self.settings("news"),
@@ -81,14 +82,14 @@ struct DomainFileEndpointTests {
         let url = try #require(AssociationURL("/terms"))
         for path in [Self.apple, Self.google] {
             let answer = await service.send(.get, path, fields: Self.host)
-            let check = DomainFileCheck(nil, Array(answer.text.utf8), from: path)
+            let check = DomainFileValidation(nil, Array(answer.text.utf8), from: path)
             #expect(check.findings == [])
             let outcomes = check.decisions(for: url).map(\.outcome)
             #expect(outcomes == [.excluded, path == Self.apple ? .opensApp : .byManifest])
         }
     }
 
-    @Test("are the same bytes each time, and are not sent again to who has them")
+    @Test("are the same bytes each time, and 304 for a client that has them")
     func tags() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
@@ -114,7 +115,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("are 404 for a host that no app lists, in words that say what to do")
+    @Test("are 404 with advice for a host that no app lists")
     func unknownHosts() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
@@ -134,7 +135,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("go by a trusted proxy's X-Forwarded-Host, and by nobody else's")
+    @Test("follow X-Forwarded-Host of a trusted proxy alone")
     func forwardedHost() async throws {
         let fields = ["Host": "inside", "X-Forwarded-Host": "evil.example.com, go.example.com"]
         let trusting = try await service([Self.settings()], trustedProxies: ["127.0.0.0/8"])
@@ -143,7 +144,7 @@ struct DomainFileEndpointTests {
         #expect(await other.send(.get, Self.apple, fields: fields).status == 404)
     }
 
-    @Test("are not given where Apple would read half of them, and it is said why")
+    @Test("are refused with the reason if they are longer than Apple reads")
     func tooLong() async throws {
         let rules = (0..<100).map { "/\($0)" + String(repeating: "x", count: 450) }
         let service = try await service((0..<3).map { try Self.settings("shop\($0)", rules: rules) })

@@ -1,4 +1,5 @@
 import Attribution
+import DomainFiles
 import Foundation
 import HTTPServer
 import Server
@@ -6,14 +7,14 @@ import Support
 import Synchronization
 import Testing
 
-/// Link hosts whose files, and Apple's and Google's copies of them, a server on the loopback address shows.
-@Suite("The watch on copies of domain files", .blocking)
+/// A server on the loopback address shows the link host's files and Apple's and Google's copies of them.
+@Suite("The monitor of domain files", .blocking)
 struct DomainFileMonitorTests {
     private static let fingerprint = (0..<32).map { _ in "AB" }.joined(separator: ":")
     private static let apple = """
         {"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.shop"],"components":[\(components)]}]}}
         """
-    /// As the service makes them; the copy's own words for people do not matter.
+    /// As the service creates them, but for comments, which are not compared.
     private static let components = AppLinks().components.map { component in
         #"{"/":"\#(component.path ?? "")","exclude":\#(component.excludes),"comment":"x"}"#
     }.joined(separator: ",")
@@ -27,7 +28,7 @@ struct DomainFileMonitorTests {
           "packageName":"com.example.shop","certificate":{"sha256Fingerprint":"\#(fingerprint)"}}}}],"maxAge":"599s"}
         """#
 
-    /// What the server shows, which a test may change.
+    /// The server's pages, which a test may change.
     private final class Pages: Sendable {
         private let bodies = Mutex<[String: String]>([:])
 
@@ -65,7 +66,7 @@ struct DomainFileMonitorTests {
                 HTTPSClient(
                     bounds: HTTPSClient.Bounds(time: .seconds(Polling.seconds)),
                     roots: roots,
-                    // Whatever the port that was asked for, there is but one server.
+                    // There is only one server, at any requested port.
                     lookup: { _, _ in [PeerAddress(ipv4: 0x7F00_0001, port: port)] },
                     permits: { _ in true }
                 )
@@ -92,9 +93,9 @@ struct DomainFileMonitorTests {
             pages["/google?site=https://localhost"] = DomainFileMonitorTests.googleCopy
         }
 
-        func look(_ lines: Lines, at seconds: Int64) throws {
+        func poll(_ lines: Lines, at seconds: Int64) throws {
             let log = try Log(format: .text, clock: .fixed(Timestamp(milliseconds: 0))) { lines.append($0) }
-            watch.look(directory, by: outgoing, at: Timestamp(milliseconds: seconds * 1000), log)
+            watch.pollAll(directory, by: outgoing, at: Timestamp(milliseconds: seconds * 1000), log)
             log.flush()
         }
     }
@@ -105,24 +106,24 @@ struct DomainFileMonitorTests {
         var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
     }
 
-    @Test("finds four copies as they should be, and has nothing to say")
+    @Test("logs nothing while all four copies are current")
     func current() throws {
         let (site, lines) = (try Site(), Lines())
-        try site.look(lines, at: 1)
+        try site.poll(lines, at: 1)
         #expect(site.watch.all.map(\.holder) == [.apple, .live, .google, .live])
         #expect(site.watch.all.map(\.state) == Array(repeating: .current, count: 4))
         #expect(lines.text.isEmpty, "\(lines.text)")
     }
 
-    @Test("tells once what a copy says otherwise, since when, and when that is over")
+    @Test("logs once when a copy begins to differ and when it is current again")
     func differs() throws {
         let (site, lines) = (try Site(), Lines())
-        try site.look(lines, at: 1)
+        try site.poll(lines, at: 1)
         site.pages["/apple/localhost"] = Self.apple.replacing("example.shop", with: "example.old")
         site.pages["/google?site=https://localhost"] = "{}"
         site.pages[DomainFile.apple.path] = Self.apple.replacing(#""/":"*""#, with: #""/":"/p/*""#)
-        try site.look(lines, at: 2)
-        try site.look(lines, at: 3)
+        try site.poll(lines, at: 2)
+        try site.poll(lines, at: 3)
         let states = site.watch.all
         guard case .differs(let copy) = states[0].state, case .differs(let live) = states[1].state,
             case .differs(let google) = states[2].state
@@ -133,7 +134,7 @@ struct DomainFileMonitorTests {
         #expect(
             copy == [
                 "ABCDE12345.com.example.shop is missing under applinks",
-                "ABCDE12345.com.example.old is too much under applinks",
+                "ABCDE12345.com.example.old is unexpected under applinks",
             ]
         )
         #expect(live == ["the rules of ABCDE12345.com.example.shop differ"])
@@ -141,7 +142,7 @@ struct DomainFileMonitorTests {
         #expect(states.map(\.since.milliseconds) == [2000, 2000, 2000, 1000])
         #expect(lines.text.components(separatedBy: "is not what it should be").count == 4, "\(lines.text)")
         site.pages["/apple/localhost"] = Self.apple
-        try site.look(lines, at: 4)
+        try site.poll(lines, at: 4)
         #expect(
             lines.text.contains(
                 "Apple's copy of the apple-app-site-association of localhost is as it should be"
@@ -149,12 +150,12 @@ struct DomainFileMonitorTests {
         )
     }
 
-    @Test("says what it could not read, and goes on with the rest")
+    @Test("reports an unreadable copy, and reads the others")
     func unread() throws {
         let (site, lines) = (try Site(), Lines())
         site.pages["/apple/localhost"] = nil
         site.pages["/google?site=https://localhost"] = "no JSON"
-        try site.look(lines, at: 1)
+        try site.poll(lines, at: 1)
         let states = site.watch.all.map(\.state)
         guard case .unknown(let reason) = states[0], case .unknown = states[2] else {
             Issue.record("\(states)")
@@ -165,11 +166,11 @@ struct DomainFileMonitorTests {
         #expect(lines.text.contains("could not be read"))
     }
 
-    @Test("forgets hosts that no app lists any more, and stops when it is told to")
+    @Test("forgets hosts that no app lists, and stops on request")
     func forgets() throws {
         let (site, lines) = (try Site(), Lines())
         let log = try Log(format: .text, clock: .fixed(Timestamp(milliseconds: 0))) { lines.append($0) }
-        site.watch.look(
+        site.watch.pollAll(
             site.directory,
             by: site.outgoing,
             at: Timestamp(milliseconds: 0),
@@ -177,25 +178,25 @@ struct DomainFileMonitorTests {
             unless: { true }
         )
         #expect(site.watch.all.isEmpty)
-        try site.look(lines, at: 1)
+        try site.poll(lines, at: 1)
         let nobody = Directory(apps: [], keys: [])
-        site.watch.look(nobody, by: site.outgoing, at: Timestamp(milliseconds: 0), log)
+        site.watch.pollAll(nobody, by: site.outgoing, at: Timestamp(milliseconds: 0), log)
         #expect(site.watch.all.isEmpty)
     }
 
-    @Test("is told in the statistics and the metrics, and not where there is none")
-    func isTold() async throws {
+    @Test("is part of the statistics and the metrics if it runs")
+    func isReported() async throws {
         let (site, lines) = (try Site(), Lines())
         site.pages["/google?site=https://localhost"] = "{}"
         site.pages[DomainFile.google.path] = nil
-        try site.look(lines, at: 1)
+        try site.poll(lines, at: 1)
         let watch = site.watch
         let service = try await TestService { $0.domainWatch = watch }
         let stats = await service.send(.get, "/admin/stats", fields: service.bearer(.admin)).text
         for words in [
             #""host":"localhost","file":"apple-app-site-association","copy":"apple","state":"current""#,
             #""copy":"google","state":"differs","differences":["#,
-            #""copy":"live","state":"unknown","reason":"The answer's status is 404""#,
+            #""copy":"live","state":"unknown","reason":"The response has the status 404""#,
         ] { #expect(stats.contains(words), "\(stats)") }
         let metrics = await service.send(.get, "/metrics", fields: service.bearer(.admin)).text
         for (copy, file, drift, unread) in [

@@ -1,5 +1,8 @@
 import Attribution
+import DomainFiles
 import HTTPServer
+import JSON
+import QRCodes
 import Server
 import Testing
 

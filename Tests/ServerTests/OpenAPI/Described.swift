@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import JSON
 import Server
 
 /// The description of the API, as tests look things up in it.

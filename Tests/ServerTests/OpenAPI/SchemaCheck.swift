@@ -1,4 +1,5 @@
 import Attribution
+import JSON
 import Server
 
 /// Holds values against schemas of the description (JSON Schema 2020-12, as far as the description uses it).

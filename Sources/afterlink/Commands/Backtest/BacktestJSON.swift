@@ -1,5 +1,5 @@
 internal import Attribution
-internal import Server
+internal import JSON
 
 /// The parts of a backtest's JSON.
 enum BacktestJSON {

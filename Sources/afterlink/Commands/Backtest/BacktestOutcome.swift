@@ -1,5 +1,5 @@
 internal import Attribution
-internal import Server
+internal import JSON
 
 /// How a backtest went, as tables for people and as JSON for programs.
 struct BacktestOutcome {

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import Server
 
 /// The command `afterlink backtest`.
 enum RunBacktestCommand {

@@ -1,4 +1,4 @@
-internal import Server
+internal import JSON
 
 /// A finding of `afterlink doctor`.
 package struct Diagnosis: Equatable, Sendable {

@@ -1,5 +1,3 @@
-internal import Server
-
 /// Which settings are not their default, and where they come from.
 enum SettingsExamination {
     static func diagnoses(_ origins: [ConfigurationReader.Origin], _ environment: [String: String])

@@ -1,5 +1,4 @@
 internal import Attribution
-internal import Server
 
 /// Checks that the next start can read its tables.
 enum TableFileExamination {

@@ -1,6 +1,8 @@
 internal import Attribution
+internal import DomainFiles
 internal import Glibc
 internal import HTTPServer
+internal import JSON
 internal import Server
 
 /// The command `afterlink check-domain`.
@@ -52,7 +54,7 @@ enum CheckDomainCommand {
         let url = try url(arguments)
         let check = try check(arguments.operands.first ?? "", url, client(arguments))
         if arguments.has("json") {
-            Console.print(DomainCheckBody(check).json(isPretty: true).text)
+            Console.print(check.json(isPretty: true).text)
         } else {
             Console.print(DomainCheckText(check).text)
         }
@@ -88,14 +90,14 @@ enum CheckDomainCommand {
         _ subject: String,
         _ url: AssociationURL?,
         _ client: HTTPSClient
-    ) throws -> DomainCheck {
+    ) throws -> DomainValidation {
         if subject.hasPrefix("https://") {
             let address = try attempt {
                 try WebURL(parsing: subject)
             } orElse: { (error: WebURLError) in
                 CommandFailure(.usage, "\(subject) is no address: \(error.message)", advice: Self.advice)
             }
-            return DomainCheck.ofURL(address, url: url, by: client)
+            return DomainValidation.ofURL(address, url: url, by: client)
         }
         guard !subject.hasPrefix("http://") else {
             throw CommandFailure(
@@ -108,7 +110,7 @@ enum CheckDomainCommand {
         guard !subject.contains("/"), DomainFile(rawValue: subject) == nil else {
             return try checkFile(subject, url)
         }
-        guard let check = DomainCheck.ofHost(subject, url: url, by: client) else {
+        guard let check = DomainValidation.ofHost(subject, url: url, by: client) else {
             throw CommandFailure(.usage, "\(subject) is no host name.", advice: Self.advice)
         }
         return check
@@ -118,13 +120,13 @@ enum CheckDomainCommand {
         "Give a host such as go.example.com, an address that begins with https://, or the path of a file."
 
     private static func checkFile(_ path: String, _ url: AssociationURL?) throws
-        -> DomainCheck
+        -> DomainValidation
     {
         let bytes = try attempt {
             try OpenFile(path, O_RDONLY).readAll(limit: fileLimit)
         } orElse: { (error: SystemError) in
             CommandFailure("The file could not be read: \(error.text).", advice: Self.advice)
         }
-        return DomainCheck(path, [DomainFileCheck(nil, bytes, from: path)], url: url)
+        return DomainValidation(path, [DomainFileValidation(nil, bytes, from: path)], url: url)
     }
 }

@@ -1,11 +1,12 @@
 internal import Attribution
+internal import DomainFiles
 internal import Server
 
 /// The text of a validation of domain files.
 struct DomainCheckText {
-    private let check: DomainCheck
+    private let check: DomainValidation
 
-    init(_ check: DomainCheck) {
+    init(_ check: DomainValidation) {
         self.check = check
     }
 
@@ -13,7 +14,7 @@ struct DomainCheckText {
         check.files.map(paragraph).joined(separator: "\n\n")
     }
 
-    private func paragraph(_ file: DomainFileCheck) -> String {
+    private func paragraph(_ file: DomainFileValidation) -> String {
         let size = file.byteCount.map { ", \($0) bytes" } ?? ""
         var lines = ["\(file.kind.rawValue) (\(file.source)\(size)): \(verdict(file))"]
         for finding in file.findings {
@@ -28,7 +29,7 @@ struct DomainCheckText {
         return lines.map(Table.printable).joined(separator: "\n")
     }
 
-    private func verdict(_ file: DomainFileCheck) -> String {
+    private func verdict(_ file: DomainFileValidation) -> String {
         guard !file.findings.isEmpty else { return "good" }
         let counts = [AssociationFinding.Severity.error, .warning, .note].compactMap { severity in
             let count = file.findings.count { $0.severity == severity }

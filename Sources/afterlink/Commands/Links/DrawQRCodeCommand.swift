@@ -1,5 +1,5 @@
 internal import Attribution
-internal import Server
+internal import QRCodes
 
 /// The command `afterlink links qr`.
 enum DrawQRCodeCommand {

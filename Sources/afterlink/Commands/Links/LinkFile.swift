@@ -1,5 +1,6 @@
 internal import Attribution
 internal import Glibc
+internal import JSON
 internal import Server
 
 /// A file of links that is to be imported, read but not checked.

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import JSON
 internal import Server
 
 /// How links are shown.

@@ -1,5 +1,5 @@
 internal import Attribution
-internal import Server
+internal import JSON
 
 /// The built-in browsers, devices and releases, as tables and JSON.
 enum TrialCatalogue {

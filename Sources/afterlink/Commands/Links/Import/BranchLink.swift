@@ -1,5 +1,5 @@
 internal import Attribution
-internal import Server
+internal import JSON
 
 /// A link of Branch: its labels, and the data that it carries.
 struct BranchLink {

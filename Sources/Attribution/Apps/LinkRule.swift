@@ -1,0 +1,232 @@
+/// An operator's rule about URLs of an app's link hosts: they open the app, or they stay in the browser.
+///
+/// A rule is one line: `/products/*`, `exclude /help/*`, `/search ?q=?*&lang=tr #top ignore-case decoded -- a comment`.
+/// The path is first and optional. `?` precedes a pattern for the whole query, or `name=pattern` for its items, and `#`
+/// one for the fragment.
+public struct LinkRule: Equatable, Sendable {
+    public let component: AssociationComponent
+
+    public static let maximumLength = 512
+    /// The maximum for an app, because every phone that installs it reads its file.
+    public static let maximumCount = 100
+
+    /// Creates the rule of a domain file's component, to print it.
+    package init(_ component: AssociationComponent) {
+        self.component = component
+    }
+
+    /// - Throws: ``LinkRuleError``, whose message says what to do.
+    public init(parsing text: String) throws(LinkRuleError) {
+        guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
+        guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { throw .controlCharacter }
+        var component = AssociationComponent()
+        var body = text[...]
+        if let separator = text.range(ofASCII: " -- ") {
+            let comment = String(text[separator.upperBound...]).trimmed
+            component.comment = comment.isEmpty ? nil : comment
+            body = text[..<separator.lowerBound]
+        }
+        var words = body.split(separator: " ")[...]
+        if words.first == "exclude" {
+            component.excludes = true
+            words.removeFirst()
+        }
+        for word in words { try Self.read(String(word), into: &component) }
+        guard component.path != nil || component.query != nil || component.fragment != nil else {
+            throw .empty
+        }
+        self.component = component
+    }
+
+    private static func read(
+        _ word: String,
+        into component: inout AssociationComponent
+    ) throws(LinkRuleError) {
+        switch word.utf8.first {
+        case UInt8(ascii: "/"), UInt8(ascii: "*"), UInt8(ascii: "$"):
+            guard component.path == nil else { throw .repeated(word) }
+            guard !word.utf8.contains(UInt8(ascii: "#")) else { throw .glued(word) }
+            try requirePattern(word)
+            component.path = word
+        case UInt8(ascii: "?"):
+            guard component.query == nil else { throw .repeated(word) }
+            component.query = try query(String(word.dropFirst()))
+        case UInt8(ascii: "#"):
+            guard component.fragment == nil else { throw .repeated(word) }
+            try requirePattern(word)
+            component.fragment = String(word.dropFirst())
+        default: try readFlag(word, into: &component)
+        }
+    }
+
+    private static func readFlag(
+        _ word: String,
+        into component: inout AssociationComponent
+    ) throws(LinkRuleError) {
+        switch word {
+        case "ignore-case" where component.settings.caseSensitive == nil:
+            component.settings.caseSensitive = false
+        case "decoded" where component.settings.percentEncoded == nil:
+            component.settings.percentEncoded = false
+        case "ignore-case", "decoded", "exclude": throw .repeated(word)
+        default: throw .unknownWord(word)
+        }
+    }
+
+    private static func query(_ text: String) throws(LinkRuleError) -> AssociationComponent.Query {
+        guard text.utf8.contains(UInt8(ascii: "=")) else {
+            try requirePattern(text)
+            return .pattern(text)
+        }
+        var items: [QueryItem] = []
+        for part in text.split(separator: "&", omittingEmptySubsequences: false) {
+            let parts = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty else { throw .malformedItem(String(part)) }
+            let name = String(parts[0])
+            guard !items.contains(where: { $0.name == name }) else { throw .repeated(name) }
+            try requirePattern(String(parts[1]))
+            items.append(QueryItem(name: name, value: String(parts[1])))
+        }
+        return .items(items)
+    }
+
+    private static func requirePattern(_ text: String) throws(LinkRuleError) {
+        guard text.unicodeScalars.count(where: { $0 == "*" }) <= 8 else { throw .tooManyWildcards(text) }
+        var rest = text[...]
+        while let start = rest.range(ofASCII: "$(") {
+            rest = rest[start.upperBound...]
+            guard let end = rest.range(ofASCII: ")") else { return }
+            let name = String(rest[..<end.lowerBound])
+            guard PredefinedVariable(rawValue: name) != nil else { throw .unknownVariable(name) }
+            rest = rest[end.upperBound...]
+        }
+    }
+
+    /// The rule as ``init(parsing:)`` reads it.
+    public var text: String {
+        var words: [String] = component.excludes ? ["exclude"] : []
+        if let path = component.path { words.append(path) }
+        switch component.query {
+        case nil: break
+        case .pattern(let text): words.append("?\(text)")
+        case .items(let items):
+            words.append("?" + items.map { "\($0.name)=\($0.value)" }.joined(separator: "&"))
+        }
+        if let fragment = component.fragment { words.append("#\(fragment)") }
+        if component.settings.ignoresCase { words.append("ignore-case") }
+        if component.settings.readsEscapes { words.append("decoded") }
+        if let comment = component.comment { words.append("-- \(comment)") }
+        return words.joined(separator: " ")
+    }
+}
+
+/// The reason why a text is not a rule.
+public enum LinkRuleError: Error, Equatable, Sendable {
+    case tooLong
+    case controlCharacter
+    case empty
+    case repeated(String)
+    case glued(String)
+    case malformedItem(String)
+    case tooManyWildcards(String)
+    case unknownVariable(String)
+    case unknownWord(String)
+
+    /// In plain words: what is wrong and what to do.
+    public var message: String {
+        switch self {
+        case .tooLong:
+            "A rule has \(LinkRule.maximumLength) bytes at most; shorten it, or leave its comment out."
+        case .controlCharacter:
+            "The rule holds a control character such as a line break; write it on one line."
+        case .empty:
+            "The rule names no path, query or fragment; write one such as /products/* or exclude /help/*."
+        case .repeated(let word):
+            "\"\(word)\" repeats a part of the rule; leave one of them out."
+        case .glued(let word):
+            "\"\(word)\" contains a fragment; separate it with a space, as in /products/* #top."
+        case .malformedItem(let part):
+            "\"\(part)\" is no item of a query; write name=pattern, with & between two items."
+        case .tooManyWildcards(let text):
+            "\"\(text)\" has more than eight *; a single * includes slashes."
+        case .unknownVariable(let name):
+            "There is no variable $(\(name)); there are alpha, upper, lower, alnum, digit, xdigit, region and lang."
+        case .unknownWord(let word):
+            "\"\(word)\" is not understood; a path begins with /, * or $(, a query with ?, a fragment with #, and the"
+                + " words are exclude, ignore-case, decoded, and -- before a comment."
+        }
+    }
+}
+
+/// A rule of a domain file: a pattern for each part of a URL, and whether URLs that fit open the app.
+///
+/// All given parts must fit; a missing part fits everything.
+public struct AssociationComponent: Equatable, Sendable {
+    /// Patterns for the query as a whole, or for the values of some of its items.
+    public enum Query: Equatable, Sendable {
+        case pattern(String)
+        case items([QueryItem])
+    }
+
+    /// The pattern for the path.
+    public var path: String?
+    public var query: Query?
+    /// The pattern for the part after `#`.
+    public var fragment: String?
+    /// Whether URLs that fit stay in the browser.
+    public var excludes: Bool
+    /// A comment, for people.
+    public var comment: String?
+    public var settings: MatchingSettings
+    /// The position in the file, as `applinks.details[0].components[2]`; empty for a rule that was not read from one.
+    public var place: String
+
+    public init(
+        path: String? = nil,
+        query: Query? = nil,
+        fragment: String? = nil,
+        excludes: Bool = false,
+        comment: String? = nil,
+        settings: MatchingSettings = MatchingSettings(),
+        place: String = ""
+    ) {
+        self.path = path
+        self.query = query
+        self.fragment = fragment
+        self.excludes = excludes
+        self.comment = comment
+        self.settings = settings
+        self.place = place
+    }
+}
+
+/// How patterns are compared; nil inherits the enclosing setting, and finally Apple's default, true for both.
+public struct MatchingSettings: Equatable, Sendable {
+    public var caseSensitive: Bool?
+    /// Whether patterns are compared with the URL as it is written; false compares with its decoded characters.
+    public var percentEncoded: Bool?
+
+    public init(caseSensitive: Bool? = nil, percentEncoded: Bool? = nil) {
+        self.caseSensitive = caseSensitive
+        self.percentEncoded = percentEncoded
+    }
+
+    /// Returns these settings, with those of `outer` for nil.
+    package func over(_ outer: MatchingSettings) -> MatchingSettings {
+        MatchingSettings(
+            caseSensitive: caseSensitive ?? outer.caseSensitive,
+            percentEncoded: percentEncoded ?? outer.percentEncoded
+        )
+    }
+
+    package var ignoresCase: Bool { caseSensitive == false }
+    package var readsEscapes: Bool { percentEncoded == false }
+}
+
+/// The variables that Apple defines.
+///
+/// Codes of regions and languages are recognised by their form alone, not by a device's lists. Source: Apple,
+/// "applinks.SubstitutionVariables".
+package enum PredefinedVariable: String, CaseIterable, Sendable {
+    case alpha, upper, lower, alnum, digit, xdigit, region, lang
+}

@@ -1,0 +1,155 @@
+public import Attribution
+package import JSON
+
+/// Google's domain file of a host: which apps may do what on its behalf.
+///
+/// Source: Google, "Digital Asset Links: statement lists" and Android, "Configure website associations and dynamic
+/// rules".
+public struct AssetLinks: Equatable, Sendable {
+    public var statements: [Statement] = []
+    /// Addresses of further files.
+    public var includes: [String] = []
+
+    public init() {}
+
+    /// The relation of an app that opens the host's links without asking.
+    public static let handlesURLs = "delegate_permission/common.handle_all_urls"
+    /// The relation of an app or a site that shares passwords.
+    public static let sharesCredentials = "delegate_permission/common.get_login_creds"
+    /// The maximum number of included files that systems read.
+    public static let maximumIncludes = 10
+
+    public enum Target: Equatable, Sendable {
+        case app(package: String, fingerprints: [String])
+        /// `https://host`.
+        case site(String)
+    }
+
+    public struct Statement: Equatable, Sendable {
+        public var relations: [String]
+        public var target: Target
+        /// Rules that Android 15 and later apply within what the app's manifest allows; nil if there are none.
+        public var components: [AssociationComponent]?
+        /// The position in the file, as `[0]`; empty for a statement that was not read from one.
+        public var place: String
+
+        public init(
+            relations: [String],
+            target: Target,
+            components: [AssociationComponent]? = nil,
+            place: String = ""
+        ) {
+            self.relations = relations
+            self.target = target
+            self.components = components
+            self.place = place
+        }
+    }
+}
+
+extension AssetLinks {
+    /// Creates the file of a link host from the apps that list it; the same apps in the same order give the same file.
+    public init(host: LinkHost, apps: [App]) {
+        for app in apps {
+            let (links, android) = (app.settings.links, app.settings.links.android)
+            guard let package = android.package, !android.certificateFingerprints.isEmpty else { continue }
+            let isShared = links.apple.sharesWebCredentials
+            statements.append(
+                Statement(
+                    relations: isShared ? [Self.handlesURLs, Self.sharesCredentials] : [Self.handlesURLs],
+                    target: .app(package: package, fingerprints: android.certificateFingerprints),
+                    components: links.androidComponents
+                )
+            )
+        }
+        guard statements.contains(where: { $0.relations.contains(Self.sharesCredentials) }) else { return }
+        // Password managers require the site to name itself among those that share.
+        let site = Statement(relations: [Self.sharesCredentials], target: .site("https://\(host.text)"))
+        statements.insert(site, at: 0)
+    }
+
+    /// The file's content.
+    package func json() -> JSONWriter {
+        var json = JSONWriter(reservedCapacity: 1024)
+        json.array { json in for statement in statements { Self.write(statement, &json) } }
+        return json
+    }
+
+    private static func write(_ statement: Statement, _ json: inout JSONWriter) {
+        json.object { json in
+            json.member("relation") { $0.texts(statement.relations) }
+            json.member("target") { json in
+                json.object { json in
+                    switch statement.target {
+                    case .site(let site):
+                        json.member("namespace", "web")
+                        json.member("site", site)
+                    case .app(let package, let fingerprints):
+                        json.member("namespace", "android_app")
+                        json.member("package_name", package)
+                        json.member("sha256_cert_fingerprints") { $0.texts(fingerprints) }
+                    }
+                }
+            }
+            guard let components = statement.components else { return }
+            json.member("relation_extensions") { json in
+                json.object { json in
+                    json.member(handlesURLs) { json in
+                        json.object { json in
+                            json.member("dynamic_app_link_components") {
+                                $0.components(components, comment: "comments")
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads what Google's own service says of a site; nil if the body is not a JSON object.
+    ///
+    /// Source: Google, "Digital Asset Links API: statements.list".
+    package init?(googleStatements body: [UInt8]) {
+        guard let object = (try? JSONValue(parsing: body))?.object else { return nil }
+        for value in object["statements"]?.array ?? [] {
+            guard let statement = value.object, let relation = statement["relation"]?.string,
+                let target = Target(googleTarget: statement["target"]?.object)
+            else { continue }
+            statements.append(Statement(relations: [relation], target: target))
+        }
+    }
+}
+
+extension AssetLinks.Target {
+    fileprivate init?(googleTarget object: JSONObject?) {
+        if let app = object?["androidApp"]?.object, let package = app["packageName"]?.string,
+            let fingerprint = app["certificate"]?.object?["sha256Fingerprint"]?.string
+        {
+            self = .app(package: package, fingerprints: [fingerprint])
+        } else if let site = object?["web"]?.object?["site"]?.string {
+            // A site comes with the final dot of a fully qualified name.
+            self = .site(site.hasSuffix(".") ? String(site.dropLast()) : site)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension AppLinks {
+    /// The app's rules as Android knows them; nil if it has none, or one that Android does not know.
+    ///
+    /// Android's rules neither ignore case nor decode escapes, and leaving out some rules would change the meaning of the
+    /// others.
+    fileprivate var androidComponents: [AssociationComponent]? {
+        guard !rules.isEmpty, rules.allSatisfy(\.component.isPlain) else { return nil }
+        return components
+    }
+}
+
+extension AssociationComponent {
+    /// Whether it has no settings and no variables.
+    fileprivate var isPlain: Bool {
+        let texts = ComponentMatcher(self, MatchingSettings()).patterns.map(\.pattern.text)
+        return settings == MatchingSettings() && !texts.contains { $0.contains("$(") }
+    }
+}

@@ -1,0 +1,115 @@
+internal import Attribution
+
+/// A URL of a link host, split into the parts that rules of domain files compare.
+public struct AssociationURL: Equatable, Sendable {
+    /// In lower case; nil for a path alone.
+    public let host: String?
+    /// In ASCII with its escapes, as browsers send it; at least `/`.
+    public let path: String
+    /// The part after `?`; nil without one.
+    public let query: String?
+    /// The part after `#`; nil without one.
+    public let fragment: String?
+
+    /// - Parameter text: a whole `https` URL, or a path such as `/products/1?x=y#z`; nil for anything else.
+    public init?(_ text: String) {
+        let text = text.trimmed
+        let isPath = text.utf8.first == UInt8(ascii: "/")
+        // A path alone is parsed with a host, which is dropped again.
+        let whole = Array((isPath ? "https://path.invalid" + text : text).utf8)
+        guard whole.allSatisfy({ $0 > 0x20 && $0 != 0x7f }), let written = try? URLParts(whole),
+            written.isWeb,
+            let host = try? written.host(), let parts = try? URLParts(written.encoded)
+        else { return nil }
+        self.host = isPath ? nil : host.name
+        path = parts.path.isEmpty ? "/" : String(decoding: parts.path, as: UTF8.self)
+        query = parts.query.map { String(decoding: $0, as: UTF8.self) }
+        fragment = parts.fragment.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Returns the values of all query items of a name, as written; an item without `=` has an empty value.
+    func values(of name: String) -> [String] {
+        (query ?? "").split(separator: "&").compactMap { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let written = String(parts[0])
+            guard written == name || Self.decoded(written) == name else { return nil }
+            return parts.count == 2 ? String(parts[1]) : ""
+        }
+    }
+
+    static func decoded(_ text: String) -> String {
+        String(decoding: PercentEncoding.decoded(text.utf8), as: UTF8.self)
+    }
+}
+
+/// A rule with its compiled patterns and the settings that apply to it.
+struct ComponentMatcher {
+    let component: AssociationComponent
+    let settings: MatchingSettings
+    private let path: WildcardPattern
+    private let fragment: WildcardPattern
+    private let query: WildcardPattern
+    private let items: [(name: String, pattern: WildcardPattern)]
+
+    init(
+        _ component: AssociationComponent,
+        _ defaults: MatchingSettings,
+        _ variables: VariableValues = VariableValues([])
+    ) {
+        self.component = component
+        settings = component.settings.over(defaults)
+        let compile = { (text: String?) in WildcardPattern(text ?? "*", variables) }
+        path = compile(component.path)
+        fragment = compile(component.fragment)
+        switch component.query {
+        case nil: (query, items) = (compile(nil), [])
+        case .pattern(let text): (query, items) = (compile(text), [])
+        case .items(let all): (query, items) = (compile(nil), all.map { ($0.name, compile($0.value)) })
+        }
+    }
+
+    /// All patterns, each with its key in the file.
+    var patterns: [(key: String, pattern: WildcardPattern)] {
+        [("/", path), ("#", fragment), ("?", query)] + items.map { ("?.\($0.name)", $0.pattern) }
+    }
+
+    /// The weight of all patterns.
+    var weight: Int { patterns.reduce(0) { $0 + $1.pattern.weight } }
+
+    /// Whether the rule fits a URL; nil if that is unknown, because a pattern is too complex to be compared.
+    ///
+    /// All values of an item must fit; an item that is missing, or has no value, has an empty one.
+    func fits(_ url: AssociationURL) -> Bool? {
+        var texts = [(path, url.path), (fragment, url.fragment ?? ""), (query, url.query ?? "")]
+        for item in items {
+            let values = url.values(of: item.name)
+            texts += (values.isEmpty ? [""] : values).map { (item.pattern, $0) }
+        }
+        var isKnown = true
+        for (pattern, text) in texts {
+            let text = settings.readsEscapes ? AssociationURL.decoded(text) : text
+            if pattern.isTooComplex(for: text) {
+                isKnown = false
+            } else if !pattern.matches(text, ignoringCase: settings.ignoresCase) {
+                return false
+            }
+        }
+        return isKnown ? true : nil
+    }
+
+    /// Whether this rule fits every URL that `other` fits.
+    func covers(_ other: ComponentMatcher) -> Bool {
+        guard settings.ignoresCase || !other.settings.ignoresCase || isUniversal else { return false }
+        guard settings.readsEscapes == other.settings.readsEscapes || isUniversal else { return false }
+        let covers = { (wide: WildcardPattern, narrow: WildcardPattern) in
+            wide.covers(narrow, ignoringCase: settings.ignoresCase)
+        }
+        return covers(path, other.path) && covers(fragment, other.fragment) && covers(query, other.query)
+            && items.allSatisfy { item in
+                item.pattern.isUniversal
+                    || other.items.contains { $0.name == item.name && covers(item.pattern, $0.pattern) }
+            }
+    }
+
+    private var isUniversal: Bool { patterns.allSatisfy(\.pattern.isUniversal) }
+}

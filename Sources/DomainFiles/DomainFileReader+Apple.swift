@@ -1,0 +1,171 @@
+internal import Attribution
+internal import JSON
+
+/// Reads the structure of Apple's domain file, in its present form and in that of iOS 9 to 12.
+extension DomainFileReader {
+    mutating func appleAssociation(_ value: JSONValue) -> AppleAssociation? {
+        guard let object = object(value, at: "") else { return nil }
+        addUnknown(
+            in: object,
+            at: "",
+            known: ["applinks", "webcredentials", "appclips", "activitycontinuation"]
+        )
+        var file = AppleAssociation()
+        if let links = object["applinks"] { readLinks(links, into: &file) }
+        file.webCredentials = apps(of: "webcredentials", in: object)
+        file.appClips = apps(of: "appclips", in: object)
+        _ = apps(of: "activitycontinuation", in: object)
+        return file
+    }
+
+    private mutating func apps(of name: String, in object: JSONObject) -> [String] {
+        guard let value = object[name], let service = self.object(value, at: name) else { return [] }
+        addUnknown(in: service, at: name, known: ["apps"])
+        guard let apps = service["apps"] else {
+            add(.noApps, at: name, name)
+            return []
+        }
+        return texts(apps, at: "\(name).apps") ?? []
+    }
+
+    private mutating func readLinks(_ value: JSONValue, into file: inout AppleAssociation) {
+        guard let links = object(value, at: "applinks") else { return }
+        addUnknown(
+            in: links,
+            at: "applinks",
+            known: ["details", "defaults", "substitutionVariables", "apps"]
+        )
+        if let defaults = links["defaults"] { file.defaults = settings(defaults, at: "applinks.defaults") }
+        if let variables = links["substitutionVariables"] { file.variables = self.variables(variables) }
+        if let apps = links["apps"].flatMap({ array($0, at: "applinks.apps") }), !apps.isEmpty {
+            add(.legacyAppsNotEmpty, at: "applinks.apps")
+        }
+        switch links["details"] {
+        case nil: add(.noDetails, at: "applinks")
+        case .object(let object): readLegacyDetails(object, into: &file)
+        case .some(let value):
+            for (index, detail) in (array(value, at: "applinks.details") ?? []).enumerated() {
+                if let detail = self.detail(detail, at: "applinks.details[\(index)]") {
+                    file.details.append(detail)
+                }
+            }
+        }
+        if file.details.contains(where: { $0.paths != nil }), links["apps"] == nil {
+            add(.legacyAppsMissing, at: "applinks")
+        }
+    }
+
+    /// Reads the form of the first beta of iOS 9: an object of app ids.
+    private mutating func readLegacyDetails(_ object: JSONObject, into file: inout AppleAssociation) {
+        add(.legacyDetails, at: "applinks.details")
+        for member in object.members {
+            let place = "applinks.details.\(member.name)"
+            guard let detail = self.object(member.value, at: place) else { continue }
+            file.details.append(
+                AppleAssociation.Detail(
+                    appIDs: [member.name],
+                    components: nil,
+                    paths: texts(detail["paths"], at: "\(place).paths"),
+                    place: place
+                )
+            )
+        }
+    }
+
+    private mutating func detail(_ value: JSONValue, at place: String) -> AppleAssociation.Detail? {
+        guard let object = object(value, at: place) else { return nil }
+        addUnknown(
+            in: object,
+            at: place,
+            known: ["appIDs", "appID", "components", "defaults", "paths"]
+        )
+        var appIDs = texts(object["appIDs"], at: "\(place).appIDs") ?? []
+        if let appID = text(object["appID"], at: "\(place).appID"), !appIDs.contains(appID) {
+            appIDs.append(appID)
+        }
+        if appIDs.isEmpty { add(.noAppIDs, at: place) }
+        return AppleAssociation.Detail(
+            appIDs: appIDs,
+            components: components(object["components"], at: "\(place).components"),
+            paths: texts(object["paths"], at: "\(place).paths"),
+            defaults: object["defaults"].map { settings($0, at: "\(place).defaults") } ?? MatchingSettings(),
+            place: place
+        )
+    }
+
+    private mutating func settings(_ value: JSONValue, at place: String) -> MatchingSettings {
+        guard let object = object(value, at: place) else { return MatchingSettings() }
+        addUnknown(in: object, at: place, known: ["caseSensitive", "percentEncoded"])
+        return matchingSettings(of: object, at: place)
+    }
+
+    fileprivate mutating func matchingSettings(of object: JSONObject, at place: String) -> MatchingSettings {
+        MatchingSettings(
+            caseSensitive: flag(object["caseSensitive"], at: "\(place).caseSensitive"),
+            percentEncoded: flag(object["percentEncoded"], at: "\(place).percentEncoded")
+        )
+    }
+
+    private mutating func variables(_ value: JSONValue) -> [SubstitutionVariable] {
+        let place = "applinks.substitutionVariables"
+        guard let object = object(value, at: place) else { return [] }
+        var variables: [SubstitutionVariable] = []
+        for member in object.members {
+            let values = texts(member.value, at: "\(place).\(member.name)") ?? []
+            variables.append(SubstitutionVariable(name: member.name, values: values))
+        }
+        return variables
+    }
+}
+
+/// Reads rules, which both files have.
+extension DomainFileReader {
+    /// Reads a list of rules; nil if there is none.
+    ///
+    /// `comment` is the key of comments. Google's file has no settings for case and escapes.
+    mutating func components(
+        _ value: JSONValue?,
+        at place: String,
+        comment: String = "comment",
+        isGoogle: Bool = false
+    ) -> [AssociationComponent]? {
+        guard let value, let values = array(value, at: place) else { return nil }
+        let settings = isGoogle ? [] : ["caseSensitive", "percentEncoded"]
+        var components: [AssociationComponent] = []
+        for (index, value) in values.enumerated() {
+            let place = "\(place)[\(index)]"
+            guard let object = object(value, at: place) else { continue }
+            addUnknown(in: object, at: place, known: ["/", "?", "#", "exclude", comment] + settings)
+            components.append(
+                AssociationComponent(
+                    path: text(object["/"], at: "\(place)[\"/\"]"),
+                    query: query(object["?"], at: "\(place)[\"?\"]"),
+                    fragment: text(object["#"], at: "\(place)[\"#\"]"),
+                    excludes: flag(object["exclude"], at: "\(place).exclude") ?? false,
+                    comment: text(object[comment], at: "\(place).\(comment)"),
+                    settings: isGoogle ? MatchingSettings() : matchingSettings(of: object, at: place),
+                    place: place
+                )
+            )
+        }
+        return components
+    }
+
+    private mutating func query(_ value: JSONValue?, at place: String) -> AssociationComponent.Query? {
+        switch value {
+        case nil: return nil
+        case .string(let text): return .pattern(text)
+        case .object(let object):
+            var items: [QueryItem] = []
+            for member in object.members {
+                if let pattern = text(member.value, at: "\(place).\(member.name)") {
+                    items.append(QueryItem(name: member.name, value: pattern))
+                }
+            }
+            return .items(items)
+        case .some(let value):
+            addWrongType(value, at: place, "a string, or an object of names and patterns")
+            return nil
+        }
+    }
+}

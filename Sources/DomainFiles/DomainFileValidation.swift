@@ -1,0 +1,52 @@
+internal import JSON
+
+/// A domain file and the findings about it.
+package struct DomainFileValidation: Sendable {
+    package let kind: DomainFile
+    /// A URL, or a file's path.
+    package let source: String
+    package let byteCount: Int?
+    package var findings: [AssociationFinding]
+    /// The content, as far as it could be read; at most one of the two.
+    package private(set) var apple: AppleAssociation?
+    package private(set) var google: AssetLinks?
+
+    /// Creates the result for a file that could not be read.
+    package init(_ kind: DomainFile, from source: String, without findings: [AssociationFinding]) {
+        self.kind = kind
+        self.source = source
+        self.findings = findings
+        byteCount = nil
+    }
+
+    /// Validates a file.
+    ///
+    /// - Parameters:
+    ///   - kind: nil to derive it from the source's name, or else from the content.
+    ///   - bytes: the whole file.
+    ///   - source: a URL, or a file's path.
+    package init(_ kind: DomainFile?, _ bytes: [UInt8], from source: String) {
+        var reader = DomainFileReader()
+        let value = reader.document(bytes)
+        let named = source.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? ""
+        let kind = kind ?? (named.contains("assetlinks") || value?.array != nil ? .google : .apple)
+        self.kind = kind
+        self.source = source
+        byteCount = bytes.count
+        if let value, kind == .apple {
+            apple = reader.appleAssociation(value)
+            reader.findings += apple.map(\.findings) ?? []
+        } else if let value {
+            google = reader.assetLinks(value)
+            reader.findings += google.map(\.findings) ?? []
+        }
+        findings = reader.findings
+    }
+
+    /// Decides about a URL for each app.
+    package func decisions(for url: AssociationURL) -> [RuleDecision] {
+        apple.map { $0.decisions(for: url) } ?? google.map { $0.decisions(for: url) } ?? []
+    }
+
+    package var hasErrors: Bool { findings.contains { $0.severity == .error } }
+}

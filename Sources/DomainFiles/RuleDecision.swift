@@ -1,0 +1,162 @@
+internal import Attribution
+
+/// Whether a URL opens an app, and the rule that decides it.
+public struct RuleDecision: Equatable, Sendable {
+    public enum Outcome: String, CaseIterable, Sendable {
+        /// A rule opens the app.
+        case opensApp = "opens_app"
+        /// A rule keeps it in the browser.
+        case excluded = "excluded"
+        /// No rule fits it, so it stays in the browser.
+        case noRule = "no_rule"
+        /// The file leaves it to the app's manifest.
+        case byManifest = "by_manifest"
+        /// Unknown, because comparing the next rule takes too many steps.
+        case tooComplex = "too_complex"
+    }
+
+    /// Apple's app id, or an Android package.
+    public let app: String
+    public let outcome: Outcome
+    /// The position of the rule in the file; nil if none fits.
+    public let place: String?
+    /// The rule, as an operator would write it; nil if none fits.
+    public let rule: String?
+
+    init(app: String, outcome: Outcome, place: String? = nil, rule: String? = nil) {
+        self.app = app
+        self.outcome = outcome
+        self.place = place
+        self.rule = rule
+    }
+}
+
+extension AppleAssociation {
+    /// Decides about a URL for each app, in the order of the file.
+    ///
+    /// The decision is that of iOS 13 and later; the paths of a detail apply only if it has no components.
+    public func decisions(for url: AssociationURL) -> [RuleDecision] {
+        var apps: [String] = []
+        var known: Set<String> = []
+        var decisions: [String: RuleDecision] = [:]
+        let values = VariableValues(variables)
+        var budget = RuleBudget(for: url)
+        // The fitting rule is the same for all apps of a detail.
+        for detail in details {
+            let fitting = fittingRule(of: detail, url, values, &budget)
+            for app in detail.appIDs {
+                if known.insert(app).inserted { apps.append(app) }
+                if decisions[app] == nil { decisions[app] = fitting?.decision(for: app) }
+            }
+        }
+        return apps.map { decisions[$0] ?? RuleDecision(app: $0, outcome: .noRule) }
+    }
+
+    private func fittingRule(
+        of detail: Detail,
+        _ url: AssociationURL,
+        _ values: VariableValues,
+        _ budget: inout RuleBudget
+    ) -> FittingRule? {
+        if let components = detail.components {
+            return components.fittingRule(url, detail.defaults.over(defaults), values, &budget)
+        }
+        for (index, path) in (detail.paths ?? []).enumerated() {
+            let rule = LegacyPath(path)
+            let fits = budget.allows(rule.pattern.weight) ? rule.fits(url) : nil
+            guard fits != false else { continue }
+            let place = "\(detail.place).paths[\(index)]"
+            return FittingRule(excludes: rule.excludes, isKnown: fits == true, place: place, text: path)
+        }
+        return nil
+    }
+}
+
+extension AssetLinks {
+    /// Decides about a URL on Android 15 and later, for each app that may open the host's links.
+    public func decisions(for url: AssociationURL) -> [RuleDecision] {
+        var budget = RuleBudget(for: url)
+        return statements.compactMap { statement in
+            guard statement.relations.contains(Self.handlesURLs),
+                case .app(let package, _) = statement.target
+            else { return nil }
+            guard let components = statement.components else {
+                return RuleDecision(app: package, outcome: .byManifest, place: statement.place)
+            }
+            let rule = components.fittingRule(url, MatchingSettings(), VariableValues([]), &budget)
+            return rule?.decision(for: package) ?? RuleDecision(app: package, outcome: .noRule)
+        }
+    }
+}
+
+/// The first rule that fits a URL, or that is too complex to be compared.
+private struct FittingRule {
+    let excludes: Bool
+    /// False for a rule that is too complex to be compared.
+    let isKnown: Bool
+    let place: String
+    let text: String
+
+    func decision(for app: String) -> RuleDecision {
+        let outcome: RuleDecision.Outcome = !isKnown ? .tooComplex : excludes ? .excluded : .opensApp
+        return RuleDecision(app: app, outcome: outcome, place: place, rule: text)
+    }
+}
+
+/// The steps that are left for comparing a file with a URL: files come from strangers, and no file that people write
+/// needs more.
+private struct RuleBudget {
+    private static let maximumSteps = 20_000_000
+
+    private let length: Int
+    private var left = Self.maximumSteps
+
+    init(for url: AssociationURL) {
+        length = url.path.utf8.count + (url.query ?? "").utf8.count + (url.fragment ?? "").utf8.count + 1
+    }
+
+    /// Takes the steps of a rule of this weight, and returns whether they were left.
+    mutating func allows(_ weight: Int) -> Bool {
+        left -= weight * length
+        return left >= 0
+    }
+}
+
+extension [AssociationComponent] {
+    /// Returns the first rule that fits, or that is too complex.
+    fileprivate func fittingRule(
+        _ url: AssociationURL,
+        _ settings: MatchingSettings,
+        _ values: VariableValues,
+        _ budget: inout RuleBudget
+    ) -> FittingRule? {
+        for component in self {
+            let matcher = ComponentMatcher(component, settings, values)
+            let fits = budget.allows(matcher.weight) ? matcher.fits(url) : nil
+            guard fits != false else { continue }
+            return FittingRule(
+                excludes: component.excludes,
+                isKnown: fits == true,
+                place: component.place,
+                text: LinkRule(component).text
+            )
+        }
+        return nil
+    }
+}
+
+/// An entry of a detail's `paths`, the form before iOS 13: compared with the path alone, case-sensitively.
+struct LegacyPath {
+    let pattern: WildcardPattern
+    let excludes: Bool
+
+    init(_ text: String) {
+        excludes = text.hasPrefix("NOT ")
+        pattern = WildcardPattern(excludes ? String(text.dropFirst(4)) : text)
+    }
+
+    /// Whether the entry fits a URL; nil if it is too complex to be compared.
+    func fits(_ url: AssociationURL) -> Bool? {
+        pattern.isTooComplex(for: url.path) ? nil : pattern.matches(url.path)
+    }
+}

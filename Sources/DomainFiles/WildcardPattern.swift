@@ -1,0 +1,282 @@
+internal import Attribution
+
+/// A pattern for one part of a URL: `*` fits any characters, slashes included, `?` exactly one, and `$(name)` any value
+/// of a substitution variable.
+///
+/// Source: Apple, "applinks.Details.Components" and
+/// "applinks.SubstitutionVariables".
+public struct WildcardPattern: Hashable, Sendable {
+    public let text: String
+    /// Undefined names in `$(…)`; such a text fits itself.
+    public let unknownVariables: [String]
+    /// The steps that comparing takes for each character of a text: one for each character, wildcard and character of a
+    /// variable's values.
+    let weight: Int
+    private let tokens: [Token]
+
+    fileprivate enum Token: Hashable, Sendable {
+        case scalar(Unicode.Scalar)
+        case one
+        case many
+        case kind(PredefinedVariable)
+        case choice(Choice)
+
+        var weight: Int {
+            guard case .choice(let choice) = self else { return 1 }
+            return choice.weight
+        }
+    }
+
+    /// The values of a variable, one of which fits.
+    fileprivate struct Choice: Hashable, Sendable {
+        let values: [[Token]]
+        let weight: Int
+
+        init(_ values: [[Token]]) {
+            self.values = values
+            weight = values.reduce(1) { $0 + $1.count + 1 }
+        }
+    }
+
+    public init(_ text: String, variables: [SubstitutionVariable] = []) {
+        self.init(text, VariableValues(variables))
+    }
+
+    init(_ text: String, _ variables: VariableValues) {
+        self.text = text
+        var compiler = Compiler(variables: variables)
+        tokens = compiler.tokens(of: text)
+        unknownVariables = compiler.unknown
+        weight = tokens.reduce(0) { $0 + $1.weight }
+    }
+
+    /// Whether the pattern fits every text.
+    public var isUniversal: Bool { tokens == [.many] }
+
+    /// Files come from strangers, and no pattern that people write needs more.
+    private static let maximumSteps = 2_000_000
+
+    /// Whether comparing takes more than two million steps; ``matches(_:ignoringCase:)`` then returns false.
+    public func isTooComplex(for text: String) -> Bool {
+        weight * (text.unicodeScalars.count + 1) > Self.maximumSteps
+    }
+
+    /// Whether the pattern fits a text; false if it ``isTooComplex(for:)`` the text.
+    public func matches(_ text: String, ignoringCase: Bool = false) -> Bool {
+        guard !isTooComplex(for: text) else { return false }
+        let scalars = text.unicodeScalars.map { ignoringCase ? $0.folded : $0 }
+        var reached = [Bool](repeating: false, count: scalars.count + 1)
+        reached[0] = true
+        Self.advance(&reached, over: tokens, in: scalars, ignoringCase)
+        return reached[scalars.count]
+    }
+
+    /// Moves the positions reached so far over `tokens`, in at most as many steps as their weight times the length.
+    private static func advance(
+        _ reached: inout [Bool],
+        over tokens: [Token],
+        in scalars: [Unicode.Scalar],
+        _ ignoringCase: Bool
+    ) {
+        for token in tokens {
+            guard let first = reached.firstIndex(of: true) else { return }
+            var next = [Bool](repeating: false, count: reached.count)
+            switch token {
+            case .many:
+                for index in first..<reached.count { next[index] = true }
+            case .one:
+                for index in scalars.indices where reached[index] { next[index + 1] = true }
+            case .scalar(let scalar):
+                let wanted = ignoringCase ? scalar.folded : scalar
+                for index in scalars.indices where reached[index] && scalars[index] == wanted {
+                    next[index + 1] = true
+                }
+            case .kind(let kind):
+                for index in scalars.indices where reached[index] {
+                    for length in kind.lengths(at: index, in: scalars, ignoringCase) {
+                        next[index + length] = true
+                    }
+                }
+            case .choice(let choice):
+                for value in choice.values {
+                    var after = reached
+                    advance(&after, over: value, in: scalars, ignoringCase)
+                    for index in after.indices where after[index] { next[index] = true }
+                }
+            }
+            reached = next
+        }
+    }
+
+    /// Whether this pattern fits every text that `other` fits; false for some intricate patterns that do.
+    public func covers(_ other: WildcardPattern, ignoringCase: Bool) -> Bool {
+        let symbols = other.tokens
+        guard tokens.count * (symbols.count + 1) <= Self.maximumSteps else { return false }
+        var reached = [Bool](repeating: false, count: symbols.count + 1)
+        reached[0] = true
+        for token in tokens {
+            var next = [Bool](repeating: false, count: reached.count)
+            if token == .many {
+                guard let first = reached.firstIndex(of: true) else { return false }
+                for index in first..<reached.count { next[index] = true }
+            } else {
+                for index in symbols.indices
+                where reached[index] && token.covers(symbols[index], ignoringCase: ignoringCase) {
+                    next[index + 1] = true
+                }
+            }
+            reached = next
+        }
+        return reached[symbols.count]
+    }
+}
+
+extension WildcardPattern.Token {
+    fileprivate func covers(_ other: Self, ignoringCase: Bool) -> Bool {
+        switch (self, other) {
+        case (.one, .scalar), (.one, .one): true
+        case (.one, .kind(let kind)): kind.isOneCharacter
+        case (.scalar(let left), .scalar(let right)):
+            left == right || ignoringCase && left.folded == right.folded
+        default: self == other
+        }
+    }
+}
+
+/// The variables of a file, compiled once and shared by all of its patterns: a file may have thousands of patterns, and
+/// variables with as many values.
+struct VariableValues {
+    fileprivate let choices: [String: WildcardPattern.Choice]
+
+    init(_ variables: [SubstitutionVariable]) {
+        let compiled = variables.map { variable in
+            // Values may contain wildcards, but no variables.
+            (
+                variable.name,
+                WildcardPattern.Choice(
+                    variable.values.map { Compiler.normalized($0.unicodeScalars.map(Compiler.token)) }
+                )
+            )
+        }
+        // Of two variables of one name, the first applies.
+        choices = Dictionary(compiled) { first, _ in first }
+    }
+}
+
+/// Compiles a pattern's text to tokens.
+private struct Compiler {
+    let variables: VariableValues
+    var unknown: [String] = []
+
+    mutating func tokens(of text: String) -> [WildcardPattern.Token] {
+        var tokens: [WildcardPattern.Token] = []
+        var rest = text.unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            if scalar == "$", rest.first == "(", let end = rest.firstIndex(of: ")") {
+                let name = String(rest[..<end].dropFirst())
+                if let token = token(named: name) {
+                    tokens.append(token)
+                    rest = rest[rest.index(after: end)...]
+                    continue
+                }
+                unknown.append(name)
+            }
+            tokens.append(Self.token(scalar))
+        }
+        return Self.normalized(tokens)
+    }
+
+    private func token(named name: String) -> WildcardPattern.Token? {
+        if let choice = variables.choices[name] { return .choice(choice) }
+        return PredefinedVariable(rawValue: name).map { .kind($0) }
+    }
+
+    static func token(_ scalar: Unicode.Scalar) -> WildcardPattern.Token {
+        switch scalar {
+        case "*": .many
+        case "?": .one
+        default: .scalar(scalar)
+        }
+    }
+
+    /// Of adjacent wildcards, puts those for one character first, then one for many: `*?*` is `?*`.
+    static func normalized(_ tokens: [WildcardPattern.Token]) -> [WildcardPattern.Token] {
+        var result: [WildcardPattern.Token] = []
+        var hasMany = false
+        for token in tokens {
+            switch token {
+            case .many: hasMany = true
+            case .one: result.append(.one)
+            default:
+                if hasMany { result.append(.many) }
+                hasMany = false
+                result.append(token)
+            }
+        }
+        return hasMany ? result + [.many] : result
+    }
+}
+
+extension Unicode.Scalar {
+    /// The small letter of a capital letter; any other character unchanged.
+    fileprivate var folded: Unicode.Scalar {
+        let lowercase = properties.lowercaseMapping.unicodeScalars
+        return lowercase.count == 1 ? lowercase.first ?? self : self
+    }
+}
+
+// MARK: - Variables
+
+/// A variable that a domain file defines: patterns use it as `$(name)`, which fits any of its values.
+public struct SubstitutionVariable: Hashable, Sendable {
+    /// Any characters but `$`, `(` and `)`.
+    public let name: String
+    /// May contain `*` and `?`, but no variables.
+    public let values: [String]
+
+    public init(name: String, values: [String]) {
+        self.name = name
+        self.values = values
+    }
+}
+
+extension PredefinedVariable {
+    var isOneCharacter: Bool { self != .region && self != .lang }
+
+    /// The numbers of characters at `index` that it fits.
+    func lengths(at index: Int, in scalars: [Unicode.Scalar], _ ignoringCase: Bool) -> [Int] {
+        switch self {
+        case .region: run(of: 2, .upper, index, scalars, ignoringCase)
+        case .lang:
+            run(of: 2, .lower, index, scalars, ignoringCase)
+                + run(of: 3, .lower, index, scalars, ignoringCase)
+        default: contains(scalars[index], ignoringCase) ? [1] : []
+        }
+    }
+
+    private func run(
+        of length: Int,
+        _ kind: PredefinedVariable,
+        _ index: Int,
+        _ scalars: [Unicode.Scalar],
+        _ ignoringCase: Bool
+    ) -> [Int] {
+        guard index + length <= scalars.count,
+            scalars[index..<index + length].allSatisfy({ kind.contains($0, ignoringCase) })
+        else { return [] }
+        return [length]
+    }
+
+    private func contains(_ scalar: Unicode.Scalar, _ ignoringCase: Bool) -> Bool {
+        guard scalar.isASCII else { return false }
+        let byte = UInt8(truncatingIfNeeded: scalar.value)
+        return switch self {
+        case .alpha, .region, .lang: byte.isASCIILetter
+        case .upper: byte.isASCIILetter && (ignoringCase || byte.asciiLowercased != byte)
+        case .lower: byte.isASCIILetter && (ignoringCase || byte.asciiLowercased == byte)
+        case .alnum: byte.isASCIIAlphanumeric
+        case .digit: byte.isASCIIDigit
+        case .xdigit: Hexadecimal.value(of: byte) != nil
+        }
+    }
+}

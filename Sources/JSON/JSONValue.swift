@@ -1,0 +1,113 @@
+/// A JSON value as read from a document (RFC 8259).
+public enum JSONValue: Equatable, Sendable {
+    case null
+    case bool(Bool)
+    case number(JSONNumber)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+}
+
+extension JSONValue {
+    public var isNull: Bool { self == .null }
+
+    public var bool: Bool? {
+        guard case .bool(let value) = self else { return nil }
+        return value
+    }
+
+    public var number: JSONNumber? {
+        guard case .number(let value) = self else { return nil }
+        return value
+    }
+
+    /// A whole number that fits, in any notation (`60`, `60.0`, `6e1`).
+    public var int64: Int64? { number?.int64 }
+
+    /// The nearest double; nil if the number is too large.
+    public var double: Double? { number?.double }
+
+    public var string: String? {
+        guard case .string(let value) = self else { return nil }
+        return value
+    }
+
+    public var array: [JSONValue]? {
+        guard case .array(let values) = self else { return nil }
+        return values
+    }
+
+    public var object: JSONObject? {
+        guard case .object(let value) = self else { return nil }
+        return value
+    }
+
+    /// The kind of value, for messages: "a string", "an object".
+    public var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "true or false"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+/// The members of an object in the order of the document; no name occurs twice.
+public struct JSONObject: Sendable {
+    public struct Member: Equatable, Sendable {
+        public let name: String
+        public let value: JSONValue
+    }
+
+    public let members: [Member]
+    /// The position in the document, from `{` to after `}`, to return the object as it was written.
+    public let byteRange: Range<Int>
+
+    init(members: [Member], byteRange: Range<Int>) {
+        self.members = members
+        self.byteRange = byteRange
+    }
+
+    /// The value of a member; nil if there is none, while `null` is a value.
+    public subscript(name: String) -> JSONValue? {
+        members.first { $0.name.hasSameBytes(as: name) }?.value
+    }
+}
+
+extension JSONObject: Equatable {
+    /// Whether both have the same members in the same order; their positions do not matter.
+    public static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.members == right.members
+    }
+}
+
+/// A number as it is written, so that no digit is lost before the caller chooses a type.
+public struct JSONNumber: Equatable, Sendable {
+    /// Valid by the grammar of RFC 8259 §6.
+    public let text: String
+
+    init(text: String) {
+        self.text = text
+    }
+
+    /// The number, if it is whole and fits, in any notation (`60`, `60.0`, `6e1`).
+    ///
+    /// Numbers with a fraction or an exponent are read as a double, and so only up to 2⁵³.
+    public var int64: Int64? {
+        if let value = Int64(text) { return value }
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }),
+            let double, double.magnitude <= 9_007_199_254_740_992
+        else { return nil }
+        let whole = Int64(double)
+        return Double(whole) == double ? whole : nil
+    }
+
+    /// The nearest double, zero for a number too small; nil for one too large.
+    public var double: Double? {
+        guard let value = Double(text), value.isFinite else { return nil }
+        return value
+    }
+}

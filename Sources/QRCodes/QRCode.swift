@@ -1,0 +1,178 @@
+public import Attribution
+
+/// A text as a square of dark and light modules.
+///
+/// Each part of the text is written in the mode that makes the code smallest. Characters beyond ASCII are written in
+/// UTF-8, with an announcement. The same text always gives the same code. Source: ISO/IEC 18004.
+public struct QRCode: Equatable, Sendable {
+    public let version: QRVersion
+    public let errorCorrection: QRErrorCorrection
+    /// The number of the mask pattern, 0…7.
+    public let mask: Int
+    /// Row by row; 1 is dark.
+    private let modules: [UInt8]
+
+    /// Bytes of the longest text: as many digits as fit into the largest code at the lowest level.
+    public static let maximumTextLength = 7_089
+
+    /// Creates the smallest code that contains `text`.
+    ///
+    /// - Throws: ``QRCodeError/emptyText`` and ``QRCodeError/textTooLong(byteCount:level:)``.
+    public init(
+        encoding text: String,
+        errorCorrection level: QRErrorCorrection = .medium
+    ) throws(QRCodeError) {
+        try self.init(encoding: text, errorCorrection: level, minimumVersion: QRVersion.all[0], mask: nil)
+    }
+
+    /// Creates a code of at least `minimumVersion`, with `mask` if given; for tests of every version and mask.
+    package init(
+        encoding text: String,
+        errorCorrection level: QRErrorCorrection,
+        minimumVersion: QRVersion,
+        mask: Int?
+    ) throws(QRCodeError) {
+        let byteCount = text.utf8.count
+        guard byteCount > 0 else { throw .emptyText }
+        guard byteCount <= Self.maximumTextLength,
+            let fit = Self.fit(Array(text.utf8), level: level, minimumVersion: minimumVersion)
+        else { throw .textTooLong(byteCount: byteCount, level: level) }
+        version = fit.version
+        errorCorrection = level
+        var grid = QRGrid(version: fit.version)
+        let codewords = QRCodewords.interleaved(fit.data, in: fit.version.blocks(level))
+        grid.draw(codewords, at: grid.textModules())
+        let masks = mask.map { [QRMask.all[$0]] } ?? QRMask.all
+        var best = (score: Int.max, mask: masks[0], grid: grid)
+        for mask in masks {
+            var masked = grid.masked(by: mask)
+            masked.drawFormat(level: level, mask: mask)
+            let score = QRPenalty.score(of: masked)
+            if score < best.score { best = (score, mask, masked) }
+        }
+        self.mask = best.mask.number
+        modules = best.grid.modules.map { $0 & QRGrid.dark }
+    }
+
+    /// Rows, and also columns, without the quiet zone.
+    public var modulesPerSide: Int { version.modulesPerSide }
+
+    /// Whether a module is dark; all modules outside the code, in the quiet zone, are light.
+    public func isDark(column: Int, row: Int) -> Bool {
+        let side = version.modulesPerSide
+        guard (0..<side).contains(column), (0..<side).contains(row) else { return false }
+        return modules[row * side + column] != 0
+    }
+
+    /// Returns the smallest version that contains `bytes`, and its data codewords; nil if none does.
+    ///
+    /// Larger versions write lengths in more bits, so each range of versions gets a segmentation of its own.
+    private static func fit(
+        _ bytes: [UInt8],
+        level: QRErrorCorrection,
+        minimumVersion: QRVersion
+    ) -> (version: QRVersion, data: [UInt8])? {
+        // Without an announcement the standard's character set is Latin-1, and decoders guess, often wrongly.
+        let announcesUTF8 = !bytes.allSatisfy { $0 < 0x80 }
+        let announcement = announcesUTF8 ? QRCodewords.utf8AnnouncementBitCount : 0
+        for sizes in QRVersionSizes.allCases {
+            let versions = sizes.versions.filter { $0 >= minimumVersion }
+            // A digit takes the fewest bits of all characters.
+            guard let largest = versions.last,
+                bytes.count * 10 / 3 <= largest.blocks(level).dataCodewordCount * 8
+            else { continue }
+            let segments = QRSegmentation.segments(of: bytes, in: sizes)
+            let bitCount = segments.reduce(announcement) { $0 + $1.bitCount(in: sizes) }
+            let version = versions.first { bitCount <= $0.blocks(level).dataCodewordCount * 8 }
+            guard let version else { continue }
+            let data = QRCodewords.data(
+                of: segments,
+                in: sizes,
+                capacity: version.blocks(level).dataCodewordCount,
+                announcesUTF8: announcesUTF8
+            )
+            return (version, data)
+        }
+        return nil
+    }
+}
+
+extension QRCode {
+    /// Modules a side of the central square that a logo may cover while the code stays readable.
+    ///
+    /// The square damages at most half of what error correction can restore in each block, and is at most three tenths
+    /// of the code wide. The other half is for dirt, folds and poor light; the width is limited for decoders that fail
+    /// without the central alignment patterns of a large code. At level H the square is about a quarter of the code's
+    /// side, less in the smallest codes. It depends on version and level alone.
+    ///
+    /// The square includes the logo's own light margin, a tenth on each side, because some decoders mistake a dark shape
+    /// that touches the modules for a pattern.
+    public var logoModules: Int {
+        let grid = QRGrid(version: version)
+        let side = grid.side
+        let centre = side / 2
+        let blocks = version.blocks(errorCorrection)
+        // For each codeword, the distance of its nearest module from the centre.
+        var distances = [Int](repeating: side, count: version.codewordCount)
+        for (bit, place) in grid.textModules().enumerated() where bit / 8 < distances.count {
+            let distance = max(abs(place % side - centre), abs(place / side - centre))
+            distances[bit / 8] = min(distances[bit / 8], distance)
+        }
+        var distancesOfBlocks = [[Int]](repeating: [], count: blocks.count)
+        for (index, distance) in distances.enumerated() {
+            distancesOfBlocks[blocks.block(ofCodeword: index)].append(distance)
+        }
+        // Restoring one codeword takes two: a quarter is half of what can be restored.
+        let damaged = blocks.correctionCodewordsPerBlock / 4
+        let firstIntact = distancesOfBlocks.map { $0.sorted()[damaged] }.min() ?? 0
+        // The corners of the square must not reach the finders or the format beside them.
+        let reach = min(firstIntact - 1, centre - 9, (side * 3 / 10 - 1) / 2)
+        return max(0, 2 * reach + 1)
+    }
+}
+
+extension QRErrorCorrection {
+    /// The maximum length in UTF-8 bytes that fits for any text at this level; digits and capitals alone may be longer.
+    public var maximumTextLength: Int {
+        // The bytes follow a character set, a mode and a length of 12, 4 and 16 bits.
+        QRVersion.largest.blocks(self).dataCodewordCount - 4
+    }
+}
+
+/// The reasons why a QR code or its picture cannot be made.
+public enum QRCodeError: Error, Equatable, Sendable {
+    case emptyText
+    case textTooLong(byteCount: Int, level: QRErrorCorrection)
+    case color(QRColorError)
+    case quietZoneOutOfRange
+    case pixelsOutOfRange
+    /// `minimum` is the smallest number of pixels that suffices for the code.
+    case tooFewPixels(minimum: Int)
+    case logoNeedsHighCorrection
+
+    /// What is wrong and what to do, for the caller; contains nothing of the text.
+    public var message: String {
+        switch self {
+        case .emptyText: "There is no text to make a QR code of; send one."
+        case .textTooLong(let byteCount, let level):
+            "The text has \(byteCount) bytes, and a QR code of level \(level.rawValue) holds "
+                + "\(level.maximumTextLength) of any kind; shorten it"
+                + (level == .low ? "." : ", or choose a lower error correction level.")
+        case .color(let error): error.message
+        case .quietZoneOutOfRange:
+            """
+            The quiet zone is out of range; choose \(QRStyle.allowedQuietZone.lowerBound) to \
+            \(QRStyle.allowedQuietZone.upperBound) modules, ideally 4 or more.
+            """
+        case .pixelsOutOfRange:
+            """
+            The size is out of range; choose \(QRStyle.allowedPixels.lowerBound) to \
+            \(QRStyle.allowedPixels.upperBound) pixels.
+            """
+        case .tooFewPixels(let minimum):
+            "The picture is too small for this code to be readable; choose \(minimum) pixels or more, or shorten the text."
+        case .logoNeedsHighCorrection:
+            "Only error correction level H leaves room for a logo; choose that level, or no logo."
+        }
+    }
+}

@@ -1,0 +1,163 @@
+internal import Attribution
+
+/// The character set of a segment: the smaller it is, the fewer bits a character takes.
+package enum QRMode: Int, CaseIterable, Sendable {
+    /// Digits: ten bits for three.
+    case numeric
+    /// Digits, capitals, space and `$%*+-./:`: eleven bits for two.
+    case alphanumeric
+    /// Bytes of UTF-8.
+    case byte
+
+    /// The four bits that announce a segment of this mode.
+    var indicator: UInt32 { 1 << UInt32(rawValue) }
+
+    /// The number of bits that a segment's length takes.
+    func countBits(in sizes: QRVersionSizes) -> Int {
+        [[10, 12, 14], [9, 11, 13], [8, 16, 16]][rawValue][sizes.rawValue]
+    }
+
+    /// The average cost of a character in sixths of a bit; nil if the mode does not contain it.
+    func sixthsOfBits(for byte: UInt8) -> Int? {
+        switch self {
+        case .numeric: byte.isASCIIDigit ? 20 : nil
+        case .alphanumeric: Self.alphanumericValue(of: byte) == nil ? nil : 33
+        case .byte: 48
+        }
+    }
+
+    /// 0…44; nil if the alphanumeric mode does not contain the byte.
+    static func alphanumericValue(of byte: UInt8) -> UInt32? {
+        alphanumericValues[Int(byte)]
+    }
+
+    private static let alphanumericValues: [UInt32?] = {
+        var values = [UInt32?](repeating: nil, count: 256)
+        for (value, byte) in "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:".utf8.enumerated() {
+            values[Int(byte)] = UInt32(value)
+        }
+        return values
+    }()
+}
+
+/// A part of a text in one mode.
+package struct QRSegment: Equatable, Sendable {
+    package let mode: QRMode
+    package let bytes: ArraySlice<UInt8>
+
+    package init(mode: QRMode, bytes: ArraySlice<UInt8>) {
+        self.mode = mode
+        self.bytes = bytes
+    }
+
+    /// Bits of the segment, its mode and length included.
+    package func bitCount(in sizes: QRVersionSizes) -> Int {
+        let body =
+            switch mode {
+            case .numeric: (bytes.count * 10 + 2) / 3
+            case .alphanumeric: (bytes.count * 11 + 1) / 2
+            case .byte: bytes.count * 8
+            }
+        return 4 + mode.countBits(in: sizes) + body
+    }
+
+    func append(to bits: inout QRBits, in sizes: QRVersionSizes) {
+        bits.append(mode.indicator, count: 4)
+        bits.append(UInt32(bytes.count), count: mode.countBits(in: sizes))
+        switch mode {
+        case .numeric:
+            // Three digits take ten bits; two remaining digits take seven, one takes four.
+            appendGroups(of: 3, base: 10, to: &bits) {
+                UInt32($0 - UInt8(ascii: "0"))
+            } bitCount: {
+                $0 * 3 + 1
+            }
+        case .alphanumeric:
+            // Two characters take eleven bits; one remaining character takes six.
+            appendGroups(of: 2, base: 45, to: &bits) {
+                QRMode.alphanumericValue(of: $0) ?? 0
+            } bitCount: {
+                $0 * 5 + 1
+            }
+        case .byte: for byte in bytes { bits.append(UInt32(byte), count: 8) }
+        }
+    }
+
+    private func appendGroups(
+        of length: Int,
+        base: UInt32,
+        to bits: inout QRBits,
+        value: (UInt8) -> UInt32,
+        bitCount: (Int) -> Int
+    ) {
+        var remaining = bytes
+        while !remaining.isEmpty {
+            let group = remaining.prefix(length)
+            bits.append(group.reduce(0) { $0 * base + value($1) }, count: bitCount(group.count))
+            remaining = remaining.dropFirst(length)
+        }
+    }
+}
+
+/// Bits collected into bytes, most significant bit first.
+struct QRBits {
+    private(set) var bytes: [UInt8] = []
+    private(set) var count = 0
+
+    /// Appends the lowest `added` bits of `value`, 1…24.
+    mutating func append(_ value: UInt32, count added: Int) {
+        for shift in (0..<UInt32(added)).reversed() {
+            if count & 7 == 0 { bytes.append(0) }
+            bytes[bytes.count - 1] |= UInt8(value >> shift & 1) << UInt8(7 - count & 7)
+            count += 1
+        }
+    }
+}
+
+/// Splits a text into the segments that together take the fewest bits.
+///
+/// For each prefix of the text and each mode, the minimum cost of a segmentation that ends in that mode is known. Costs
+/// are in sixths of a bit, in which digits (10/3 bits) and pairs (11/2 bits) are whole numbers, and are rounded up at
+/// the end of a segment, as its last group is.
+package enum QRSegmentation {
+    package static func segments(of bytes: [UInt8], in sizes: QRVersionSizes) -> [QRSegment] {
+        let modes = QRMode.allCases
+        let announcements = modes.map { 6 * (4 + $0.countBits(in: sizes)) }
+        let impossible = Int.max / 2
+        var costs = announcements
+        // For each byte and mode, the mode of the byte before it.
+        var previousModes: [UInt8] = []
+        previousModes.reserveCapacity(bytes.count * modes.count)
+        for (index, byte) in bytes.enumerated() {
+            var next = [impossible, impossible, impossible]
+            for mode in 0..<modes.count {
+                guard let cost = modes[mode].sixthsOfBits(for: byte) else {
+                    previousModes.append(UInt8(mode))
+                    continue
+                }
+                var best = costs[mode]
+                var previous = mode
+                for other in 0..<modes.count where index > 0 && other != mode {
+                    let switched = (costs[other] + 5) / 6 * 6 + announcements[mode]
+                    if switched < best { (best, previous) = (switched, other) }
+                }
+                previousModes.append(UInt8(previous))
+                next[mode] = min(best + cost, impossible)
+            }
+            costs = next
+        }
+        let rounded = costs.map { ($0 + 5) / 6 }
+        var mode = rounded.indices.min { rounded[$0] < rounded[$1] } ?? QRMode.byte.rawValue
+        // Follow the modes back from the last byte.
+        var segments: [QRSegment] = []
+        var end = bytes.count
+        for index in bytes.indices.reversed() {
+            let previous = Int(previousModes[index * modes.count + mode])
+            guard previous != mode || index == 0 else { continue }
+            segments.append(QRSegment(mode: modes[mode], bytes: bytes[index..<end]))
+            end = index
+            mode = previous
+        }
+        return segments.reversed()
+    }
+}

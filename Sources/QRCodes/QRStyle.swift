@@ -1,0 +1,161 @@
+public import Attribution
+
+/// The appearance of a QR code, limited to what scanners can read.
+public struct QRStyle: Hashable, Sendable {
+    public let errorCorrection: QRErrorCorrection
+    /// The colour of the dark modules.
+    public let foreground: QRColor
+    public let background: QRColor
+    /// Width of the empty border, in modules, within ``allowedQuietZone``.
+    public let quietZone: Int
+    /// Width and height of the whole picture, within ``allowedPixels``.
+    public let pixels: Int
+    /// Whether the centre is left free for a logo: a square of ``QRCode/logoModules`` a side.
+    public let hasRoomForLogo: Bool
+
+    /// The standard requires 4; a smaller zone needs surroundings as light as the background.
+    public static let allowedQuietZone = 0...16
+
+    /// From the smallest readable code to the size of a poster; print larger ones from the SVG.
+    public static let allowedPixels = 58...4_096
+
+    static let minimumModulePixels = 2
+
+    /// Black on white, level M, 512 pixels.
+    public static let standard = QRStyle()
+
+    private init() {
+        errorCorrection = .medium
+        foreground = .black
+        background = .white
+        quietZone = 4
+        pixels = 512
+        hasRoomForLogo = false
+    }
+
+    /// - Throws: ``QRCodeError`` for colours that scanners cannot distinguish, for sizes out of range, and for a logo at a
+    ///   level below H, which could not restore what the logo covers.
+    public init(
+        errorCorrection: QRErrorCorrection = .medium,
+        foreground: QRColor = .black,
+        background: QRColor = .white,
+        quietZone: Int = 4,
+        pixels: Int = 512,
+        hasRoomForLogo: Bool = false
+    ) throws(QRCodeError) {
+        guard Self.allowedQuietZone.contains(quietZone) else { throw .quietZoneOutOfRange }
+        guard Self.allowedPixels.contains(pixels) else { throw .pixelsOutOfRange }
+        guard !hasRoomForLogo || errorCorrection == .high else { throw .logoNeedsHighCorrection }
+        do throws(QRColorError) {
+            try foreground.requireReadable(on: background)
+        } catch {
+            throw .color(error)
+        }
+        self.errorCorrection = errorCorrection
+        self.foreground = foreground
+        self.background = background
+        self.quietZone = quietZone
+        self.pixels = pixels
+        self.hasRoomForLogo = hasRoomForLogo
+    }
+}
+
+/// An option of a QR code's style, named as in a query; the command line writes hyphens for underscores.
+public enum QRStyleField: String, SettingField {
+    /// Width and height of the picture in pixels.
+    case size = "size"
+    /// The colour of the dark modules: `1a2b3c`, with or without a leading `#`.
+    case foreground = "foreground"
+    case background = "background"
+    /// `L`, `M`, `Q` or `H`.
+    case errorCorrection = "error_correction"
+    /// Width of the empty border in modules.
+    case quietZone = "quiet_zone"
+    /// Whether the centre is left free for a logo, at level H.
+    case logo = "logo"
+
+    public var kind: SettingFieldKind {
+        switch self {
+        case .size, .quietZone: .number
+        case .logo: .flag
+        case .foreground, .background, .errorCorrection: .text
+        }
+    }
+}
+
+/// The options of a QR code's style as texts.
+public typealias QRStyleFields = FieldTexts<QRStyleField>
+
+extension QRStyleFields {
+    /// Reads the options from a query without its question mark.
+    ///
+    /// - Throws: ``FieldProblems`` for unknown, empty and repeated options, because a printed code does not show that an
+    ///   option was ignored.
+    public init(query: String) throws(FieldProblems) {
+        self.init()
+        var problems: [FieldProblem] = []
+        for item in QueryItem.items(ofQuery: query[...].utf8) {
+            guard let field = QRStyleField(rawValue: item.name) else {
+                let names = QRStyleField.allCases.map(\.rawValue).joined(separator: ", ")
+                problems.append(FieldProblem(String(item.name.prefix(64)), "There are only \(names)."))
+                continue
+            }
+            if item.value.isEmpty {
+                // A browser does not send what follows a #.
+                let advice = "is empty; leave it out, and write colours without #, as in foreground=1a2b3c."
+                problems.append(FieldProblem(field, "\(field.rawValue) \(advice)"))
+            } else if text(field) != nil {
+                problems.append(FieldProblem(field, "\(field.rawValue) is given twice; give it once."))
+            }
+            set(field, item.value)
+        }
+        guard problems.isEmpty else { throw FieldProblems(problems) }
+    }
+}
+
+extension QRStyle {
+    /// Creates the style that `fields` ask for, with the link's settings and then ``standard`` as defaults.
+    ///
+    /// A logo without an explicit level gets level H.
+    ///
+    /// - Throws: ``FieldProblems`` with all problems.
+    public init(_ fields: QRStyleFields, of link: Link.Settings) throws(FieldProblems) {
+        var reader = FieldReader(fields)
+        let (standard, defaults) = (QRStyle.standard, link.qr)
+        let foreground = reader.color(.foreground) ?? defaults.foreground ?? standard.foreground
+        let background = reader.color(.background) ?? defaults.background ?? standard.background
+        let hasRoomForLogo = reader.flag(.logo) ?? false
+        let usualLevel = hasRoomForLogo ? .high : defaults.errorCorrection ?? standard.errorCorrection
+        let level = reader.errorCorrection(.errorCorrection) ?? usualLevel
+        let quietZone = reader.number(.quietZone, in: Self.allowedQuietZone) ?? standard.quietZone
+        let pixels = reader.number(.size, in: Self.allowedPixels) ?? standard.pixels
+        guard reader.problems.isEmpty else { throw FieldProblems(reader.problems) }
+        do throws(QRCodeError) {
+            try self.init(
+                errorCorrection: level,
+                foreground: foreground,
+                background: background,
+                quietZone: quietZone,
+                pixels: pixels,
+                hasRoomForLogo: hasRoomForLogo
+            )
+        } catch {
+            throw FieldProblems([error.problem])
+        }
+    }
+}
+
+extension QRCodeError {
+    /// The error as a problem of the option that causes it.
+    public var problem: FieldProblem {
+        let field: QRStyleField =
+            switch self {
+            case .color: .foreground
+            case .quietZoneOutOfRange: .quietZone
+            case .pixelsOutOfRange, .tooFewPixels: .size
+            case .emptyText, .textTooLong: .errorCorrection
+            case .logoNeedsHighCorrection: .logo
+            }
+        return FieldProblem(field, message)
+    }
+}
