@@ -85,7 +85,7 @@ public enum SimulationProgram {
             let window = limit.window.map { "\($0.window.seconds) s" } ?? "none"
             print("  at most \(limit.share) false: threshold \(threshold), window \(window)")
         }
-        print(replay.learntModel.summary)
+        for figure in replay.learntModel.figures { print("  \(figure.name): \(figure.value)") }
     }
 
     private static func line(_ world: World, _ seed: UInt64, _ policy: MatchPolicy, _ score: ReplayScore)

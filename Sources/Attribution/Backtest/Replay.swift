@@ -102,15 +102,17 @@ public struct Replay: Sendable {
         for fingerprint in click.fingerprints where !forms.contains(fingerprint.form) {
             forms.append(fingerprint.form)
         }
-        ModelUpdates.click(
-            at: click.at,
-            platform: click.platform,
-            forms: forms,
-            hasAddress: click.address != nil,
-            release: click.fingerprints.first?.release,
-            signals: click.signals,
-            busyness: model.busyness,
-            into: &pending
+        ModelUpdates.addClick(
+            ModelUpdates.Click(
+                at: click.at,
+                platform: click.platform,
+                forms: forms,
+                hasAddress: click.address != nil,
+                release: click.fingerprints.first?.release,
+                signals: click.signals
+            ),
+            relativeClickRate: model.relativeClickRate,
+            to: &pending
         )
     }
 
@@ -132,14 +134,12 @@ public struct Replay: Sendable {
         if let match { consume(match, for: launch) }
         if let key = launch.fingerprints.first, sightings.isNew(launch.caller, at: launch.at) {
             for _ in 0..<max(1, launch.weight) {
-                ModelUpdates.launch(
+                ModelUpdates.addLaunch(
                     traits,
                     evidence,
-                    fingerprint: key,
-                    exact: launch.address?.exact,
-                    near: launch.address?.near,
+                    keys: ModelUpdates.LaunchKeys(fingerprint: key, address: launch.address),
                     model: model,
-                    into: &pending
+                    to: &pending
                 )
             }
         }
@@ -181,11 +181,11 @@ public struct Replay: Sendable {
     ) -> Answer? {
         guard let click = store[number]?.click else { return nil }
         if let candidate = evidence.candidates.first(where: { $0.click.high == UInt64(number) }) {
-            ModelUpdates.certainPair(
+            ModelUpdates.addCertainPair(
                 agreement: candidate.address,
                 delaySeconds: Double(launch.at.milliseconds(since: click.at)) / 1000,
                 at: launch.at,
-                into: &pending
+                to: &pending
             )
         }
         consume(ReplayMatch(click: number, isCampaignOnly: false), for: launch)

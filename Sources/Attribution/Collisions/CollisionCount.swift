@@ -43,7 +43,7 @@ public struct CollisionCount: Sendable {
         }
     }
 
-    /// For each lane, how crowded its fingerprints are under each of ``windows``, in their order.
+    /// For each platformForm, how crowded its fingerprints are under each of ``windows``, in their order.
     public consuming func finished() -> [PlatformForm: [FingerprintSharing]] {
         countGroup()
         return crowdings
@@ -76,9 +76,9 @@ public struct CollisionCount: Sendable {
             }
             let own = clicksByVisitor[row.visitor] ?? 0
             clicksByVisitor[row.visitor] = own + 1
-            guard let lane = row.lane else { continue }
+            guard let platformForm = row.platformForm else { continue }
             crowdings[
-                lane,
+                platformForm,
                 default: [FingerprintSharing](repeating: FingerprintSharing(), count: windows.count)
             ][index]
             .add(row.weight * scale, competing: Double(place - first - own) * scale)

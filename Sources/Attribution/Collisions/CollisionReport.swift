@@ -4,11 +4,11 @@
 public struct CollisionReport: Equatable, Sendable {
     /// The clicks that can be found by fingerprints of one form on one platform.
     public struct Form: Equatable, Sendable {
-        public var lane: PlatformForm
+        public var platformForm: PlatformForm
         public var crowding: FingerprintSharing
 
-        public init(lane: PlatformForm, crowding: FingerprintSharing) {
-            self.lane = lane
+        public init(platformForm: PlatformForm, crowding: FingerprintSharing) {
+            self.platformForm = platformForm
             self.crowding = crowding
         }
     }
@@ -62,13 +62,13 @@ extension CollisionReport {
         window: AttributionWindow,
         at moment: Timestamp
     ) {
-        let forms = crowdings.compactMap { lane, crowdings in
-            crowdings.first.map { Form(lane: lane, crowding: $0) }
+        let forms = crowdings.compactMap { platformForm, crowdings in
+            crowdings.first.map { Form(platformForm: platformForm, crowding: $0) }
         }
         self.init(
             countedAt: moment,
             window: window,
-            forms: forms.sorted { $0.lane.code < $1.lane.code },
+            forms: forms.sorted { $0.platformForm.code < $1.platformForm.code },
             matches: estimate.matches,
             expectedFalse: estimate.expectedFalse,
             spread: estimate.spread,

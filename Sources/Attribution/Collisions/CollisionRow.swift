@@ -3,23 +3,24 @@ public struct CollisionRow: Hashable, Sendable {
     /// A hash of the fingerprint.
     public var key: UInt64
     /// Nil where it is not known any more: such a click competes with others and is not reported itself.
-    public var lane: PlatformForm?
+    public var platformForm: PlatformForm?
     public var at: Timestamp
     /// How likely the click's device sends the fingerprint, 0…1.
     public var weight: Double
     /// A hash of the visitor, whose own clicks do not compete with each other.
     public var visitor: UInt64
 
-    public init(key: UInt64, lane: PlatformForm?, at: Timestamp, weight: Double = 1, visitor: UInt64) {
+    public init(key: UInt64, platformForm: PlatformForm?, at: Timestamp, weight: Double = 1, visitor: UInt64)
+    {
         self.key = key
-        self.lane = lane
+        self.platformForm = platformForm
         self.at = at
         self.weight = weight
         self.visitor = visitor
     }
 }
 
-/// How crowded the fingerprints of a lane are under one window.
+/// How crowded the fingerprints of a platformForm are under one window.
 public struct FingerprintSharing: Equatable, Sendable {
     /// Clicks that can be found by such a fingerprint; one that has several counts by their weights.
     public private(set) var clicks: Double

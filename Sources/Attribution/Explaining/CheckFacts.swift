@@ -44,10 +44,10 @@ public struct CheckFacts: Equatable, Sendable {
     /// The click that was answered, or the likeliest one.
     public var click: ClickID?
     /// The platform of that click, and the form through which the launch's fingerprint finds it.
-    public var lane: PlatformForm?
+    public var platformForm: PlatformForm?
     /// How that click's address compares with the launch's; nil where that was not looked at.
     public var agreement: AddressAgreement?
-    /// The likeliest clicks, at most ``Verdict/toldShares``, the likeliest first.
+    /// The likeliest clicks, at most ``Verdict/maximumShares``, the likeliest first.
     public var shares: [Share] = []
     /// The launch's own fingerprint; the one of its values as they came, where it brought values.
     public var fingerprint: KeyedHash?
@@ -145,7 +145,7 @@ extension CheckFacts {
         // Candidates may be known by the first half of their identifiers alone.
         let candidate = evidence.candidates.first { $0.click.high == click?.high }
         guard let candidate else { return }
-        lane = candidate.lane
+        platformForm = candidate.platformForm
         agreement = candidate.address
     }
 

@@ -1,8 +1,10 @@
-/// Which components a client hashes into its fingerprint.
+/// The components that a client hashes into its fingerprint.
 ///
-/// The raw value is the word in the database. Which form a client uses cannot be told from its version: iOS
-/// releases 1.8.4 to 1.8.6 all call themselves 1.8.3, 1.6.0 to 1.7.1 call themselves 1.6.0, so that a click is
-/// found under every form. A new form is a case and a row in ``components`` and `isUsed(on:)`.
+/// The raw value is the word in the database. A client's version does not reveal its form: iOS releases 1.8.4 to 1.8.6 all
+/// call themselves 1.8.3, and 1.6.0 to 1.7.1 call themselves 1.6.0. So each click is indexed under every form.
+///
+/// A new form is a case with its ``components`` and `isUsed(on:)`, an `SDKRelease` that sends it, a vector in the tests, and
+/// the word in `openapi.json`; `FingerprintFormTests` names what is missing.
 public enum FingerprintForm: String, CaseIterable, Sendable {
     /// The first version of the contract; iOS SDK 1.7.0–1.7.1.
     case a = "A"
@@ -23,16 +25,16 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a fingerprint of the form tells what the component tells, be it in other words: a screen's points say
-    /// how many pixels it has across, and its pixels how many points.
-    func holds(_ component: SignalComponent) -> Bool {
+    /// Whether equal fingerprints of the form mean equal values of the component, which may be hashed as another: a
+    /// screen's points decide its width in pixels, and its pixels decide its points.
+    public func determines(_ component: SignalComponent) -> Bool {
         switch component {
         case .screen, .width: components.contains(.screen) || components.contains(.width)
         default: components.contains(component)
         }
     }
 
-    /// Whether clients of the platform use it; a click of no known platform may be of any of them.
+    /// Whether clients of the platform use the form; a click of unknown platform may come from any of them.
     func isUsed(on platform: Platform) -> Bool {
         switch self {
         case .a, .c: true

@@ -29,7 +29,10 @@ public struct LaunchSignals: Equatable, Sendable {
         isWeighedByGiven: Bool = false,
         data: DeviceData = .embedded
     ) {
-        let made = canonical.inputs(data: data).reversed().map { (form: $0.form, hash: $0.fingerprint) }
+        let made = canonical.inputs(data: data).reversed().sorted {
+            $0.form.components.count < $1.form.components.count
+        }
+        .map { (form: $0.form, hash: $0.fingerprint) }
         let form: FingerprintForm?
         if isWeighedByGiven {
             fingerprints = given.map { [$0] } ?? []
@@ -49,7 +52,7 @@ extension CanonicalSignals {
     /// not known.
     func valuesBeside(_ form: FingerprintForm?, data: DeviceData) -> [LaunchSignals.Value] {
         guard let form else { return [] }
-        return evidence(data: data).filter { !form.holds($0.component) }
+        return evidence(data: data).filter { !form.determines($0.component) }
     }
 
     /// The values by which devices with one fingerprint can be told apart.

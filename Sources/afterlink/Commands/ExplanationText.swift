@@ -31,7 +31,7 @@ struct ExplanationText {
         add("came from no click", facts.organicShare.map(Explanation.percent))
         add("live clicks", String(facts.candidates))
         add("campaign", record.campaign?.text)
-        add("form", explanation.launch?.form.rawValue ?? facts.lane?.form?.rawValue)
+        add("form", explanation.launch?.form.rawValue ?? facts.platformForm?.form?.rawValue)
         add("fingerprint of", explanation.launch?.told)
         add("platform", facts.platform.rawValue)
         add("SDK", facts.sdkVersion)
