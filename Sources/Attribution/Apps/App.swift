@@ -67,3 +67,62 @@ public struct App: Equatable, Sendable {
         self.createdAt = createdAt
     }
 }
+
+/// The names that stores and systems know an app by.
+enum AppIdentifiers {
+    /// Apple's prefix of an app id.
+    static func isTeam(_ text: String) -> Bool {
+        text.utf8.count == 10
+            && text.utf8.allSatisfy { $0.isASCIIDigit || ($0.isASCIILetter && $0 != $0.asciiLowercased) }
+    }
+
+    /// A bundle id: letters, digits, hyphens and dots.
+    static func bundle(_ text: String) -> String? {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isBundle =
+            text.utf8.count <= 155 && parts.count > 1
+            && parts.allSatisfy { part in
+                !part.isEmpty && part.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }
+            }
+        return isBundle ? text : nil
+    }
+
+    /// Prefix and bundle id with a dot between them, as Apple's files name an app.
+    static func isAppID(_ text: String) -> Bool {
+        guard let dot = text.firstIndex(of: ".") else { return false }
+        return isTeam(String(text[..<dot])) && bundle(String(text[text.index(after: dot)...])) != nil
+    }
+
+    /// The number of a page in Apple's store, with or without its `id`.
+    static func storeID(_ text: String) -> UInt64? {
+        let digits = text.hasPrefix("id") ? text.dropFirst(2) : text[...]
+        guard (5...12).contains(digits.utf8.count), digits.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
+        return UInt64(digits)
+    }
+
+    /// As Google's files spell it: capital digits in pairs with colons between them.
+    static func certificate(_ text: String) -> String? {
+        let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }
+        let hasColons = text.utf8.count == 95
+        guard digits.count == 64, hasColons || text.utf8.count == 64,
+            digits.allSatisfy({ Hexadecimal.value(of: $0) != nil })
+        else { return nil }
+        let capitals = digits.map { $0.isASCIILetter ? $0 & ~0x20 : $0 }
+        let pairs = stride(from: 0, to: 64, by: 2).map {
+            String(decoding: capitals[$0..<$0 + 2], as: UTF8.self)
+        }
+        let canonical = pairs.joined(separator: ":")
+        // Colons stand between the pairs, or nowhere.
+        guard hasColons else { return canonical }
+        return canonical.asciiLowercased == text.asciiLowercased ? canonical : nil
+    }
+
+    /// In lower case, as systems compare it; with or without `://`.
+    static func scheme(_ text: String) -> String? {
+        let name = text.hasSuffix("://") ? String(text.dropLast(3)) : text
+        guard let parts = try? URLParts(Array("\(name)://host".utf8)), !parts.isWeb, name.utf8.count <= 64,
+            parts.scheme == name.asciiLowercased, (try? parts.checkScheme()) != nil
+        else { return nil }
+        return parts.scheme
+    }
+}

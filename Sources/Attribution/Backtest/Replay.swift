@@ -200,3 +200,121 @@ public struct Replay: Sendable {
         callers.note(launch, grace: plan.replayGrace, windowEnd: end)
     }
 }
+
+/// How events are answered when they are played again.
+public struct ReplayPlan: Equatable, Sendable {
+    public var policy: MatchPolicy
+    /// The window of every click, whatever its own was; nil leaves them as they were.
+    public var window: AttributionWindow?
+    /// The window of clicks that have none of their own.
+    public var standardWindow: AttributionWindow
+    /// How long a caller without install id gets an answer again, in milliseconds.
+    public var replayGrace: Int64
+    /// Launches of the first days teach and are not counted.
+    public var warmUpDays: Int
+    /// How old the model may be, in milliseconds of the events' time.
+    public var refresh: Int64
+
+    public init(
+        policy: MatchPolicy = MatchPolicy(),
+        window: AttributionWindow? = nil,
+        standardWindow: AttributionWindow = .standard,
+        replayGrace: Int64 = 60_000,
+        warmUpDays: Int = 1,
+        refresh: Int64 = 30_000
+    ) {
+        self.policy = policy
+        self.window = window
+        self.standardWindow = standardWindow
+        self.replayGrace = replayGrace
+        self.warmUpDays = warmUpDays
+        self.refresh = refresh
+    }
+
+    func end(of click: RecordedClick) -> Timestamp {
+        (window ?? click.window ?? standardWindow).end(ofClickAt: click.at)
+    }
+}
+
+/// Who has been answered: what makes a launch a repetition.
+struct ReplayCallers: Sendable {
+    /// An answer that its caller may have again.
+    struct Given: Sendable {
+        let at: Timestamp
+        /// Until when.
+        let until: Timestamp
+        /// Without an install id, a click that came after the answer makes the next launch a new one.
+        let endsWithNextClick: Bool
+    }
+
+    private var answers: [UInt64: Given] = [:]
+    private var forgottenAt: Timestamp?
+
+    private static let hour: Int64 = 3_600_000
+
+    /// The earlier answer that the launch's caller may have again.
+    func answer(to launch: RecordedLaunch) -> Given? {
+        answers[launch.caller].flatMap { launch.at <= $0.until ? $0 : nil }
+    }
+
+    /// Notes a match: with an install id it is given again as long as the click's window lasts.
+    mutating func note(_ launch: RecordedLaunch, grace: Int64, windowEnd: Timestamp) {
+        let until = launch.hasInstallID ? windowEnd : launch.at.advanced(byMilliseconds: grace)
+        guard launch.hasInstallID || grace > 0 else { return }
+        answers[launch.caller] = Given(
+            at: launch.at,
+            until: until,
+            endsWithNextClick: !launch.hasInstallID
+        )
+    }
+
+    /// Forgets, every hour, whom nothing is a repetition of any more.
+    mutating func forget(before now: Timestamp) {
+        let since = forgottenAt ?? now
+        forgottenAt = since
+        guard now.milliseconds(since: since) >= Self.hour else { return }
+        forgottenAt = now
+        answers = answers.filter { $0.value.until >= now }
+    }
+}
+
+/// What a replay has learnt: the sums that a database keeps, in memory.
+struct ReplayCounters: Sendable {
+    private(set) var epoch: LearningEpoch
+    /// Those of the model, which are read together.
+    private var model: [CounterKey: Double] = [:]
+    /// Those by fingerprint and address, which are read one by one.
+    private var keyed: [CounterKey: Double] = [:]
+    private var prunedAt: Timestamp
+
+    /// After so many milliseconds, what has faded is forgotten.
+    private static let pruning: Int64 = 86_400_000
+
+    init(began: Timestamp) {
+        epoch = LearningEpoch(began: began)
+        prunedAt = began
+    }
+
+    mutating func add(_ increments: LearntIncrements, at now: Timestamp) {
+        for (key, sum) in increments.sums {
+            if key.family.belongsToModel {
+                model[key, default: 0] += sum
+            } else {
+                keyed[key, default: 0] += sum
+            }
+        }
+        guard now.milliseconds(since: prunedAt) >= Self.pruning else { return }
+        prunedAt = now
+        for (key, sum) in model where epoch.hasFaded(sum, key, at: now) { model[key] = nil }
+        for (key, sum) in keyed where epoch.hasFaded(sum, key, at: now) { keyed[key] = nil }
+    }
+
+    func model(at now: Timestamp) -> MatchingModel {
+        MatchingModel(sums: model, epoch: epoch, at: now)
+    }
+
+    /// What a counter by fingerprint or address is worth.
+    func value(_ family: CounterFamily, _ key: UInt64, at now: Timestamp) -> Double {
+        epoch.value(of: keyed[CounterKey(family, key)] ?? 0, family, at: now)
+    }
+}

@@ -153,3 +153,60 @@ public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
 
     public init() {}
 }
+
+/// Why a click tells less of its visitor than a page's script would.
+public enum ClickBasis: String, CaseIterable, Sendable {
+    /// Its page ran no script: it is known from the request for the store alone, and found by its token alone.
+    case request
+    /// The visitor's browser, or the page for him, asks not to be tracked: counted, and never matched.
+    case counted
+
+    /// How it stands at the end of a click's line of canonical values, among whose readers those that do not know it pass
+    /// over it.
+    public var mark: String { "; basis=\(rawValue)" }
+
+    /// From a line that ends with a mark; nil for all others.
+    public init?(markedIn line: String) {
+        guard let basis = Self.allCases.first(where: { line.hasSuffix($0.mark) }) else { return nil }
+        self = basis
+    }
+}
+
+/// By what a click is weighed against others with the same fingerprint.
+public struct ClickEvidence: Equatable, Sendable {
+    /// Nil where the address tells nothing.
+    public var address: AddressHashes?
+    /// See ``ServerKey/visitor(_:userAgent:)``.
+    public var visitor: UInt64
+    /// Values that a launch may tell beside a fingerprint that does not hold them.
+    public var signals: SignalHashes
+    /// The canonical values in words, for people and for trying them again; nil for a click that brought none.
+    public var canonicalText: String?
+    /// The advertising ids that an ad network put on the click, keyed.
+    public var advertisingIDs: [AdvertisingIDEntry]
+
+    public init(
+        address: AddressHashes? = nil,
+        visitor: UInt64 = 0,
+        signals: SignalHashes = .none,
+        canonicalText: String? = nil,
+        advertisingIDs: [AdvertisingIDEntry] = []
+    ) {
+        self.address = address
+        self.visitor = visitor
+        self.signals = signals
+        self.canonicalText = canonicalText
+        self.advertisingIDs = advertisingIDs
+    }
+}
+
+/// An advertising id under which a click can be found.
+public struct AdvertisingIDEntry: Hashable, Sendable {
+    public let kind: AdvertisingID.Kind
+    public let key: KeyedHash
+
+    public init(_ kind: AdvertisingID.Kind, key: KeyedHash) {
+        self.kind = kind
+        self.key = key
+    }
+}

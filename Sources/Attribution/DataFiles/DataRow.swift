@@ -88,3 +88,70 @@ public struct DataRow: Equatable, Sendable {
         )
     }
 }
+
+/// Reading the values in a row's columns.
+extension DataRow {
+    func version(at index: Int) throws(DataFileError) -> OSVersion {
+        guard let version = OSVersion(columns[index]) else {
+            throw error(at: index, "is not a version", "Write it as in 17.2 or 17.2.1")
+        }
+        return version
+    }
+
+    func integer(at index: Int, in allowed: ClosedRange<Int>) throws(DataFileError) -> Int {
+        try number(Int(columns[index]), at: index, in: allowed, called: "whole number")
+    }
+
+    func number(at index: Int, in allowed: ClosedRange<Double>) throws(DataFileError) -> Double {
+        try number(Double(columns[index]), at: index, in: allowed, called: "number")
+    }
+
+    private func number<Number: Comparable>(
+        _ number: Number?,
+        at index: Int,
+        in allowed: ClosedRange<Number>,
+        called name: String
+    ) throws(DataFileError) -> Number {
+        guard let number, allowed.contains(number) else {
+            throw error(
+                at: index,
+                "is not a \(name) that belongs here",
+                "Write a \(name) from \(allowed.lowerBound) to \(allowed.upperBound)"
+            )
+        }
+        return number
+    }
+
+    /// The column at `index` stands in an earlier row of the kind already.
+    func repeated(at index: Int) -> DataFileError {
+        error(at: index, "stands in an earlier row of \(kind) already", "Remove one of the two")
+    }
+}
+
+/// Why a data file cannot be read: where, what is wrong, what to do.
+public struct DataFileError: Error, Equatable, Sendable {
+    /// As it was given.
+    public let file: String
+    /// Counted from 1; 0 for the file as a whole.
+    public let line: Int
+    /// Counted from 1, the kind of the row included; 0 for the row or the file as a whole.
+    public let column: Int
+    /// Goes on after the place: "is missing".
+    public let problem: String
+    /// A sentence without its full stop.
+    public let remedy: String
+
+    public init(_ file: String, _ line: Int, _ column: Int, _ problem: String, _ remedy: String) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.problem = problem
+        self.remedy = remedy
+    }
+
+    /// One line for a person: `devices.tsv, line 12, column 3 is missing. Write …`.
+    public var message: String {
+        let place = line > 0 ? ", line \(line)" + (column > 0 ? ", column \(column)" : "") : ""
+        return "\(file)\(place) \(problem). \(remedy)."
+    }
+}

@@ -85,3 +85,132 @@ struct DriftExpectation {
         variance = usual.variance + shortage.variance / (slope * slope)
     }
 }
+
+/// Counts by group of the days before one moment: what the watch looks at.
+///
+/// A day is the 24 hours that end at that moment or a whole number of days before it, so that the rhythm of the day is
+/// the same in all of them.
+public struct DriftHistory: Sendable {
+    /// How long the spans are that counts are stored for: at the end of each the watch looks again.
+    public static let periodMilliseconds: Int64 = 21_600_000
+    /// Older counts are not looked at: an alarm may last ``DriftDetector/longestAlarm`` days, and is judged by the days
+    /// before it.
+    public static let keptDays = DriftDetector.longestAlarm + DriftTest.baselineDays
+
+    /// The end of the last span, which is over.
+    public let end: Timestamp
+    /// The days of each group that has any count, the newest first.
+    public private(set) var days: [DriftGroup: [DriftCount]] = [:]
+
+    private static let day: Int64 = 86_400_000
+
+    /// - Parameter end: see ``end(at:)``.
+    public init(end: Timestamp) {
+        self.end = end
+    }
+
+    /// The first moment of the span that holds `moment`: all before it is complete.
+    public static func end(at moment: Timestamp) -> Timestamp {
+        let remainder = moment.milliseconds % periodMilliseconds
+        return moment.advanced(byMilliseconds: remainder < 0 ? -remainder - periodMilliseconds : -remainder)
+    }
+
+    /// The first span that is still looked at when the last one ended at `end`.
+    public static func start(before end: Timestamp) -> Timestamp {
+        end.advanced(byMilliseconds: -Int64(keptDays) * day)
+    }
+
+    /// Adds what was counted in the span that begins at `period`; what is too old or not over yet is left out.
+    public mutating func add(_ count: DriftCount, of group: DriftGroup, in period: Timestamp) {
+        let age = end.milliseconds(since: period)
+        guard age > 0, age <= Int64(Self.keptDays) * Self.day else { return }
+        days[group, default: Array(repeating: DriftCount(), count: Self.keptDays)][
+            Int((age - 1) / Self.day)
+        ] += count
+    }
+
+    /// Sets all days of a group at once, the newest first.
+    public mutating func set(_ days: [DriftCount], of group: DriftGroup) {
+        let missing = max(0, Self.keptDays - days.count)
+        self.days[group] = days.prefix(Self.keptDays) + Array(repeating: DriftCount(), count: missing)
+    }
+
+    /// The sums of all groups of one side that fulfil a condition.
+    func sum(_ side: DriftSide, where isIncluded: (DriftGroup) -> Bool = { _ in true }) -> [DriftCount] {
+        var sum = Array(repeating: DriftCount(), count: Self.keptDays)
+        for (group, days) in days where group.side == side && isIncluded(group) {
+            for index in sum.indices { sum[index] += days[index] }
+        }
+        return sum
+    }
+}
+
+/// Puts groups together that have too few matches to say anything each for itself.
+///
+/// Each group of a side ends in exactly one of those that are watched: itself, the others of its OS version (for a
+/// click: of its browser), the others of its platform, or all others.
+struct DriftPooling {
+    /// Watched groups with their days, the newest first.
+    private(set) var groups: [DriftGroup: [DriftCount]] = [:]
+
+    /// Groups with fewer matches a day on average are pooled.
+    static let fewestMatches = 4.0
+    /// Groups of one side that are watched each for itself, at most: the largest.
+    static let largestNumber = 40
+    /// Over how many days the size of a group is taken.
+    private static let sizedDays = DriftTest.baselineDays + 7
+
+    /// - Parameters:
+    ///   - history: the counts of all groups.
+    ///   - side: which of them are meant.
+    ///   - kept: groups that stay themselves however small they have become, because an alarm is on.
+    init(_ history: DriftHistory, side: DriftSide, keeping kept: Set<DriftGroup>) {
+        var pending = history.days.filter { $0.key.side == side }
+        for level in 0..<3 {
+            let large = pending.filter { kept.contains($0.key) || Self.size($0.value) >= Self.fewestMatches }
+            // By name where sizes are equal, so that the choice is always the same.
+            let ordered = large.keys.sorted { left, right in
+                let sizes = (Self.size(large[left] ?? []), Self.size(large[right] ?? []))
+                return sizes.0 == sizes.1 ? left < right : sizes.0 > sizes.1
+            }
+            let room = max(0, Self.largestNumber - groups.count)
+            for group in ordered.prefix(room) + ordered.dropFirst(room).filter(kept.contains) {
+                groups[group] = pending.removeValue(forKey: group)
+            }
+            pending = Self.pooled(pending, level)
+        }
+        groups.merge(pending, uniquingKeysWith: Self.sum)
+    }
+
+    /// Matches a day since the group was first seen.
+    private static func size(_ days: [DriftCount]) -> Double {
+        let recent = days.prefix(sizedDays)
+        guard let oldest = recent.lastIndex(where: { $0.trials > 0 }) else { return 0 }
+        return Double(recent.sum.matches) / Double(oldest + 1)
+    }
+
+    private static func pooled(_ groups: [DriftGroup: [DriftCount]], _ level: Int) -> [DriftGroup:
+        [DriftCount]]
+    {
+        Dictionary(groups.map { (parent(of: $0.key, level), $0.value) }, uniquingKeysWith: sum)
+    }
+
+    private static func parent(of group: DriftGroup, _ level: Int) -> DriftGroup {
+        let isClick = group.side == .click
+        return switch level {
+        case 0:
+            DriftGroup(
+                group.side,
+                platform: group.platform,
+                osVersion: isClick ? .others : group.osVersion,
+                client: isClick ? group.client : .others
+            )
+        case 1: DriftGroup(group.side, platform: group.platform, osVersion: .others, client: .others)
+        default: DriftGroup(group.side, platform: .others, osVersion: .others, client: .others)
+        }
+    }
+
+    private static func sum(_ left: [DriftCount], _ right: [DriftCount]) -> [DriftCount] {
+        zip(left, right).map { $0 + $1 }
+    }
+}

@@ -44,3 +44,127 @@ public struct DeepLinkURL: Hashable, Sendable {
         bytes.count { $0 & 0xc0 != 0x80 }
     }
 }
+
+/// Why a text is no link that can be given to a client.
+///
+/// The message says what to do.
+public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
+    case empty
+    case tooLong
+    case controlCharacter
+    case backslash
+    case noScheme
+    case malformedScheme
+    case forbiddenScheme
+    case noHost
+    case noPath
+    case twoSlashes
+    case climbs
+    case credentials
+    case nonASCIIHost
+    case malformedHost
+    case malformedPort
+
+    /// In plain words, for the answer to the caller.
+    ///
+    /// Holds nothing of the link.
+    public var message: String {
+        switch self {
+        case .empty:
+            "The link is empty; send one such as myapp://promo/item or https://shop.example/item."
+        case .tooLong:
+            "The link is longer than \(DeepLinkURL.maximumLength) characters; shorten it."
+        case .controlCharacter:
+            "The link contains a control character such as a line break; remove or percent-encode it."
+        case .backslash:
+            "The link contains a backslash; write / or percent-encode it as %5C."
+        case .noScheme:
+            "The link has no scheme; begin it with one, such as myapp:// or https://."
+        case .malformedScheme:
+            "The link's scheme is malformed; write a letter followed by letters, digits, +, - or . only."
+        case .forbiddenScheme:
+            "Links with this scheme can run code or read files; use the app's own scheme or https."
+        case .noHost:
+            "The link has no host, and apps lose such links; write myapp://host/path, not myapp:///path."
+        case .noPath:
+            """
+            The web link has no path, or / alone, and apps lose such links; name a page, as in \
+            https://shop.example/start.
+            """
+        case .twoSlashes:
+            """
+            The path begins with two slashes, and browsers read a host behind them; write one for a path, or a whole \
+            link such as https://shop.example/item.
+            """
+        case .climbs:
+            """
+            The path has a part that is . or .., escaped or not, and apps and browsers disagree where it leads; write \
+            the path that is meant.
+            """
+        case .credentials:
+            "The link contains a user name or password before @; remove it."
+        case .nonASCIIHost:
+            """
+            The link's host has characters other than ASCII; write a web host in its punycode form (xn--…), \
+            and the host of an app link in plain letters.
+            """
+        case .malformedHost:
+            "The link's host is malformed; write a host name such as shop.example or an address."
+        case .malformedPort:
+            "The link's port is malformed; write a number from 1 to 65535, or leave it out with its colon."
+        }
+    }
+}
+
+/// The link as a client gets it.
+extension DeepLinkURL {
+    /// The names under which a link may carry its campaign key itself.
+    private static let campaignKeyNames = ["keyName", "key", "k"]
+
+    /// The link with `source`, `keyName` and `jid` added to its query, before the fragment.
+    ///
+    /// Released clients read the three from the link. What the link says itself, even if empty, is left
+    /// alone, and `direct` and `unknown` are not written: they tell a client nothing.
+    public func answered(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
+        let names = Set(queryItems.map(\.name))
+        var added: [(name: String, value: String)] = []
+        if source.isWritten, !names.contains("source") {
+            added.append(("source", source.rawValue))
+        }
+        if let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) {
+            added.append(("keyName", campaignKey.text))
+        }
+        if !names.contains("jid") {
+            added.append(("jid", journeyID.text))
+        }
+        return appending(added)
+    }
+
+    /// The link with `keyName` alone added as above: for a campaign that is credited without saying whose click it was.
+    public func answered(campaignKey: CampaignKey?) -> String {
+        let names = Set(queryItems.map(\.name))
+        guard let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) else { return text }
+        return appending([("keyName", campaignKey.text)])
+    }
+
+    /// The values are encoded, the names are not.
+    func appending(_ items: [(name: String, value: String)]) -> String {
+        let bytes = Array(text.utf8)
+        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+        var answer = Array(bytes[..<end])
+        var queryStart = answer.firstIndex(of: UInt8(ascii: "?"))
+        for item in items {
+            if queryStart == nil {
+                queryStart = answer.endIndex
+                answer.append(UInt8(ascii: "?"))
+            } else if queryStart != answer.endIndex - 1, answer.last != UInt8(ascii: "&") {
+                answer.append(UInt8(ascii: "&"))
+            }
+            answer.append(contentsOf: item.name.utf8)
+            answer.append(UInt8(ascii: "="))
+            answer.append(contentsOf: PercentEncoding.queryValue(item.value))
+        }
+        answer.append(contentsOf: bytes[end...])
+        return String(decoding: answer, as: UTF8.self)
+    }
+}

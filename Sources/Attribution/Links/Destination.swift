@@ -69,3 +69,49 @@ public struct Destination: Hashable, Sendable {
         }
     }
 }
+
+/// Why a text names no destination.
+///
+/// The message says what to do.
+public enum DestinationError: Error, Equatable, Sendable {
+    case malformed(DeepLinkURLError)
+    case noHost
+    case queryOrFragment
+    case dotSegment
+
+    public var message: String {
+        switch self {
+        case .noHost, .malformed(.noHost):
+            """
+            A destination names its host, as in https://shop.example or myapp://promo; a scheme of the app's own may \
+            stand alone, as in myapp://.
+            """
+        case .malformed(let error): error.message
+        case .queryOrFragment:
+            "A destination has no ? and no #; write the scheme, the host and at most a path."
+        case .dotSegment: "A destination's path has no . or .. segments; write it in full."
+        }
+    }
+}
+
+extension DeepLinkURL {
+    /// Whether the link leads to one of the destinations; any link does when there are none.
+    public func isAllowed(by destinations: [Destination]) -> Bool {
+        destinations.isEmpty || destinations.contains { $0.covers(self) }
+    }
+}
+
+extension App.Settings {
+    /// Whether a stranger's click may lead to `url`: one of ``destinations``, or anywhere without any.
+    ///
+    /// A stored destination that cannot be read allows nothing.
+    public func allows(_ url: DeepLinkURL) -> Bool {
+        destinations.isEmpty
+            || destinations.contains { (try? Destination(parsing: $0))?.covers(url) ?? false }
+    }
+
+    /// Whether pages of `origin` may post clicks: one of ``allowedOrigins``, or any when there are none.
+    public func allows(_ origin: Origin) -> Bool {
+        allowedOrigins.isEmpty || allowedOrigins.contains { Origin($0) == origin }
+    }
+}

@@ -111,3 +111,174 @@ struct URLParts {
         return rest
     }
 }
+
+/// The host of a link and its port.
+struct URLHost: Equatable {
+    /// In lower case; an IPv6 address with its brackets, in canonical form.
+    let name: String
+    let port: UInt16?
+
+    init(_ authority: ArraySlice<UInt8>, isWeb: Bool) throws(DeepLinkURLError) {
+        var rest = authority
+        if authority.first == UInt8(ascii: "[") {
+            guard let end = authority.firstIndex(of: UInt8(ascii: "]")),
+                let address = NetworkAddress(String(decoding: authority[..<end].dropFirst(), as: UTF8.self)),
+                authority[..<end].contains(UInt8(ascii: ":"))
+            else { throw .malformedHost }
+            name = "[\(address.text)]"
+            rest = authority[(end + 1)...]
+        } else {
+            let host = authority.prefix { $0 != UInt8(ascii: ":") }
+            guard !host.isEmpty else { throw .noHost }
+            guard isWeb ? Self.isDomainName(host) : host.allSatisfy(Self.isAppHostByte) else {
+                throw .malformedHost
+            }
+            name = String(decoding: host.map(\.asciiLowercased), as: UTF8.self)
+            rest = authority[host.endIndex...]
+        }
+        guard let colon = rest.first else {
+            port = nil
+            return
+        }
+        guard colon == UInt8(ascii: ":") else { throw .malformedHost }
+        guard let number = NetworkAddress.decimal(rest.dropFirst(), upTo: 65_535), number > 0 else {
+            throw .malformedPort
+        }
+        port = UInt16(number)
+    }
+
+    /// The port that is meant: the scheme's own where none is written.
+    func effectivePort(scheme: String) -> UInt16? {
+        port ?? Self.defaultPort(ofScheme: scheme)
+    }
+
+    static func defaultPort(ofScheme scheme: String) -> UInt16? {
+        switch scheme {
+        case "https": 443
+        case "http": 80
+        default: nil
+        }
+    }
+
+    /// Labels of letters, digits, hyphens and, as found in the wild, underscores (RFC 1123 §2.1).
+    private static func isDomainName(_ host: ArraySlice<UInt8>) -> Bool {
+        let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return host.count <= 253
+            && labels.allSatisfy { label in
+                (1...63).contains(label.count) && label.first != UInt8(ascii: "-")
+                    && label.last != UInt8(ascii: "-")
+                    && label.allSatisfy {
+                        $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+                    }
+            }
+    }
+
+    /// An app gives the host of its own scheme a meaning of its own.
+    private static func isAppHostByte(_ byte: UInt8) -> Bool {
+        PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte)
+    }
+}
+
+/// A web origin as browsers send it: `https://shop.example` or `http://localhost:3000` (RFC 6454).
+public struct Origin: Hashable, Sendable {
+    /// In lower case, without the scheme's own port.
+    public let text: String
+
+    /// Nil for `null`, for anything with a path, and for whatever else is no origin.
+    ///
+    /// `null` is what every sandboxed frame and local file sends: it names nobody.
+    public init?(_ text: String) {
+        guard let parts = try? URLParts(Array(text.utf8)), parts.path.isEmpty, parts.query == nil,
+            parts.fragment == nil, let host = try? parts.host()
+        else { return nil }
+        let isDefaultPort = host.port == URLHost.defaultPort(ofScheme: parts.scheme)
+        let port = isDefaultPort ? "" : host.port.map { ":\($0)" } ?? ""
+        self.text = "\(parts.scheme)://\(host.name)\(port)"
+    }
+
+    /// Its host without the port.
+    public var host: LinkHost? {
+        text.range(ofASCII: "://").flatMap { LinkHost(String(text[$0.upperBound...])) }
+    }
+}
+
+/// Reading the path of a link as a server might.
+enum URLPath {
+    /// Whether a segment of the path means "here" or "above", escaped once or twice or not at all.
+    ///
+    /// Backslashes and escaped slashes count as slashes, as they do for some servers.
+    static func climbs(_ path: ArraySlice<UInt8>) -> Bool {
+        let decoded = PercentEncoding.decoded(PercentEncoding.decoded(path))
+        return decoded.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
+            .contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
+    }
+}
+
+/// Percent-encoding (RFC 3986 §2.1).
+enum PercentEncoding {
+    /// Appends `byte` as `%` and two capital digits.
+    static func append(_ byte: UInt8, to text: inout [UInt8]) {
+        let digits = Array("0123456789ABCDEF".utf8)
+        text.append(UInt8(ascii: "%"))
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+    }
+
+    /// A value for a query, in which nothing but unreserved characters stands for itself.
+    static func queryValue(_ value: String) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(value.utf8.count)
+        for byte in value.utf8 {
+            if isUnreserved(byte) {
+                text.append(byte)
+            } else {
+                append(byte, to: &text)
+            }
+        }
+        return text
+    }
+
+    /// The escaped bytes in the place of their escapes; a `%` without two digits stays.
+    static func decoded(_ bytes: some Collection<UInt8>, plusIsBlank: Bool = false) -> [UInt8] {
+        let bytes = Array(bytes)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if let byte = escapedByte(in: bytes.span, at: index) {
+                text.append(byte)
+                index += 3
+            } else {
+                text.append(
+                    plusIsBlank && bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index]
+                )
+                index += 1
+            }
+        }
+        return text
+    }
+
+    /// The byte that the escape at `index` stands for; nil where there is none.
+    static func escapedByte(in bytes: Span<UInt8>, at index: Int) -> UInt8? {
+        guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+            let high = Hexadecimal.value(of: bytes[index + 1]),
+            let low = Hexadecimal.value(of: bytes[index + 2])
+        else { return nil }
+        return UInt8(high << 4 | low)
+    }
+
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
+    }
+
+    static func isSubDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("),
+            UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"),
+            UInt8(ascii: "="):
+            true
+        default: false
+        }
+    }
+}

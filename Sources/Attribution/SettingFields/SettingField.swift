@@ -86,3 +86,154 @@ public struct FieldProblems: Error, Equatable, Sendable {
         self.all = all
     }
 }
+
+/// Reads fields one by one and keeps what is wrong with them.
+struct FieldReader<Field: SettingField> {
+    let fields: FieldTexts<Field>
+    private(set) var problems: [FieldProblem] = []
+
+    init(_ fields: FieldTexts<Field>) {
+        self.fields = fields
+    }
+
+    mutating func report(_ field: Field, _ message: String) {
+        problems.append(FieldProblem(field, message))
+    }
+
+    mutating func text(_ field: Field, upTo maximum: Int) -> String? {
+        guard let text = fields.text(field) else { return nil }
+        guard text.unicodeScalars.count <= maximum else {
+            report(field, "\(field.rawValue) has more than \(maximum) characters; shorten it.")
+            return nil
+        }
+        guard !text.holdsControlCharacter else {
+            report(field, "\(field.rawValue) holds a control character such as a line break; remove it.")
+            return nil
+        }
+        return text
+    }
+
+    mutating func page(_ field: Field) -> WebURL? {
+        guard let text = fields.text(field) else { return nil }
+        do throws(WebURLError) {
+            return try WebURL(parsing: text)
+        } catch {
+            report(field, "\(field.rawValue): \(error.message)")
+            return nil
+        }
+    }
+
+    mutating func number(_ field: Field, in range: ClosedRange<Int>) -> Int? {
+        guard let text = fields.text(field) else { return nil }
+        guard let number = Self.decimal(text.trimmed), range.contains(number) else {
+            let allowed = "\(range.lowerBound) to \(range.upperBound)"
+            report(field, "\(field.rawValue) must be a whole number from \(allowed).")
+            return nil
+        }
+        return number
+    }
+
+    mutating func moment(_ field: Field) -> Timestamp? {
+        guard let text = fields.text(field) else { return nil }
+        guard let moment = Timestamp(iso8601: text.trimmed) else {
+            report(field, "\(field.rawValue) must be a time such as 2027-01-31T18:00:00Z.")
+            return nil
+        }
+        return moment
+    }
+
+    mutating func flag(_ field: Field) -> Bool? {
+        guard let text = fields.text(field) else { return nil }
+        switch text.trimmed.asciiLowercased {
+        case "true": return true
+        case "false": return false
+        default:
+            report(field, "\(field.rawValue) must be true or false.")
+            return nil
+        }
+    }
+
+    mutating func word(_ field: Field) -> String? {
+        guard let text = fields.text(field)?.trimmed else { return nil }
+        guard Self.isWord(text, upTo: 64) else {
+            report(field, "\(field.rawValue) must be 1 to 64 letters, digits, - and _.")
+            return nil
+        }
+        return text
+    }
+
+    /// In their order, each once.
+    mutating func list(_ field: Field, maximumCount: Int) -> [String] {
+        var values: [String] = []
+        for text in fields[field].map(\.trimmed) where !text.isEmpty && !values.contains(text) {
+            let isAllowed =
+                text.unicodeScalars.count <= 64 && !text.holdsControlCharacter
+                && !text.utf8.contains(UInt8(ascii: ","))
+            guard isAllowed else {
+                report(field, "Each of \(field.rawValue) has 1 to 64 characters without commas.")
+                continue
+            }
+            values.append(text)
+        }
+        return atMost(maximumCount, values, field)
+    }
+
+    /// In their order, each once; what `read` makes nothing of is refused by `rule`.
+    mutating func list<Value: Equatable>(
+        _ field: Field,
+        maximumCount: Int,
+        rule: String,
+        read: (String) -> Value?
+    ) -> [Value] {
+        var values: [Value] = []
+        for text in fields[field].map(\.trimmed) where !text.isEmpty {
+            guard let value = read(text) else {
+                report(field, "\(field.rawValue) \(rule).")
+                continue
+            }
+            if !values.contains(value) { values.append(value) }
+        }
+        return atMost(maximumCount, values, field)
+    }
+
+    /// What `read` makes of the only text; where that is nothing, it is refused by `rule`.
+    mutating func value<Value>(_ field: Field, rule: String, read: (String) -> Value?) -> Value? {
+        guard let text = fields.text(field)?.trimmed, !text.isEmpty else { return nil }
+        guard let value = read(text) else {
+            report(field, "\(field.rawValue) \(rule).")
+            return nil
+        }
+        return value
+    }
+
+    private mutating func atMost<Value>(_ count: Int, _ values: [Value], _ field: Field) -> [Value] {
+        guard values.count > count else { return values }
+        report(field, "\(field.rawValue) may be \(count) at most; leave some out.")
+        return []
+    }
+
+    static func isWord(_ text: String, upTo maximum: Int) -> Bool {
+        (1...maximum).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            }
+    }
+
+    static func decimal(_ text: String) -> Int? {
+        guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
+        return Int(text)
+    }
+}
+
+extension String {
+    /// Whether a byte of it is an ASCII control character.
+    var holdsControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
+
+    /// `#rrggbb` in lower case, from digits of either case; nil for anything else.
+    var hexColor: String? {
+        guard utf8.count == 7, utf8.first == UInt8(ascii: "#"),
+            utf8.dropFirst().allSatisfy({ Hexadecimal.value(of: $0) != nil })
+        else { return nil }
+        return asciiLowercased
+    }
+}

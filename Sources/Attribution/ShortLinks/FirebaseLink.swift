@@ -156,3 +156,155 @@ extension FirebaseLink {
         }
     }
 }
+
+/// A long Dynamic Link of Firebase: a link that stands in the query of the tapped address, as in
+/// `https://go.shop.example/?link=https://shop.example/promo&apn=com.example.shop`.
+///
+/// Anybody can write one. So none of it leads anywhere but to what the app lists by name, and to the app's own page in
+/// a store: neither `--web-host any` nor a missing list of destinations counts.
+///
+/// Source of the rule: OWASP ASVS 5.0, 3.7.2.
+public struct FirebaseLongLink: Equatable, Sendable {
+    public let link: FirebaseLink
+    /// Whether its maker asks what it does instead of tapping it.
+    public let isPreview: Bool
+
+    /// Reads the query of a tapped address, decoded; of a parameter that is there twice the first counts.
+    ///
+    /// Nil where the query has no `link`: then the address is no long link.
+    public init?(query: [QueryItem]) {
+        var link = FirebaseLink()
+        for item in query {
+            guard let parameter = FirebaseLink.Parameter(rawValue: item.name), link[parameter] == nil else {
+                continue
+            }
+            link[parameter] = item.value
+        }
+        guard link[.link] != nil else { return nil }
+        self.link = link
+        isPreview = Self.asksForPreview(query)
+    }
+
+    /// Whether `d=1` stands in the query of a tapped address, which short links may have as well.
+    public static func asksForPreview(_ query: [QueryItem]) -> Bool {
+        query.first { $0.name == "d" }?.value == "1"
+    }
+
+    /// Whose link it is among the apps of the host that was asked: the one that it names, or the only one there is.
+    public func app(among apps: [App]) -> App? {
+        apps.first { link.names($0.settings.links) } ?? (apps.count == 1 ? apps.first : nil)
+    }
+
+    /// What the link says, for one tap.
+    ///
+    /// Texts that a link cannot hold are cut or left out, as is a picture from a host that the app does not list.
+    ///
+    /// - Parameter app: whose link it is.
+    /// - Returns: settings whose destination and fallbacks the app lists by name.
+    /// - Throws: ``FieldProblems``: why the tap must lead nowhere, with what the operator can do.
+    public func settings(for app: App.Settings) throws(FieldProblems) -> Link.Settings {
+        var problems = link.problems(for: app.links)
+        let fields = fields(of: app.links)
+        do throws(FieldProblems) {
+            _ = try Link.Settings(fields)
+        } catch {
+            problems += error.all.filter { Self.leading.map(\.rawValue).contains($0.field) }
+        }
+        var settings = Link.Settings(stored: fields)
+        problems += settings.problems(ofStrangerFor: app)
+        guard problems.isEmpty else { throw FieldProblems(problems) }
+        if let image = settings.preview.image, !app.links.lists(webHost: image.host) {
+            settings.preview.image = nil
+        }
+        return settings
+    }
+
+    /// The fields that send a browser or an app somewhere.
+    private static let leading: [LinkField] = [.destination, .androidFallback, .iosFallback, .desktopURL]
+
+    private func fields(of app: AppLinks) -> LinkFields {
+        var fields = link.fields(of: app)
+        for field in [LinkField.previewTitle, .previewDescription] {
+            fields.set(field, fields.text(field).map(Self.cut))
+        }
+        return fields
+    }
+
+    private static func cut(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(Link.Preview.maximumTextLength)))
+    }
+}
+
+extension Link.Settings {
+    /// Where it leads that the app does not list by name.
+    fileprivate func problems(ofStrangerFor app: App.Settings) -> [FieldProblem] {
+        var problems: [FieldProblem] = []
+        if let problem = target?.problem(ofStrangerFor: app) {
+            problems.append(FieldProblem(LinkField.destination, problem))
+        }
+        for (field, page) in [
+            (LinkField.androidFallback, fallbacks.android), (.iosFallback, fallbacks.ios),
+            (.desktopURL, fallbacks.desktop),
+        ] {
+            guard let page, !app.links.lists(page), !app.links.isOwnStorePage(page) else {
+                continue
+            }
+            problems.append(FieldProblem(field, "\(field.rawValue) \(AppLinks.unlistedHost(page.host))"))
+        }
+        return problems
+    }
+}
+
+extension Link.Target {
+    fileprivate func problem(ofStrangerFor app: App.Settings) -> String? {
+        switch self {
+        case .path: "link must be a whole address such as https://shop.example/x."
+        case .url(let url): Self.problem(ofStranger: url, for: app)
+        }
+    }
+
+    private static func problem(ofStranger url: DeepLinkURL, for app: App.Settings) -> String? {
+        guard app.destinations.isEmpty || !app.allows(url), let parts = try? URLParts(Array(url.text.utf8))
+        else { return nil }
+        guard parts.isWeb else {
+            guard !app.links.schemes.contains(parts.scheme) else { return nil }
+            return "link has the scheme \(parts.scheme), which is none of the app's; list it with "
+                + "\"afterlink apps set --ios-scheme\" or \"--android-scheme\"."
+        }
+        guard parts.scheme == "https", let authority = try? parts.host() else {
+            return "link leads to a page without encryption; begin it with https://."
+        }
+        let host = authority.name
+        guard app.links.lists(webHost: host) else { return "link \(AppLinks.unlistedHost(host))" }
+        guard authority.port == nil else { return "link names a port, which no page of the app has." }
+        let isLongLink =
+            app.links.hosts.contains { $0.text == host } && url.queryItems.contains { $0.name == "link" }
+        return isLongLink ? "link is a long link itself; let it name a page of the app." : nil
+    }
+}
+
+extension AppLinks {
+    /// Whether the app lists a web host by its name.
+    fileprivate func lists(webHost host: String) -> Bool {
+        (webHosts ?? []).contains(host) || hosts.contains { $0.text == host }
+    }
+
+    /// Whether a page is on a host that the app lists, where the web is answered: another port is another service.
+    fileprivate func lists(_ page: WebURL) -> Bool {
+        lists(webHost: page.host)
+            && (try? URLParts(Array(page.text.utf8)).host().port) == .some(nil)
+    }
+
+    /// Whether it is the page of this very app in Apple's store.
+    fileprivate func isOwnStorePage(_ page: WebURL) -> Bool {
+        guard let id = apple.appStoreID else { return false }
+        let address = "https://apps.apple.com/app/id\(id)"
+        return page.text == address || page.text.hasPrefix(address + "?")
+    }
+
+    /// Goes on from a field's name.
+    fileprivate static func unlistedHost(_ host: String) -> String {
+        "leads to \(host), which the app does not list; add it with \"afterlink apps set --web-host \(host)\". "
+            + "Allowing any does not count here: anybody can write a long link."
+    }
+}

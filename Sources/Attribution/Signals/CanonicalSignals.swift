@@ -82,3 +82,142 @@ public struct CanonicalSignals: Equatable, Sendable {
         return true
     }
 }
+
+/// What the request says that brings a page's signals.
+public struct VisitHeaders: Equatable, Sendable {
+    /// Empty when there was none.
+    public var userAgent: String
+    public var hints: ClientHints
+    public var acceptLanguage: String?
+
+    public init(userAgent: String, hints: ClientHints = ClientHints(), acceptLanguage: String? = nil) {
+        self.userAgent = userAgent
+        self.hints = hints
+        self.acceptLanguage = acceptLanguage
+    }
+}
+
+extension CanonicalSignals {
+    /// From what a page's script saw, with the agent of the same visit, which fills what the script left open.
+    public init(
+        _ signals: DeviceSignals,
+        userAgent: String,
+        platform: Platform = .unknown,
+        data: DeviceData = .embedded
+    ) {
+        self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data)
+    }
+
+    /// From what a page's script saw, with the headers of the same visit.
+    ///
+    /// - Parameters:
+    ///   - signals: what the script saw.
+    ///   - headers: fill what the script left open.
+    ///   - platform: the platform the caller named, for where nothing else tells.
+    ///   - data: names, codes, releases and panels.
+    public init(_ signals: DeviceSignals, _ headers: VisitHeaders, platform: Platform, data: DeviceData) {
+        let agent = UserAgent(
+            headers.userAgent,
+            touchPoints: signals.touchPoints,
+            releases: data.releases
+        )
+        let appleModel = Self.appleModel(signals.model, touchPoints: signals.touchPoints)
+        self.init(
+            platform: Self.platform(agent, isApple: appleModel != nil, headers.hints, named: platform)
+        )
+        if self.platform == .ios {
+            // An app that runs on an iPad as on an iPhone is known by the agent alone.
+            model = agent.model == "iPad" ? agent.model : appleModel ?? agent.model
+            system = Self.iosReading(signals.osVersion, agent)
+        } else {
+            model =
+                Self.androidModel(signals.model) ?? Self.androidModel(signals.uaModel)
+                ?? Self.androidModel(headers.hints.model) ?? agent.model
+            system = Self.androidReading(signals, headers.hints, agent)
+        }
+        setScreen(signals, agent)
+        setTimezone(signals.timezone, data.timeZones)
+        setLanguages(Self.tags(signals, agent, headers), data.languages)
+    }
+
+    private mutating func setScreen(_ signals: DeviceSignals, _ agent: UserAgent) {
+        screen = ScreenSize(signals.screenWidth, signals.screenHeight)
+        scale = signals.pixelRatio ?? agent.scale
+        if platform == .android {
+            panelWidth = agent.pixels?.width
+        } else if screen == nil, let pixels = agent.pixels, let scale = agent.scale {
+            screen = ScreenSize(Double(pixels.width) / scale, Double(pixels.height) / scale)
+        }
+    }
+
+    private static func platform(
+        _ agent: UserAgent,
+        isApple: Bool,
+        _ hints: ClientHints,
+        named: Platform
+    ) -> Platform {
+        if agent.platform == .ios || isApple { return .ios }
+        if agent.platform == .android { return .android }
+        if let platform = hints.knownPlatform { return platform }
+        return named == .unknown ? agent.platform : named
+    }
+
+    private static func androidModel(_ text: String?) -> String? {
+        text.flatMap { AndroidModel.clean($0) }
+    }
+
+    /// A script's version may be Safari's frozen one, which the whole agent can correct or at least doubt; and where
+    /// agents hide the patch, so do scripts.
+    private static func iosReading(_ text: String?, _ agent: UserAgent) -> OSVersionReading {
+        guard let told = text.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
+        if told.patch > 0 { return .exact(told) }
+        if case .frozen(told) = agent.system { return agent.system }
+        guard agent.platform == .ios, let seen = agent.osVersion else { return .minor(told) }
+        // The agent was read with more care than by a script that takes the token for the truth.
+        return seen.majorMinor == told || seen.major >= 26 && told.major < 26 ? agent.system : .minor(told)
+    }
+
+    private static func androidReading(
+        _ signals: DeviceSignals,
+        _ hints: ClientHints,
+        _ agent: UserAgent
+    ) -> OSVersionReading {
+        let hint = signals.uaPlatformVersion ?? hints.platformVersion
+        if let version = hint.flatMap({ OSVersion($0.trimmed) }) { return .exact(version) }
+        guard let told = signals.osVersion.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
+        // A script that reads the reduced agent reports its `10`, which is every device's.
+        let isReduced = agent.platform == .android && agent.system == .unknown
+        return isReduced && told == OSVersion(major: 10) ? .unknown : .exact(told)
+    }
+
+    private static func tags(_ signals: DeviceSignals, _ agent: UserAgent, _ headers: VisitHeaders)
+        -> [String]
+    {
+        let told = (signals.language.map { [$0] } ?? []) + (signals.languages ?? [])
+        if !told.isEmpty { return told }
+        if let tag = agent.languageTag { return [tag] }
+        return headers.acceptLanguage.map(AcceptLanguage.tags) ?? []
+    }
+}
+
+extension CanonicalSignals {
+    /// From what an app tells about its device.
+    public init(_ signals: NativeSignals, data: DeviceData = .embedded) {
+        let appleModel = Self.appleModel(signals.model ?? signals.machine, touchPoints: nil)
+        let isApple = signals.platform == .ios || signals.platform != .android && appleModel != nil
+        self.init(platform: isApple ? .ios : signals.platform)
+        model = isApple ? appleModel : signals.model.flatMap { AndroidModel.clean($0) }
+        system =
+            signals.osVersion.flatMap { OSVersion($0.trimmed) }.map(OSVersionReading.exact) ?? .unknown
+        let size = ScreenSize(signals.screenWidth, signals.screenHeight)
+        if isApple {
+            screen = size
+            scale = signals.scale
+        } else {
+            panelWidth = size?.width
+        }
+        setTimezone(signals.timezone, data.timeZones)
+        let told = (signals.language.map { [$0] } ?? []) + (signals.languages ?? [])
+        setLanguages(told, data.languages)
+    }
+}

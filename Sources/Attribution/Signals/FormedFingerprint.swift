@@ -1,3 +1,5 @@
+internal import Crypto
+
 /// A fingerprint made from signals.
 public struct FormedFingerprint: Hashable, Sendable {
     public let form: FingerprintForm
@@ -75,5 +77,148 @@ extension CanonicalSignals {
         return FingerprintForm.allCases.filter { $0.isUsed(on: platform) }
             .map { $0.components.filter { !spellings.isKnown($0) } }
             .min { $0.count < $1.count } ?? []
+    }
+}
+
+/// What clients on one device may hash: all combinations of the spellings of a form's components.
+///
+/// The texts stand one after the other in one buffer, and only those that are kept are hashed.
+struct FingerprintTexts {
+    private struct Row {
+        let form: FingerprintForm
+        let text: Range<Int>
+        let weight: Double
+        let osVersion: OSVersion?
+    }
+
+    private let spellings: SignalSpellings
+    /// The version of the rows whose form has none.
+    private let osVersion: OSVersion?
+    private var bytes: [UInt8] = []
+    private var rows: [Row] = []
+
+    /// Which combinations are worth a row; a form's first is kept whatever it weighs.
+    private struct Worth {
+        /// Rarer ones are not, unless the likeliest are rare themselves.
+        let weight: Double
+        /// How rare a combination may be beside the likeliest of its form.
+        let shareOfLikeliest: Double
+
+        static let standard = Worth(weight: 0.02, shareOfLikeliest: 0.1)
+        /// Of forms that hold the system's version, which browsers hide in part: one of its rarer releases with an old
+        /// name of the time zone makes many rows and hardly ever a match.
+        static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
+        /// From this weight of the likeliest on; below, so little is known that all of them are rare.
+        static let knownReleases = 0.2
+
+        static func of(_ form: FingerprintForm, likeliest: Double) -> Double {
+            let isKnown = likeliest >= knownReleases && form.components.contains(.osVersion)
+            let worth = isKnown ? ofReleases : standard
+            return min(worth.weight, likeliest * worth.shareOfLikeliest)
+        }
+    }
+
+    init(_ spellings: SignalSpellings, osVersion: OSVersion?) {
+        self.spellings = spellings
+        self.osVersion = osVersion
+        bytes.reserveCapacity(512)
+        rows.reserveCapacity(8)
+    }
+
+    /// Adds the combinations of a form; none when one of its components is not known.
+    ///
+    /// The last component changes fastest, so that the first combination is of the first choices.
+    mutating func append(_ form: FingerprintForm) {
+        let components = form.components
+        // The choice of each component, as a position in the choices of all; no form has one twice.
+        var chosen = InlineArray<6, Int>(repeating: 0)
+        var likeliest = 1.0
+        for (index, component) in components.enumerated() {
+            let place = spellings.place(of: component)
+            guard !place.isEmpty else { return }
+            chosen[index] = place.lowerBound
+            var best = 0.0
+            for choice in place { best = max(best, spellings.choices[choice].weight) }
+            likeliest *= best
+        }
+        let minimum = Worth.of(form, likeliest: likeliest)
+        let start = rows.count
+        while true {
+            let isFirst = rows.count == start
+            append(form, chosen, components.count, unlessBelow: isFirst ? 0 : minimum)
+            var index = components.count - 1
+            while index >= 0 {
+                let place = spellings.place(of: components[index])
+                chosen[index] += 1
+                if chosen[index] < place.upperBound { break }
+                chosen[index] = place.lowerBound
+                index -= 1
+            }
+            guard index >= 0 else { return }
+        }
+    }
+
+    private mutating func append(
+        _ form: FingerprintForm,
+        _ chosen: InlineArray<6, Int>,
+        _ count: Int,
+        unlessBelow minimum: Double
+    ) {
+        let choices = spellings.choices
+        var weight = 1.0
+        for index in 0..<count { weight *= choices[chosen[index]].weight }
+        guard weight >= minimum else { return }
+        let start = bytes.count
+        var osVersion = osVersion
+        for index in 0..<count {
+            if index > 0 { bytes.append(UInt8(ascii: "|")) }
+            bytes.append(contentsOf: choices[chosen[index]].text.utf8)
+            osVersion = choices[chosen[index]].osVersion ?? osVersion
+        }
+        rows.append(Row(form: form, text: start..<bytes.count, weight: weight, osVersion: osVersion))
+    }
+
+    /// The likeliest texts, `count` at most, in the order in which they were added, hashed.
+    ///
+    /// No two are equal: a component's spellings differ, none holds the `|` between them, and forms that have
+    /// as many components differ in what one of them looks like.
+    func fingerprints(atMost count: Int) -> [FormedFingerprint] {
+        var formed: [FormedFingerprint] = []
+        formed.reserveCapacity(rows.count)
+        for row in kept(count) {
+            let digest = SHA256.digest(of: bytes.span.extracting(row.text))
+            formed.append(
+                FormedFingerprint(
+                    form: row.form,
+                    fingerprint: Fingerprint(words: digest.words),
+                    weight: row.weight,
+                    osVersion: row.osVersion
+                )
+            )
+        }
+        return formed
+    }
+
+    /// What the fingerprints of ``fingerprints(atMost:)`` are made of.
+    func inputs(atMost count: Int) -> [FingerprintInput] {
+        kept(count).map { row in
+            // No component holds the mark between them.
+            let values = bytes[row.text].split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
+            return FingerprintInput(row.form, values.map { String(decoding: $0, as: UTF8.self) })
+        }
+    }
+
+    /// Each form's likeliest in turn, so that none is crowded out by the many of another.
+    private func kept(_ count: Int) -> [Row] {
+        guard rows.count > count else { return rows }
+        let likeliest = rows.indices.sorted { (rows[$0].weight, $1) > (rows[$1].weight, $0) }
+        var ranks: [FingerprintForm: Int] = [:]
+        let ranked = likeliest.enumerated().map { place, index in
+            let rank = ranks[rows[index].form, default: 0]
+            ranks[rows[index].form] = rank + 1
+            return (rank: rank, place: place, index: index)
+        }
+        let turns = ranked.sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }
+        return turns.prefix(count).map(\.index).sorted().map { rows[$0] }
     }
 }

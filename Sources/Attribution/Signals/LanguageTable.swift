@@ -68,3 +68,92 @@ extension Dictionary {
         Dictionary<Key, Mapped>(uniqueKeysWithValues: map { ($0.key, transform($0.key, $0.value)) })
     }
 }
+
+/// The languages of a request's `Accept-Language`, most wanted first (RFC 9110, 12.5.4).
+public enum AcceptLanguage {
+    /// The most that are read: browsers send a handful.
+    static let maximumCount = 16
+
+    /// Tags by falling quality, equal ones in their order; without `*` and those that are refused with a zero.
+    public static func tags(_ field: String) -> [String] {
+        var tags: [(tag: String, quality: Int, position: Int)] = []
+        for part in field.utf8.split(separator: UInt8(ascii: ",")).prefix(maximumCount) {
+            let pieces = part.split(separator: UInt8(ascii: ";"))
+            guard let first = pieces.first else { continue }
+            let tag = String(decoding: first, as: UTF8.self).trimmed
+            let quality = pieces.count > 1 ? quality(pieces[1]) : 1000
+            guard !tag.isEmpty, tag != "*", let quality, quality > 0 else { continue }
+            tags.append((tag, quality, tags.count))
+        }
+        return tags.sorted { ($1.quality, $0.position) < ($0.quality, $1.position) }.map(\.tag)
+    }
+
+    /// `q=0.8` in thousandths; nil for what is none.
+    private static func quality(_ parameter: some Sequence<UInt8>) -> Int? {
+        let text = parameter.filter { !$0.isBlank }.map(\.asciiLowercased)
+        guard text.count >= 3, text.count <= 7, text.starts(with: "q=".utf8) else { return nil }
+        let whole = text[2]
+        guard whole == UInt8(ascii: "0") || whole == UInt8(ascii: "1"),
+            text.count == 3 || text[3] == UInt8(ascii: "."),
+            text.dropFirst(4).allSatisfy(\.isASCIIDigit)
+        else { return nil }
+        var thousandths = Int(whole - UInt8(ascii: "0")) * 1000
+        var place = 100
+        for digit in text.dropFirst(4) {
+            thousandths += Int(digit - UInt8(ascii: "0")) * place
+            place /= 10
+        }
+        return thousandths <= 1000 ? thousandths : nil
+    }
+}
+
+/// The languages that an app comes in, with which iOS negotiates the one the app is told.
+///
+/// Source: Apple's "How iOS determines the language for your app" (QA1828): the first of the person's preferred
+/// languages that the app has, else the app's own.
+public struct AppLocalization: Equatable, Sendable {
+    /// Canonical codes.
+    private let codes: Set<String>
+    private let development: String?
+
+    /// Nothing is known of the app.
+    public static let unknown = AppLocalization()
+
+    private init() {
+        codes = []
+        development = nil
+    }
+
+    /// - Parameters:
+    ///   - localizations: as Xcode names them: `tr`, `pt-BR`, `zh-Hans`; `Base` is no language.
+    ///   - developmentLanguage: what the app falls back to.
+    ///   - languages: the known codes.
+    public init(localizations: [String], developmentLanguage: String?, languages: LanguageTable) {
+        development = developmentLanguage.flatMap { languages.canonical($0) }
+        var codes = Set(
+            localizations.filter { $0.asciiLowercased != "base" }.compactMap { languages.canonical($0) }
+        )
+        if let development { codes.insert(development) }
+        self.codes = codes
+    }
+
+    /// The language that the app is told on a device whose preferred languages these are, as canonical codes.
+    ///
+    /// Nil when the app's own are not known, or none of them fits and it has nothing to fall back to.
+    public func negotiated(_ preferred: [String]) -> String? {
+        guard !codes.isEmpty, !preferred.isEmpty else { return nil }
+        return preferred.first { codes.contains($0) } ?? development
+    }
+}
+
+extension App.Settings {
+    /// What ``localizations`` and ``developmentLanguage`` say.
+    public func localization(_ languages: LanguageTable) -> AppLocalization {
+        guard !localizations.isEmpty || developmentLanguage != nil else { return .unknown }
+        return AppLocalization(
+            localizations: localizations,
+            developmentLanguage: developmentLanguage,
+            languages: languages
+        )
+    }
+}

@@ -88,3 +88,237 @@ public struct RobotAgents: Sendable {
         robot(userAgent).map { $0.purpose != .program } ?? false
     }
 }
+
+/// What a request says about whether a person waits for it.
+///
+/// Browsers fetch pages, and even run them, before anybody has tapped a link, and say so: `Sec-Purpose: prefetch` with
+/// parameters such as `;prerender` (the prefetch specification of the W3C's nav-speculation), in older ones `Purpose`, in
+/// Firefox before 115 `X-Moz`, in old Safari `X-Purpose: preview`.
+public enum Prefetching {
+    /// The header fields that may say so, in lower case.
+    public static let fieldNames = ["sec-purpose", "purpose", "x-purpose", "x-moz"]
+
+    private static let words = ["prefetch", "prerender", "preview", "instant"]
+
+    /// Whether the value of such a field says that nobody waits: one of its items is a word for it, whatever the item's
+    /// parameters are.
+    public static func isAnnounced(by value: Span<UInt8>) -> Bool {
+        var bytes: [UInt8] = []
+        for index in value.indices { bytes.append(value[index].asciiLowercased) }
+        return bytes.split(separator: UInt8(ascii: ",")).contains { item in
+            let word = item.prefix { $0 != UInt8(ascii: ";") }.trimmed
+            return words.contains { word.elementsEqual($0.utf8) }
+        }
+    }
+}
+
+/// What the rows of a list of robots say.
+struct RobotRows {
+    var robots: [RobotAgents.Robot] = []
+    /// Texts of people's agents in which a mark is none.
+    var people: [String] = []
+
+    /// A kind of row.
+    ///
+    /// The raw value is the word in the file.
+    private enum Kind: String, CaseIterable {
+        case robot
+        case person
+    }
+
+    private static let markLength = 4...64
+
+    init() {}
+
+    init(_ bytes: [UInt8], file: String) throws(DataFileError) {
+        let rows = try DataRow.rows(of: bytes, file: file, kinds: Kind.allCases.map(\.rawValue))
+        var marks: Set<String> = []
+        for row in rows {
+            let mark: String
+            switch Kind(rawValue: row.kind) {
+            case .robot:
+                try add(robot: row)
+                mark = row.columns[2]
+            case .person:
+                try add(person: row)
+                mark = row.columns[1]
+            case nil: continue
+            }
+            guard marks.insert("\(row.kind) \(mark)").inserted else {
+                throw row.repeated(at: row.kind == Kind.robot.rawValue ? 2 : 1)
+            }
+        }
+    }
+
+    private mutating func add(robot row: DataRow) throws(DataFileError) {
+        try row.require(
+            columns: 4...4,
+            named: "what it is for, whose it is, its mark, and where that is published"
+        )
+        guard let purpose = RobotAgents.Purpose(rawValue: row.columns[0]) else {
+            let words = RobotAgents.Purpose.allCases.map(\.rawValue).joined(separator: ", ")
+            throw row.error(at: 0, "does not say what the robot is for", "Write one of \(words)")
+        }
+        try Self.checkMark(AgentPatternSet.Mark(row.columns[2], isWeak: false).bytes, row, at: 2)
+        try Self.checkSource(row, at: 3)
+        robots.append(
+            RobotAgents.Robot(
+                purpose: purpose,
+                vendor: row.columns[1],
+                mark: row.columns[2],
+                source: row.columns[3]
+            )
+        )
+    }
+
+    private mutating func add(person row: DataRow) throws(DataFileError) {
+        try row.require(
+            columns: 3...3,
+            named: "whose agent it is, a text that it holds, and where that is published"
+        )
+        try Self.checkMark(Array(row.columns[1].utf8), row, at: 1)
+        try Self.checkSource(row, at: 2)
+        people.append(row.columns[1])
+    }
+
+    private static func checkMark(_ mark: [UInt8], _ row: DataRow, at index: Int) throws(DataFileError) {
+        let isSmall = mark.allSatisfy { (0x20...0x7e).contains($0) && $0 == $0.asciiLowercased }
+        guard markLength.contains(mark.count), isSmall else {
+            throw row.error(
+                at: index,
+                "is no part of an agent to know it by",
+                "Write \(markLength.lowerBound) to \(markLength.upperBound) ASCII characters without capitals"
+            )
+        }
+    }
+
+    private static func checkSource(_ row: DataRow, at index: Int) throws(DataFileError) {
+        let source = row.columns[index]
+        guard source.hasPrefix("https://") || source.hasPrefix("http://") else {
+            throw row.error(at: index, "is no web address", "Say where it is published, as https://…")
+        }
+    }
+}
+
+/// Many marks sought in one pass over a user agent, in letters of either case.
+///
+/// At most places nothing more is done than to look up whether any mark begins with the four bytes that stand there.
+struct AgentPatternSet: Sendable {
+    /// A part of an agent.
+    struct Mark: Sendable {
+        /// In lower case; ``AgentPatternSet`` takes no fewer than four.
+        let bytes: [UInt8]
+        let isAtStart: Bool
+        let isAtEnd: Bool
+        /// It counts only where no other does.
+        let isWeak: Bool
+
+        /// From a text in which `^` stands for the agent's beginning and `$` for its end.
+        init(_ text: String, isWeak: Bool) {
+            var bytes = text.utf8[...]
+            isAtStart = bytes.first == UInt8(ascii: "^")
+            if isAtStart { bytes = bytes.dropFirst() }
+            isAtEnd = bytes.last == UInt8(ascii: "$")
+            if isAtEnd { bytes = bytes.dropLast() }
+            self.bytes = Array(bytes)
+            self.isWeak = isWeak
+        }
+    }
+
+    /// A text around a mark in which it is none.
+    private struct Exception {
+        let bytes: [UInt8]
+        /// Where the mark begins in it.
+        let offset: Int
+    }
+
+    let exceptions: [String]
+    private let marks: [Mark]
+    /// By mark.
+    private let exceptionsOfMarks: [[Exception]]
+    /// A bit for each hash of four bytes with which a mark begins.
+    private let filter: [UInt64]
+    /// The marks by the highest bits of that hash.
+    private let buckets: [[Int]]
+
+    private static let prefixLength = 4
+    private static let filterBits: UInt32 = 14
+    private static let bucketBits: UInt32 = 10
+
+    /// Marks that come first are found first where several begin at one place.
+    init(_ marks: [Mark], exceptions: [String]) {
+        self.marks = marks
+        self.exceptions = exceptions
+        exceptionsOfMarks = marks.map { mark in
+            exceptions.flatMap { Self.exceptions(from: mark.bytes, in: Array($0.utf8)) }
+        }
+        var filter = [UInt64](repeating: 0, count: 1 << (Self.filterBits - 6))
+        var buckets = [[Int]](repeating: [], count: 1 << Self.bucketBits)
+        for (position, mark) in marks.enumerated() {
+            precondition(mark.bytes.count >= Self.prefixLength, "a mark has four bytes or more")
+            let window = mark.bytes.prefix(Self.prefixLength).reduce(0) { Self.window($0, $1) }
+            let hash = Self.hash(window)
+            filter[Int(hash &>> (38 - Self.filterBits))] |= Self.bit(of: hash)
+            buckets[Int(hash &>> (32 - Self.bucketBits))].append(position)
+        }
+        self.filter = filter
+        self.buckets = buckets
+    }
+
+    /// The position of the mark that occurs first; a weak one only if there is no other.
+    func firstMatch(in text: Span<UInt8>) -> Int? {
+        var window: UInt32 = 0
+        var weak: Int?
+        for index in text.indices {
+            window = Self.window(window, text[index])
+            let hash = Self.hash(window)
+            guard filter[Int(hash &>> (38 - Self.filterBits))] & Self.bit(of: hash) != 0 else { continue }
+            let start = index - (Self.prefixLength - 1)
+            guard start >= 0 else { continue }
+            for position in buckets[Int(hash &>> (32 - Self.bucketBits))]
+            where isMark(position, in: text, at: start) {
+                guard marks[position].isWeak else { return position }
+                weak = weak ?? position
+            }
+        }
+        return weak
+    }
+
+    private func isMark(_ position: Int, in text: Span<UInt8>, at start: Int) -> Bool {
+        let mark = marks[position]
+        guard !mark.isAtStart || start == 0, !mark.isAtEnd || start + mark.bytes.count == text.count,
+            Self.holds(text, mark.bytes, at: start)
+        else { return false }
+        return !exceptionsOfMarks[position].contains { exception in
+            start >= exception.offset && Self.holds(text, exception.bytes, at: start - exception.offset)
+        }
+    }
+
+    private static func holds(_ text: Span<UInt8>, _ part: [UInt8], at start: Int) -> Bool {
+        guard part.count <= text.count - start else { return false }
+        for index in part.indices where text[start + index].asciiLowercased != part[index] { return false }
+        return true
+    }
+
+    private static func exceptions(from mark: [UInt8], in text: [UInt8]) -> [Exception] {
+        text.indices.dropFirst().compactMap { offset in
+            // A mark may go on behind the exception, as bot/ behind cubot.
+            zip(text[offset...], mark).allSatisfy(==) ? Exception(bytes: text, offset: offset) : nil
+        }
+    }
+
+    /// The last four bytes, letters of either case alike; other bytes that this makes alike cost no more than a look.
+    private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {
+        window &<< 8 | UInt32(byte | 0x20)
+    }
+
+    /// A hash whose highest bits are the best.
+    private static func hash(_ window: UInt32) -> UInt32 {
+        window &* 0x9e37_79b1
+    }
+
+    /// Which bit of its word in the filter belongs to a hash.
+    private static func bit(of hash: UInt32) -> UInt64 {
+        1 &<< UInt64(hash &>> (32 - filterBits) & 63)
+    }
+}
