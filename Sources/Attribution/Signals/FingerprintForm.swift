@@ -124,7 +124,7 @@ extension CanonicalSignals {
         return FingerprintForm.allCases.compactMap { form in
             guard form.isUsed(on: platform) else { return nil }
             let values = form.components.compactMap { component in
-                spellings.place(of: component).first.map { spellings.choices[$0].text }
+                spellings.positions(of: component).first.map { spellings.choices[$0].text }
             }
             return FingerprintInput(form: form, values: values)
         }

@@ -169,7 +169,7 @@ extension FingerprintSearch.Vocabulary {
     {
         let spellings = SignalSpellings(signals, localization, data)
         for component in SignalComponent.allCases {
-            for place in spellings.place(of: component) {
+            for place in spellings.positions(of: component) {
                 let text = spellings.choices[place].text
                 guard !values[component, default: []].contains(text) else { continue }
                 values[component, default: []].append(text)

@@ -58,7 +58,7 @@ extension CanonicalSignals {
         data: DeviceData = .embedded
     ) -> [Spelling] {
         let spellings = SignalSpellings(self, localization, data)
-        return spellings.place(of: component).map { place in
+        return spellings.positions(of: component).map { place in
             Spelling(spellings.choices[place].text, weight: spellings.choices[place].weight)
         }
     }
@@ -134,7 +134,7 @@ struct FingerprintTexts {
         var chosen = InlineArray<6, Int>(repeating: 0)
         var likeliest = 1.0
         for (index, component) in components.enumerated() {
-            let place = spellings.place(of: component)
+            let place = spellings.positions(of: component)
             guard !place.isEmpty else { return }
             chosen[index] = place.lowerBound
             var best = 0.0
@@ -148,7 +148,7 @@ struct FingerprintTexts {
             append(form, chosen, components.count, unlessBelow: isFirst ? 0 : minimum)
             var index = components.count - 1
             while index >= 0 {
-                let place = spellings.place(of: components[index])
+                let place = spellings.positions(of: components[index])
                 chosen[index] += 1
                 if chosen[index] < place.upperBound { break }
                 chosen[index] = place.lowerBound

@@ -40,12 +40,12 @@ struct SignalSpellings {
     }
 
     /// Where the component's choices stand in ``choices``.
-    func place(of component: SignalComponent) -> Range<Int> {
+    func positions(of component: SignalComponent) -> Range<Int> {
         places[component.position]
     }
 
     func isKnown(_ component: SignalComponent) -> Bool {
-        !place(of: component).isEmpty
+        !positions(of: component).isEmpty
     }
 
     private static func add(_ text: String?, to choices: inout [Choice]) {

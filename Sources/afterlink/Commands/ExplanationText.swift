@@ -32,7 +32,7 @@ struct ExplanationText {
         add("live clicks", String(facts.candidates))
         add("campaign", record.campaign?.text)
         add("form", explanation.launch?.form.rawValue ?? facts.platformForm?.form?.rawValue)
-        add("fingerprint of", explanation.launch?.told)
+        add("fingerprint of", explanation.launch?.words)
         add("platform", facts.platform.rawValue)
         add("SDK", facts.sdkVersion)
         add("first installed", facts.firstInstalledAt.map(installed))
