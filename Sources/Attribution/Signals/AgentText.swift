@@ -1,9 +1,9 @@
-/// A user agent as bytes, with the places of the marks that tell something.
+/// A user agent as bytes, with the positions of the keywords that precede its values.
 struct AgentText {
     let bytes: [UInt8]
     private let ends: InlineArray<32, Int16>
 
-    /// How many bytes of an agent are read; no real one is longer.
+    /// The number of bytes of an agent that are read; no real one is longer.
     static let maximumLength = 2048
 
     init(_ text: Span<UInt8>) {
@@ -18,13 +18,13 @@ struct AgentText {
         ends[mark.rawValue] > 0
     }
 
-    /// Where the first occurrence of `mark` ends.
+    /// Returns where the first occurrence of a keyword ends.
     func end(of mark: AgentKeyword) -> Int? {
         let end = Int(ends[mark.rawValue])
         return end > 0 ? end : nil
     }
 
-    /// Where the first occurrence of `mark` that begins at `start` or later ends.
+    /// Returns where the first occurrence of a keyword at `start` or later ends.
     func end(of mark: AgentKeyword, after start: Int) -> Int? {
         if let first = end(of: mark), first - mark.text.utf8.count >= start { return first }
         let text = Array(mark.text.utf8)
@@ -36,31 +36,32 @@ struct AgentText {
         return nil
     }
 
-    /// What follows `mark` as long as `belongs` holds; nil when the mark is missing or nothing follows it.
+    /// Returns what follows a keyword as long as `belongs` holds; nil if the keyword is missing or nothing
+    /// follows it.
     func value(after mark: AgentKeyword, while belongs: (UInt8) -> Bool) -> ArraySlice<UInt8>? {
         guard let start = end(of: mark) else { return nil }
         let value = bytes[start...].prefix(while: belongs)
         return value.isEmpty ? nil : value
     }
 
-    /// The version that follows `mark`, of digits, dots and underscores.
+    /// Returns the version after a keyword, made of digits, dots and underscores.
     func version(after mark: AgentKeyword) -> OSVersion? {
         value(after: mark) { $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
             .flatMap { OSVersion(bytes: $0) }
     }
 
-    /// The kernel's version in the default agent of an iOS app's own requests (`CFNetwork/1568.1 Darwin/24.1.0`);
-    /// apps of Macs have one that says so.
+    /// The kernel's version in the default agent of an iOS app's own requests (`CFNetwork/1568.1
+    /// Darwin/24.1.0`); nil for an app of a Mac, whose agent says so.
     var darwin: OSVersion? {
         contains(.cfNetwork) && !contains(.intel) ? version(after: .darwin) : nil
     }
 
-    /// The whole number that follows `mark`; nil when it has more than six digits.
+    /// Returns the whole number after a keyword; nil if it has more than six digits.
     func number(after mark: AgentKeyword) -> Int? {
         value(after: mark, while: \.isASCIIDigit).flatMap(Self.number)
     }
 
-    /// The language tag that follows `mark`.
+    /// Returns the language tag after a keyword.
     func tag(after mark: AgentKeyword) -> String? {
         value(after: mark) { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
             .map { String(decoding: $0.prefix(35), as: UTF8.self) }
@@ -71,9 +72,9 @@ struct AgentText {
         return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
-    /// The parts between semicolons from `start` up to the bracket that closes the list, without blanks around.
+    /// Returns the parts between semicolons from `start` up to the bracket that closes the list, trimmed.
     ///
-    /// Names of models have brackets of their own: `moto g(60)s`.
+    /// Names of models contain brackets of their own: `moto g(60)s`.
     func list(from start: Int) -> [ArraySlice<UInt8>] {
         var parts: [ArraySlice<UInt8>] = []
         parts.reserveCapacity(8)
@@ -101,7 +102,7 @@ struct AgentText {
     }
 }
 
-/// What stands in user agents before the values that are read from them.
+/// The words in user agents that precede the values to read.
 enum AgentKeyword: Int, CaseIterable {
     case iPhone, iPad, iPod, macintosh, android, windowsPhone
     case mozilla, dalvik, system, version, mobile, cfNetwork, darwin, intel
@@ -116,7 +117,7 @@ enum AgentKeyword: Int, CaseIterable {
         case .iPod: "(iPod"
         case .macintosh: "(Macintosh;"
         case .android: "Android"
-        // It names Android, too, for pages that look for it.
+        // Windows Phone also names Android, for pages that look for it.
         case .windowsPhone: "Windows Phone"
         case .mozilla: "Mozilla/"
         case .dalvik: "Dalvik/"
@@ -125,7 +126,7 @@ enum AgentKeyword: Int, CaseIterable {
         case .mobile: " Mobile/"
         case .cfNetwork: " CFNetwork/"
         case .darwin: " Darwin/"
-        // Apps of Macs end their default agent so.
+        // The default agent of an app of a Mac ends like this.
         case .intel: "(x86_64)"
         // Facebook's apps: [FBAN/FBIOS;FBDV/iPhone15,2;FBSV/26.2;FBSS/3;FBLC/tr_TR].
         case .facebookSystemVersion: "FBSV/"
@@ -153,23 +154,24 @@ enum AgentKeyword: Int, CaseIterable {
     }
 }
 
-/// Finds all marks in one pass over a text, byte by byte.
+/// Finds all keywords in one pass over a text, byte by byte.
 struct AgentKeywordFinder: Sendable {
     static let shared = AgentKeywordFinder()
 
     private struct Entry {
         let mark: Int
-        /// The place of the mark's bytes after its first two, in `bytes`.
+        /// The range in `bytes` of the keyword's bytes after its first two.
         let rest: Range<Int>
-        /// Where the next entry that begins with the same pair of bytes stands; -1 for none.
+        /// The index of the next entry that starts with the same pair of bytes; -1 for none.
         let next: Int
     }
 
     private let bytes: [UInt8]
     private let entries: [Entry]
-    /// The first entry of each pair of bytes, a block of 256 for each first byte; -1 for none.
+    /// The index of the first entry of each pair of bytes, a block of 256 for each first byte; -1 for none.
     private let first: [Int16]
-    /// For each byte that begins a mark its block in `first`, from 1; 0 for the others, which most of a text are.
+    /// For each byte that starts a keyword its block in `first`, from 1; 0 for the others, which are most of
+    /// a text.
     private let blocks: [UInt8]
 
     private init() {
@@ -196,7 +198,8 @@ struct AgentKeywordFinder: Sendable {
         self.blocks = blocks
     }
 
-    /// Where the first occurrence of each mark ends, by its raw value; 0 for those that do not occur.
+    /// Returns where the first occurrence of each keyword ends, by its raw value; 0 for a keyword that does
+    /// not occur.
     func ends(in text: [UInt8]) -> InlineArray<32, Int16> {
         var ends = InlineArray<32, Int16>(repeating: 0)
         let text = text.span

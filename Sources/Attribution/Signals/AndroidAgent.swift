@@ -5,7 +5,7 @@ struct AndroidAgent {
     var pixels: ScreenSize?
     var languageTag: String?
 
-    /// Nil when the agent is of no such device.
+    /// Nil if the agent is of no such device.
     init?(_ text: AgentText) {
         if let device = Self.instagram(text) {
             self = device
@@ -23,13 +23,14 @@ struct AndroidAgent {
             .map(OSVersionReading.exact) ?? .unknown
     }
 
-    /// No app puts more than one list before that of its web view.
+    /// The largest number of lists to read: no app puts more than one before that of its web view.
     private static let maximumLists = 3
 
-    /// What the lists say that begin with `Android`; some apps put a short one before that of their web view.
+    /// Returns what the lists say that start with `Android`; some apps put a short one before that of their
+    /// web view.
     private static func platform(in text: AgentText) -> (model: String?, version: OSVersion?) {
         var version: OSVersion?
-        // What an app writes into an agent of its own design is in no known order.
+        // An agent of an app's own design has no known order.
         let isBrowser = text.contains(.mozilla) || text.contains(.dalvik) || isBare(text)
         var next = text.end(of: .android)
         var lists = 0
@@ -53,7 +54,8 @@ struct AndroidAgent {
         return (nil, version)
     }
 
-    /// `Linux; U; Android 13; Mi 10 Pro Build/…` and `Android 14; SM-A546E`, without a browser's name.
+    /// Returns whether the agent has the form `Linux; U; Android 13; Mi 10 Pro Build/…` or `Android 14;
+    /// SM-A546E`, without a browser's name.
     private static func isBare(_ text: AgentText) -> Bool {
         text.bytes.starts(with: "Linux;".utf8) || text.bytes.starts(with: "Android ".utf8)
     }
@@ -63,8 +65,8 @@ struct AndroidAgent {
         self.system = system
     }
 
-    /// `Instagram 300.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; tokay; tr_TR; …`: API level and
-    /// version, density, screen, maker, model, names of the device and its chip, language.
+    /// Reads `Instagram 300.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; tokay; tr_TR; …`:
+    /// API level and version, density, screen, maker, model, names of the device and its chip, language.
     private static func instagram(_ text: AgentText) -> AndroidAgent? {
         guard let app = text.end(of: .instagram) ?? text.end(of: .threads),
             let start = listStart(in: text, after: app)
@@ -85,7 +87,7 @@ struct AndroidAgent {
         return agent
     }
 
-    /// Where the list after `Android (` begins, in what follows the app's own name.
+    /// Returns where the list after `Android (` starts, in the text after the app's own name.
     private static func listStart(in text: AgentText, after app: Int) -> Int? {
         guard let bracket = text.bytes[app...].firstIndex(of: UInt8(ascii: "(")),
             let android = text.end(of: .android, after: app), android <= bracket
@@ -96,17 +98,18 @@ struct AndroidAgent {
 
 /// The spelling of Android's `Build.MODEL`.
 enum AndroidModel {
-    /// What Chrome prints in the place of the model.
+    /// What Chrome prints instead of the model.
     static let hidden = "K"
 
     static let maximumLength = 100
 
-    /// A model with what agents add to it removed; nil when it is hidden, empty, or no text that a system gives.
+    /// Returns a model without what agents add to it; nil if it is hidden, empty, or not a text that a system
+    /// gives.
     static func clean(_ text: String) -> String? {
         clean(Array(text.utf8)[...])
     }
 
-    /// As for a text, from its bytes.
+    /// Returns a model without what agents add to it, from its bytes.
     static func clean(_ bytes: ArraySlice<UInt8>) -> String? {
         var model = upTo(wideSemicolon, upTo(miui, upTo(build, bytes))).trimmed
         if model.suffix(webView.count).elementsEqual(webView) { model = model.dropLast(webView.count) }
@@ -119,7 +122,7 @@ enum AndroidModel {
         return String(decoding: model, as: UTF8.self)
     }
 
-    /// The model in one part of an agent's list; nil for a part that is something else.
+    /// Returns the model in one part of an agent's list; nil for a part that is something else.
     static func model(inSegment segment: ArraySlice<UInt8>) -> String? {
         let isOther =
             notModels.contains { $0.count == segment.count && hasPrefix(segment, $0) }
@@ -136,7 +139,7 @@ enum AndroidModel {
 
     private static let build = Array(" Build/".utf8)
     private static let miui = Array(" MIUI/".utf8)
-    /// Huawei's browser separates by U+FF1B.
+    /// U+FF1B, by which Huawei's browser separates.
     private static let wideSemicolon = Array("\u{ff1b}".utf8)
     private static let webView = Array("; wv".utf8)
     private static let samsung = Array("samsung ".utf8)
@@ -145,7 +148,7 @@ enum AndroidModel {
         words.map { Array($0.utf8) }
     }
 
-    /// Whether the text begins with the word, which is in lower case, in either case.
+    /// Returns whether the text starts with the word, ignoring case; the word is in lower case.
     private static func hasPrefix(_ text: ArraySlice<UInt8>, _ word: [UInt8]) -> Bool {
         guard text.count >= word.count else { return false }
         for (index, byte) in word.enumerated()
@@ -155,7 +158,7 @@ enum AndroidModel {
         return true
     }
 
-    /// The text up to the first occurrence of `mark`.
+    /// Returns the text before the first occurrence of a word.
     private static func upTo(_ mark: [UInt8], _ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var rest = text
         while let start = rest.firstIndex(of: mark[0]) {
@@ -165,7 +168,7 @@ enum AndroidModel {
         return text
     }
 
-    /// `en`, `en-us` or `en_US`, which old agents put before the model.
+    /// Returns whether a word is a locale as `en`, `en-us` or `en_US`, which old agents put before the model.
     static func isLocale(_ word: ArraySlice<UInt8>) -> Bool {
         guard word.count == 2 || word.count == 5 else { return false }
         for (index, byte) in word.enumerated() {

@@ -1,31 +1,31 @@
-/// A device's properties in one spelling, whoever told them, so that browser and app agree.
+/// A device's properties in one spelling, whatever their source, so that browser and app agree.
 ///
-/// What is not known is nil, and stays so.
+/// A value that is unknown is nil, and stays nil.
 public struct CanonicalSignals: Equatable, Sendable {
     public var platform: Platform
     /// `iPhone`, `iPad`, `iPod touch`, or Android's `Build.MODEL` in its own case.
     public var model: String?
     public var system: OSVersionReading
-    /// In points.
+    /// The screen in points.
     public var screen: ScreenSize?
-    /// Pixels a point.
+    /// Pixels per point.
     public var scale: Double?
-    /// The shorter side in pixels, where it was told and need not be reckoned from points.
+    /// The shorter side in pixels, if the source gives it and it need not be computed from points.
     public var panelWidth: Int?
-    /// The canonical name; see ``TimeZoneTable``.
+    /// The canonical name of the time zone; see ``TimeZoneTable``.
     public var timezone: String?
-    /// As it came, without blanks around: clients hash the name that their system gives.
+    /// The time zone as it came, trimmed: clients hash the name that their system gives.
     public var givenTimezone: String?
-    /// The person's preferred languages as canonical codes, each once, first the most wanted one.
+    /// The person's preferred languages as canonical codes, each once, the most wanted first.
     public var languages: [String]
 
-    /// Major and minor version, where known.
+    /// Major and minor version, if known.
     public var osVersion: OSVersion? { system.version }
 
     /// The most wanted language.
     public var language: String? { languages.first }
 
-    /// How many preferred languages count.
+    /// The largest number of preferred languages.
     static let maximumLanguages = 8
 
     public init(
@@ -63,7 +63,8 @@ public struct CanonicalSignals: Equatable, Sendable {
         }
     }
 
-    /// `UIDevice.model` for what a script or an app may call an Apple device; nil for any other model.
+    /// Returns `UIDevice.model` for what a script or an app may call an Apple device; nil for any other
+    /// model.
     static func appleModel(_ model: String?, touchPoints: Int?) -> String? {
         guard let name = model else { return nil }
         if begins(name, "iphone") { return "iPhone" }
@@ -73,7 +74,8 @@ public struct CanonicalSignals: Equatable, Sendable {
         return nil
     }
 
-    /// Whether the text begins with the word, which is in lower case, in either case and after blanks.
+    /// Returns whether the text starts with the word, ignoring case and leading blanks; the word is in lower
+    /// case.
     private static func begins(_ text: String, _ word: String) -> Bool {
         var rest = text.utf8.drop { $0.isBlank }
         for byte in word.utf8 {
@@ -83,9 +85,9 @@ public struct CanonicalSignals: Equatable, Sendable {
     }
 }
 
-/// What the request says that brings a page's signals.
+/// The headers of the request that brings a page's signals.
 public struct VisitHeaders: Equatable, Sendable {
-    /// Empty when there was none.
+    /// Empty if there was none.
     public var userAgent: String
     public var hints: ClientHints
     public var acceptLanguage: String?
@@ -98,7 +100,8 @@ public struct VisitHeaders: Equatable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// From what a page's script saw, with the agent of the same visit, which fills what the script left open.
+    /// Creates the signals from what a page's script saw; the agent of the same visit fills what the script
+    /// left open.
     public init(
         _ signals: DeviceSignals,
         userAgent: String,
@@ -108,12 +111,12 @@ extension CanonicalSignals {
         self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data)
     }
 
-    /// From what a page's script saw, with the headers of the same visit.
+    /// Creates the signals from what a page's script saw, with the headers of the same visit.
     ///
     /// - Parameters:
     ///   - signals: what the script saw.
-    ///   - headers: fill what the script left open.
-    ///   - platform: the platform the caller named, for where nothing else tells.
+    ///   - headers: what fills the values that the script left open.
+    ///   - platform: the platform that the caller named, used if nothing else reveals it.
     ///   - data: names, codes, releases and panels.
     public init(_ signals: DeviceSignals, _ headers: VisitHeaders, platform: Platform, data: DeviceData) {
         let agent = UserAgent(
@@ -126,7 +129,7 @@ extension CanonicalSignals {
             platform: Self.platform(agent, isApple: appleModel != nil, headers.hints, named: platform)
         )
         if self.platform == .ios {
-            // An app that runs on an iPad as on an iPhone is known by the agent alone.
+            // Only the agent reveals an iPhone's app that runs on an iPad.
             model = agent.model == "iPad" ? agent.model : appleModel ?? agent.model
             system = Self.iosReading(signals.osVersion, agent)
         } else {
@@ -166,14 +169,16 @@ extension CanonicalSignals {
         text.flatMap { AndroidModel.clean($0) }
     }
 
-    /// A script's version may be Safari's frozen one, which the whole agent can correct or at least doubt; and where
-    /// agents hide the patch, so do scripts.
+    /// Returns the version of iOS.
+    ///
+    /// A script's version may be Safari's frozen one, which the whole agent can correct or at least make
+    /// doubtful; and if agents hide the patch, so do scripts.
     private static func iosReading(_ text: String?, _ agent: UserAgent) -> OSVersionReading {
         guard let told = text.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
         if told.patch > 0 { return .exact(told) }
         if case .frozen(told) = agent.system { return agent.system }
         guard agent.platform == .ios, let seen = agent.osVersion else { return .minor(told) }
-        // The agent was read with more care than by a script that takes the token for the truth.
+        // This reading of the agent is more careful than that of a script that believes the token.
         return seen.majorMinor == told || seen.major >= 26 && told.major < 26 ? agent.system : .minor(told)
     }
 
@@ -201,7 +206,7 @@ extension CanonicalSignals {
 }
 
 extension CanonicalSignals {
-    /// From what an app tells about its device.
+    /// Creates the signals from what an app sends about its device.
     public init(_ signals: NativeSignals, data: DeviceData = .embedded) {
         let appleModel = Self.appleModel(signals.model ?? signals.machine, touchPoints: nil)
         let isApple = signals.platform == .ios || signals.platform != .android && appleModel != nil

@@ -24,7 +24,8 @@ public struct ClientHints: Equatable, Sendable {
         self.platformVersion = platformVersion
     }
 
-    /// From the values of the fields as they came; one that breaks the grammar counts as missing (RFC 8941, 4.2).
+    /// Creates the hints from the values of the fields as they came; a field that breaks the grammar counts
+    /// as missing (RFC 8941, 4.2).
     public init(
         platformField: String?,
         mobileField: String?,
@@ -68,8 +69,8 @@ public struct StructuredItem: Equatable, Sendable {
         if case .boolean(let isTrue) = value { isTrue } else { nil }
     }
 
-    /// Nil when the field breaks the grammar, or holds a decimal or a sequence of bytes, which none of the fields
-    /// that are read here has.
+    /// Parses a field; nil if it breaks the grammar, or contains a decimal or a sequence of bytes, which none
+    /// of the fields read here has.
     public init?(_ field: String) {
         var rest = Array(field.utf8)[...]
         Self.skipSpaces(&rest)
@@ -133,7 +134,7 @@ public struct StructuredItem: Equatable, Sendable {
         return .integer(isNegative ? -number : number)
     }
 
-    /// RFC 8941, 4.2.6; the first character was looked at.
+    /// Reads a token whose first character was checked (RFC 8941, 4.2.6).
     private static func token(_ rest: inout ArraySlice<UInt8>) -> String {
         let text = rest.prefix { $0.isASCIIAlphanumeric || tokenCharacters.contains($0) }
         rest = rest[text.endIndex...]
@@ -142,7 +143,7 @@ public struct StructuredItem: Equatable, Sendable {
 
     private static let tokenCharacters = Array("!#$%&'*+-.^_`|~:/".utf8)
 
-    /// RFC 8941, 4.2.3.2; false when they break the grammar.
+    /// Skips parameters (RFC 8941, 4.2.3.2); returns false if they break the grammar.
     private static func skipParameters(_ rest: inout ArraySlice<UInt8>) -> Bool {
         while rest.first == UInt8(ascii: ";") {
             rest = rest.dropFirst()

@@ -1,8 +1,8 @@
-/// What a page's script or an app tells about its device, as it came: every field may be missing or wrong.
+/// What a page's script or an app sends about its device, as it came: every field may be missing or wrong.
 public struct DeviceSignals: Equatable, Sendable {
     public var model: String?
     public var osVersion: String?
-    /// In points (CSS pixels), in whichever direction the device is held.
+    /// In points (CSS pixels), whichever way the device is held.
     public var screenWidth: Double?
     public var screenHeight: Double?
     /// Pixels per point.
@@ -43,7 +43,7 @@ public struct DeviceSignals: Equatable, Sendable {
     }
 }
 
-/// What an app tells about its device, as the system gave it: every field may be missing.
+/// What an app sends about its device, as the system gave it: every field may be missing.
 public struct NativeSignals: Equatable, Sendable {
     public var platform: Platform
     /// `UIDevice.model` or `Build.MODEL`.
@@ -54,14 +54,14 @@ public struct NativeSignals: Equatable, Sendable {
     public var osVersion: String?
     /// In points on iOS, in physical pixels on Android.
     public var screenWidth: Double?
-    /// As ``screenWidth``.
+    /// In points on iOS, in physical pixels on Android.
     public var screenHeight: Double?
-    /// Pixels a point on iOS.
+    /// Pixels per point on iOS.
     public var scale: Double?
     public var timezone: String?
     /// The language that the app runs in.
     public var language: String?
-    /// The languages that the person prefers, in their order.
+    /// The languages that the person prefers, in this order.
     public var languages: [String]?
 
     public init(

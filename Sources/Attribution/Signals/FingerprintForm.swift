@@ -56,7 +56,7 @@ public enum SignalComponent: String, CaseIterable, Sendable {
     case timezone
     case language
 
-    /// Its place among all cases.
+    /// The component's index among all cases.
     var position: Int {
         switch self {
         case .model: 0
@@ -84,10 +84,10 @@ public enum SignalComponent: String, CaseIterable, Sendable {
 /// What a fingerprint is made of: a form, and a value for each of its components.
 public struct FingerprintInput: Hashable, Sendable {
     public let form: FingerprintForm
-    /// In the order of the form's components.
+    /// The values in the order of the form's components.
     public let values: [String]
 
-    /// Nil unless there is a value for each of the form's components.
+    /// Returns nil unless there is a value for each of the form's components.
     public init?(form: FingerprintForm, values: [String]) {
         guard values.count == form.components.count else { return nil }
         self.init(form, values)
@@ -102,12 +102,12 @@ public struct FingerprintInput: Hashable, Sendable {
 
     public var fingerprint: Fingerprint { Fingerprint(of: text) }
 
-    /// Nil for a component that the form has not.
+    /// Returns the value of a component; nil if the form does not contain it.
     public func value(of component: SignalComponent) -> String? {
         form.components.firstIndex(of: component).map { values[$0] }
     }
 
-    /// The components in which two inputs of one form differ; empty for inputs of different forms.
+    /// Returns the components in which two inputs of one form differ; empty for inputs of different forms.
     public func differences(from other: FingerprintInput) -> [SignalComponent] {
         guard form == other.form else { return [] }
         return form.components.indices.filter { values[$0] != other.values[$0] }.map { form.components[$0] }
@@ -115,7 +115,7 @@ public struct FingerprintInput: Hashable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// For every form for which enough is known, what a device with these values as they came hashes.
+    /// Returns what a device with these values as they came hashes, for every form whose values are known.
     public func inputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded

@@ -4,10 +4,10 @@ internal import Crypto
 public struct FormedFingerprint: Hashable, Sendable {
     public let form: FingerprintForm
     public let fingerprint: Fingerprint
-    /// How likely a client of this form on the device sends it, 0…1.
+    /// The probability that a client of this form on the device sends it, 0…1.
     public let weight: Double
-    /// The version of the system that the device has if it sends this; nil where the fingerprint holds none and
-    /// the signals do not tell.
+    /// The version of the system that the device has if it sends this; nil if the fingerprint contains none
+    /// and the signals do not have it.
     public let osVersion: OSVersion?
 
     public init(
@@ -24,18 +24,18 @@ public struct FormedFingerprint: Hashable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// The most fingerprints that one click is found by.
+    /// The largest number of fingerprints of one click.
     public static let maximumFingerprints = 60
 
-    /// The fingerprints that clients on this device may send, in every form for which enough is known.
+    /// Returns the fingerprints that clients on this device may send, in every form whose values are known.
     ///
-    /// They come form by form; within a form, first the one of the values as they came. No two are equal. Those of a
-    /// form add up to 1, or to a little more where an app may be told one of two languages.
+    /// They are ordered by form; within a form, the first is that of the values as they came. No two are
+    /// equal. The weights of a form add up to 1, or to a little more if an app may get one of two languages.
     ///
     /// - Parameters:
     ///   - localization: the languages that the app comes in.
     ///   - data: names, codes, releases and panels.
-    /// - Returns: ``maximumFingerprints`` at most, the least likely left out.
+    /// - Returns: at most ``maximumFingerprints``, without the least likely.
     public func fingerprints(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
@@ -43,7 +43,7 @@ extension CanonicalSignals {
         texts(localization, data).fingerprints(atMost: Self.maximumFingerprints)
     }
 
-    /// What each of ``fingerprints(localization:data:)`` is made of, in the same order: for showing it to somebody.
+    /// Returns what each of ``fingerprints(localization:data:)`` is made of, in the same order, for people.
     public func fingerprintInputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
@@ -51,7 +51,8 @@ extension CanonicalSignals {
         texts(localization, data).inputs(atMost: Self.maximumFingerprints)
     }
 
-    /// What apps on the device may hash for a component, first the value as it came; empty when it is not known.
+    /// Returns what apps on the device may hash for a component, first the value as it came; empty if it is
+    /// unknown.
     public func spellings(
         of component: SignalComponent,
         localization: AppLocalization = .unknown,
@@ -71,7 +72,7 @@ extension CanonicalSignals {
         return texts
     }
 
-    /// What is missing for the form that needs least more; empty when there is a fingerprint.
+    /// Returns the components that the most nearly complete form lacks; empty if there is a fingerprint.
     public func missing(data: DeviceData = .embedded) -> [SignalComponent] {
         let spellings = SignalSpellings(self, .unknown, data)
         return FingerprintForm.allCases.filter { $0.isUsed(on: platform) }
@@ -82,7 +83,7 @@ extension CanonicalSignals {
 
 /// What clients on one device may hash: all combinations of the spellings of a form's components.
 ///
-/// The texts stand one after the other in one buffer, and only those that are kept are hashed.
+/// The texts are stored one after the other in one buffer, and only those that are kept are hashed.
 struct FingerprintTexts {
     private struct Row {
         let form: FingerprintForm
@@ -92,23 +93,24 @@ struct FingerprintTexts {
     }
 
     private let spellings: SignalSpellings
-    /// The version of the rows whose form has none.
+    /// The version for forms that contain none.
     private let osVersion: OSVersion?
     private var bytes: [UInt8] = []
     private var rows: [Row] = []
 
-    /// Which combinations are worth a row; a form's first is kept whatever it weighs.
+    /// Which combinations are worth a row; a form's first is always kept.
     private struct Worth {
-        /// Rarer ones are not, unless the likeliest are rare themselves.
+        /// The smallest weight of a row, unless the most likely ones are rarer themselves.
         let weight: Double
-        /// How rare a combination may be beside the likeliest of its form.
+        /// The smallest weight of a row as a share of the most likely one of its form.
         let shareOfLikeliest: Double
 
         static let standard = Worth(weight: 0.02, shareOfLikeliest: 0.1)
-        /// Of forms that hold the system's version, which browsers hide in part: one of its rarer releases with an old
-        /// name of the time zone makes many rows and hardly ever a match.
+        /// For forms that contain the system's version, which browsers hide in part: one of its rarer
+        /// releases with an old name of the time zone makes many rows and hardly ever a match.
         static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
-        /// From this weight of the likeliest on; below, so little is known that all of them are rare.
+        /// The smallest weight of the most likely combination for these limits; below it, so little is known
+        /// that all of them are rare.
         static let knownReleases = 0.2
 
         static func of(_ form: FingerprintForm, likeliest: Double) -> Double {
@@ -125,12 +127,12 @@ struct FingerprintTexts {
         rows.reserveCapacity(8)
     }
 
-    /// Adds the combinations of a form; none when one of its components is not known.
+    /// Adds the combinations of a form; none if one of its components is unknown.
     ///
-    /// The last component changes fastest, so that the first combination is of the first choices.
+    /// The last component changes fastest, so that the first combination is made of the first choices.
     mutating func append(_ form: FingerprintForm) {
         let components = form.components
-        // The choice of each component, as a position in the choices of all; no form has one twice.
+        // The choice of each component, as an index into all choices; no form has a component twice.
         var chosen = InlineArray<6, Int>(repeating: 0)
         var likeliest = 1.0
         for (index, component) in components.enumerated() {
@@ -178,10 +180,10 @@ struct FingerprintTexts {
         rows.append(Row(form: form, text: start..<bytes.count, weight: weight, osVersion: osVersion))
     }
 
-    /// The likeliest texts, `count` at most, in the order in which they were added, hashed.
+    /// Returns the most likely texts, at most `count`, hashed, in the order in which they were added.
     ///
-    /// No two are equal: a component's spellings differ, none holds the `|` between them, and forms that have
-    /// as many components differ in what one of them looks like.
+    /// No two are equal: a component's spellings differ, none contains the `|` between them, and forms with
+    /// the same number of components differ in the look of one of them.
     func fingerprints(atMost count: Int) -> [FormedFingerprint] {
         var formed: [FormedFingerprint] = []
         formed.reserveCapacity(rows.count)
@@ -199,16 +201,17 @@ struct FingerprintTexts {
         return formed
     }
 
-    /// What the fingerprints of ``fingerprints(atMost:)`` are made of.
+    /// Returns what the fingerprints of ``fingerprints(atMost:)`` are made of.
     func inputs(atMost count: Int) -> [FingerprintInput] {
         kept(count).map { row in
-            // No component holds the mark between them.
+            // No component contains the separator.
             let values = bytes[row.text].split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
             return FingerprintInput(row.form, values.map { String(decoding: $0, as: UTF8.self) })
         }
     }
 
-    /// Each form's likeliest in turn, so that none is crowded out by the many of another.
+    /// Returns the most likely rows of each form in turn, so that the many rows of one form do not displace
+    /// the others.
     private func kept(_ count: Int) -> [Row] {
         guard rows.count > count else { return rows }
         let likeliest = rows.indices.sorted { (rows[$0].weight, $1) > (rows[$1].weight, $0) }

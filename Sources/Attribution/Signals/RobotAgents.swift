@@ -1,16 +1,16 @@
-/// Known link previews, crawlers, monitors, scanners and programs, and knowing them by their user agents.
+/// The known link previews, crawlers, monitors, scanners and programs, recognised by their user agents.
 ///
-/// Built in from `Data/robots.tsv`, which says what its rows mean; a file given at start can replace them.
+/// Built in from `Data/robots.tsv`, which explains its rows; a file given at start can replace them.
 public struct RobotAgents: Sendable {
     /// What a robot is for.
     ///
     /// The raw value is the word in the file.
     public enum Purpose: String, CaseIterable, Sendable {
-        /// Shows what is behind a link that somebody posted.
+        /// Shows what is behind a link that a person posted.
         case preview
         case crawler
         case monitor
-        /// A mail gateway or a security service, which follows links before anybody reads the mail.
+        /// A mail gateway or a security service, which follows links before a person reads the mail.
         case scanner
         /// A browser that a program drives.
         case automation
@@ -18,23 +18,24 @@ public struct RobotAgents: Sendable {
         case program
     }
 
-    /// A robot, and by which mark in its user agent it is known.
+    /// A robot, and the keyword in its user agent that identifies it.
     public struct Robot: Hashable, Sendable {
         public let purpose: Purpose
         public let vendor: String
-        /// As in the file: lower case, with `^` where the agent begins with it and `$` where it ends with it.
+        /// The keyword as in the file: lower case, with `^` if the agent starts with it and `$` if it ends
+        /// with it.
         public let mark: String
-        /// Where it is published.
+        /// Where the robot's agent is published.
         public let source: String
     }
 
     public let known: [Robot]
     private let marks: AgentPatternSet
 
-    /// How much of an agent is read; no real one is longer.
+    /// The number of bytes of an agent that are read; no real one is longer.
     private static let maximumLength = 2048
 
-    /// What is built in.
+    /// The built-in robots.
     public static let embedded: RobotAgents = {
         do throws(DataFileError) {
             var rows = RobotRows()
@@ -47,12 +48,12 @@ public struct RobotAgents: Sendable {
         }
     }()
 
-    /// What is built in, except for the kinds of rows that `file` holds.
+    /// Creates the built-in robots, except for the kinds of rows that `file` contains.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: with the line and column of the first row that cannot be read.
+    /// - Throws: an error with the line and column of the first row that cannot be read.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         var rows = try RobotRows(bytes, file: file)
         guard !rows.robots.isEmpty || !rows.people.isEmpty else {
@@ -71,37 +72,37 @@ public struct RobotAgents: Sendable {
         )
     }
 
-    /// The robot whose agent this is; a program only if there is no other.
+    /// Returns the robot whose agent this is; a program only if no other robot fits.
     public func robot(_ userAgent: Span<UInt8>) -> Robot? {
         marks.firstMatch(in: userAgent.extracting(first: Self.maximumLength)).map { known[$0] }
     }
 
-    /// As for bytes.
+    /// Returns the robot whose agent this is.
     public func robot(_ userAgent: String) -> Robot? {
         robot(userAgent.utf8.span)
     }
 
-    /// Whether a click with this agent is a robot's.
+    /// Returns whether a click with this agent is a robot's.
     ///
-    /// One that a program posts is not: a customer's own link server posts its visitors' clicks with one.
+    /// A click that a program posts is not: a customer's own link server posts its visitors' clicks.
     public func isRobot(_ userAgent: String) -> Bool {
         robot(userAgent).map { $0.purpose != .program } ?? false
     }
 }
 
-/// What a request says about whether a person waits for it.
+/// Recognises requests for which no person waits.
 ///
-/// Browsers fetch pages, and even run them, before anybody has tapped a link, and say so: `Sec-Purpose: prefetch` with
-/// parameters such as `;prerender` (the prefetch specification of the W3C's nav-speculation), in older ones `Purpose`, in
-/// Firefox before 115 `X-Moz`, in old Safari `X-Purpose: preview`.
+/// Browsers fetch pages, and even run them, before a person has tapped a link, and announce it: `Sec-Purpose:
+/// prefetch` with parameters such as `;prerender` (the prefetch specification of the W3C's nav-speculation),
+/// older ones `Purpose`, Firefox before 115 `X-Moz`, old Safari `X-Purpose: preview`.
 public enum Prefetching {
-    /// The header fields that may say so, in lower case.
+    /// The header fields that may announce it, in lower case.
     public static let fieldNames = ["sec-purpose", "purpose", "x-purpose", "x-moz"]
 
     private static let words = ["prefetch", "prerender", "preview", "instant"]
 
-    /// Whether the value of such a field says that nobody waits: one of its items is a word for it, whatever the item's
-    /// parameters are.
+    /// Returns whether the value of such a field announces a prefetch: one of its items is a word for it,
+    /// whatever the item's parameters are.
     public static func isAnnounced(by value: Span<UInt8>) -> Bool {
         var bytes: [UInt8] = []
         for index in value.indices { bytes.append(value[index].asciiLowercased) }
@@ -112,10 +113,10 @@ public enum Prefetching {
     }
 }
 
-/// What the rows of a list of robots say.
+/// The rows of a list of robots.
 struct RobotRows {
     var robots: [RobotAgents.Robot] = []
-    /// Texts of people's agents in which a mark is none.
+    /// Texts of people's agents that contain a keyword but are no robots.
     var people: [String] = []
 
     /// A kind of row.
@@ -200,20 +201,20 @@ struct RobotRows {
     }
 }
 
-/// Many marks sought in one pass over a user agent, in letters of either case.
+/// Finds many keywords in one pass over a user agent, ignoring case.
 ///
-/// At most places nothing more is done than to look up whether any mark begins with the four bytes that stand there.
+/// At most positions, it only checks whether any keyword starts with the four bytes there.
 struct AgentPatternSet: Sendable {
-    /// A part of an agent.
+    /// A keyword of an agent.
     struct Mark: Sendable {
-        /// In lower case; ``AgentPatternSet`` takes no fewer than four.
+        /// The keyword in lower case; ``AgentPatternSet`` takes no fewer than four bytes.
         let bytes: [UInt8]
         let isAtStart: Bool
         let isAtEnd: Bool
-        /// It counts only where no other does.
+        /// Whether it counts only if no other keyword does.
         let isWeak: Bool
 
-        /// From a text in which `^` stands for the agent's beginning and `$` for its end.
+        /// Reads a text in which `^` stands for the agent's start and `$` for its end.
         init(_ text: String, isWeak: Bool) {
             var bytes = text.utf8[...]
             isAtStart = bytes.first == UInt8(ascii: "^")
@@ -225,27 +226,27 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// A text around a mark in which it is none.
+    /// A text around a keyword in which the keyword does not count.
     private struct Exception {
         let bytes: [UInt8]
-        /// Where the mark begins in it.
+        /// The keyword's position in it.
         let offset: Int
     }
 
     let exceptions: [String]
     private let marks: [Mark]
-    /// By mark.
+    /// The exceptions by keyword.
     private let exceptionsOfMarks: [[Exception]]
-    /// A bit for each hash of four bytes with which a mark begins.
+    /// A bit for each hash of the four bytes with which a keyword starts.
     private let filter: [UInt64]
-    /// The marks by the highest bits of that hash.
+    /// The keywords by the highest bits of that hash.
     private let buckets: [[Int]]
 
     private static let prefixLength = 4
     private static let filterBits: UInt32 = 14
     private static let bucketBits: UInt32 = 10
 
-    /// Marks that come first are found first where several begin at one place.
+    /// Of keywords that start at one position, the first of `marks` is found.
     init(_ marks: [Mark], exceptions: [String]) {
         self.marks = marks
         self.exceptions = exceptions
@@ -265,7 +266,7 @@ struct AgentPatternSet: Sendable {
         self.buckets = buckets
     }
 
-    /// The position of the mark that occurs first; a weak one only if there is no other.
+    /// Returns the index of the keyword that occurs first; a weak one only if there is no other.
     func firstMatch(in text: Span<UInt8>) -> Int? {
         var window: UInt32 = 0
         var weak: Int?
@@ -302,22 +303,23 @@ struct AgentPatternSet: Sendable {
 
     private static func exceptions(from mark: [UInt8], in text: [UInt8]) -> [Exception] {
         text.indices.dropFirst().compactMap { offset in
-            // A mark may go on behind the exception, as bot/ behind cubot.
+            // A keyword may continue after the exception, as bot/ after cubot.
             zip(text[offset...], mark).allSatisfy(==) ? Exception(bytes: text, offset: offset) : nil
         }
     }
 
-    /// The last four bytes, letters of either case alike; other bytes that this makes alike cost no more than a look.
+    /// Returns the last four bytes, ignoring case; other bytes that this confuses cost no more than a
+    /// comparison.
     private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {
         window &<< 8 | UInt32(byte | 0x20)
     }
 
-    /// A hash whose highest bits are the best.
+    /// Returns a hash whose highest bits are the best.
     private static func hash(_ window: UInt32) -> UInt32 {
         window &* 0x9e37_79b1
     }
 
-    /// Which bit of its word in the filter belongs to a hash.
+    /// Returns the bit of its word in the filter that belongs to a hash.
     private static func bit(of hash: UInt32) -> UInt64 {
         1 &<< UInt64(hash &>> (32 - filterBits) & 63)
     }
