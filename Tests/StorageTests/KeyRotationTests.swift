@@ -131,7 +131,7 @@ struct EvidenceOfOtherDaysTests {
 
     private func keys() throws -> AddressKeys {
         let day = AddressKeys.day(of: noon) - 3
-        let link = try #require(AddressKeys.Link(day: day, bytes: Array(repeating: 1, count: 32)))
+        let link = try #require(AddressKeys.Seed(day: day, bytes: Array(repeating: 1, count: 32)))
         return try #require(AddressKeys([link], readyUntil: noon))
     }
 

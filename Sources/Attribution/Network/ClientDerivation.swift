@@ -1,14 +1,14 @@
-/// How ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` comes to its answer, for people.
+/// How ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` derives its result, for people.
 public struct ClientDerivation: Equatable, Sendable {
     /// One hop of a header, read from the right.
     public enum Hop: Equatable, Sendable {
-        /// A trusted proxy: what it says of the hop before it is believed.
+        /// A trusted proxy: its statement about the hop before it is believed.
         case trusted(NetworkAddress)
-        /// Believed, and no proxy of ours: the client.
+        /// Believed, and not a trusted proxy: the client.
         case client(NetworkAddress)
-        /// No address, such as `unknown`: the reading ends at the hop after it.
+        /// No address, such as `unknown`: reading ends at the hop after it.
         case notAnAddress
-        /// Further left than the reading goes: anybody may have written it.
+        /// Further left than reading goes: any client may have written it.
         case unread(NetworkAddress?)
     }
 
@@ -24,7 +24,7 @@ public struct ClientDerivation: Equatable, Sendable {
 }
 
 extension TrustedProxies {
-    /// What ``client(peer:forwardedFor:forwarded:)`` answers, and why.
+    /// Returns what ``client(peer:forwardedFor:forwarded:)`` returns, and why.
     public func derivation(
         peer: NetworkAddress,
         forwardedFor: [String],
@@ -57,9 +57,10 @@ extension TrustedProxies {
     }
 }
 
-/// The networks whose word about the caller's address is believed.
+/// The networks whose statement about the client's address is believed.
 ///
-/// Anybody can write `X-Forwarded-For`; only what a configured proxy added to it is true (ASVS 5, 4.1.3).
+/// Any client can send `X-Forwarded-For`; only what a configured proxy appended to it is true (ASVS 5,
+/// 4.1.3).
 public struct TrustedProxies: Sendable {
     public let ranges: [AddressRange]
 
@@ -67,14 +68,14 @@ public struct TrustedProxies: Sendable {
         self.ranges = ranges
     }
 
-    /// The address of who sent the request: the rightmost hop that is not a trusted proxy.
+    /// Returns the client's address: the rightmost hop that is not a trusted proxy.
     ///
-    /// Every proxy appends the address it was called from. Read from the right, each hop is the word of the
-    /// one after it, and is believed as long as that one is trusted. A hop that is no address (`unknown`, a
-    /// pseudonym, rubbish) ends the reading at the last good one.
+    /// Every proxy appends the address it was called from. Read from the right, each hop is the statement of
+    /// the one after it, and is believed as long as that one is trusted. A hop that is no address (`unknown`,
+    /// a pseudonym, garbage) ends the reading at the last good one.
     ///
-    /// With both headers, they have to agree: a proxy writes one and may pass the caller's own version of the
-    /// other on unread, and nobody can tell here which. If they differ, only the peer is certain.
+    /// If both headers are present, they must agree: a proxy writes one and may pass the client's own version
+    /// of the other on unread, and the server cannot know which. If they differ, only the peer is certain.
     ///
     /// `peer` is the other end of the connection; `forwardedFor` and `forwarded` are the values of
     /// `X-Forwarded-For` and of `Forwarded` (RFC 7239) in the order of their field lines.
@@ -91,12 +92,12 @@ public struct TrustedProxies: Sendable {
         return byForwarded == byForwardedFor ? byForwarded : peer
     }
 
-    /// Whether the word of this peer is believed.
+    /// Returns whether this peer's statements are believed.
     public func trusts(_ address: NetworkAddress) -> Bool {
         ranges.contains { $0.contains(address) }
     }
 
-    /// The hops come nearest first; nil is one that is no address.
+    /// Returns the client; the hops come nearest first, nil for one that is no address.
     private func walk(from peer: NetworkAddress, through hops: [NetworkAddress?]) -> NetworkAddress {
         var current = peer
         for hop in hops {
@@ -109,11 +110,11 @@ public struct TrustedProxies: Sendable {
 
 /// The header `Forwarded: for=192.0.2.60;proto=https, for="[2001:db8::1]:4711"` (RFC 7239).
 enum ForwardedField {
-    /// The `for` of every element, nearest hop first; nil where an element has none, or one that is no
-    /// address, or breaks the grammar.
+    /// Returns the `for` of every element, nearest hop first; nil for an element without one, or with one
+    /// that is no address, or that breaks the grammar.
     ///
-    /// Elements are cut off from the right, so that an open quotation mark, which a caller put in front,
-    /// cannot swallow what a proxy appended.
+    /// Elements are cut off from the right, so that an unclosed quotation mark, which a client put in front,
+    /// cannot hide what a proxy appended.
     static func hops(in values: [String]) -> [NetworkAddress?] {
         values.reversed().flatMap { elements(of: Array($0.utf8)) }.map { element in
             guard let node = node(of: element) else { return nil }
@@ -121,7 +122,7 @@ enum ForwardedField {
         }
     }
 
-    /// The elements of one field line, the last one first.
+    /// Returns the elements of one field line, the last one first.
     private static func elements(of line: [UInt8]) -> [ArraySlice<UInt8>] {
         var elements: [ArraySlice<UInt8>] = []
         var end = line.endIndex
@@ -135,17 +136,17 @@ enum ForwardedField {
             }
         }
         elements.append(line[..<end].trimmed)
-        // RFC 9110 §5.6.1 lets a list have empty elements; they are no hops.
+        // RFC 9110 §5.6.1 allows empty elements in a list; they are no hops.
         return elements.filter { !$0.isEmpty }
     }
 
-    /// Whether the quotation mark belongs to the text inside a quoted string.
+    /// Returns whether the quotation mark is part of the text inside a quoted string.
     private static func isEscaped(_ index: Int, in line: [UInt8], isQuoted: Bool) -> Bool {
         let backslashes = line[..<index].reversed().prefix { $0 == UInt8(ascii: "\\") }.count
         return isQuoted && backslashes % 2 == 1
     }
 
-    /// The value of `for`, with its quotation marks and escapes removed.
+    /// Returns the value of `for`, with its quotation marks and escapes removed.
     private static func node(of element: ArraySlice<UInt8>) -> [UInt8]? {
         var rest = element
         var names: Set<String> = []
@@ -166,10 +167,10 @@ enum ForwardedField {
         }
     }
 
-    /// A token or a quoted string (RFC 9110 §5.6).
+    /// Reads a token or a quoted string (RFC 9110 §5.6).
     private static func value(at rest: inout ArraySlice<UInt8>) -> [UInt8]? {
         guard rest.first == UInt8(ascii: "\"") else {
-            // Many proxies leave out the quotation marks that the colons of IPv6 and ports need.
+            // Many proxies omit the quotation marks that the colons of IPv6 and ports need.
             let token = rest.prefix { isTokenByte($0) || ":[]".utf8.contains($0) }
             rest = rest.dropFirst(token.count)
             return token.isEmpty ? nil : Array(token)
@@ -195,7 +196,7 @@ enum ForwardedField {
 
 /// A node as proxies write it: an address, with or without a port (RFC 7239 §6).
 enum ForwardedNode {
-    /// Nil for `unknown`, pseudonyms (`_hidden`) and whatever else is no address.
+    /// Returns the address; nil for `unknown`, pseudonyms (`_hidden`) and any other text.
     static func address(of node: ArraySlice<UInt8>) -> NetworkAddress? {
         guard let first = node.first else { return nil }
         if first == UInt8(ascii: "[") {
@@ -219,7 +220,7 @@ enum ForwardedNode {
         return NetworkAddress(String(decoding: text, as: UTF8.self))
     }
 
-    /// Nothing, or `:` with a number or a pseudonym.
+    /// Returns whether a text is empty, or `:` with a number or a pseudonym.
     private static func isPort(_ text: ArraySlice<UInt8>) -> Bool {
         guard let colon = text.first else { return true }
         let port = text.dropFirst()
@@ -234,9 +235,9 @@ enum ForwardedNode {
     }
 }
 
-/// `X-Forwarded-For: client, proxy, proxy`, as proxies agree on it without a standard.
+/// `X-Forwarded-For: client, proxy, proxy`, the syntax of proxies without a standard.
 enum XForwardedFor {
-    /// Nearest hop first.
+    /// Returns the hops, the nearest first.
     static func hops(in values: [String]) -> [NetworkAddress?] {
         values.flatMap { $0.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) }
             .reversed()

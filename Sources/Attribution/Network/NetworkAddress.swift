@@ -1,5 +1,5 @@
-/// An Internet address: the 16 bytes of an IPv6 address, in which an IPv4 address is the v4-mapped one
-/// (RFC 4291 §2.5.5.2), so that a dual-stack socket and a header name the same caller alike.
+/// An Internet address: the 16 bytes of an IPv6 address. An IPv4 address is the v4-mapped one (RFC 4291
+/// §2.5.5.2), so that a dual-stack socket and a header give the same address for one client.
 public struct NetworkAddress: Hashable, Sendable {
     public let high: UInt64
     public let low: UInt64
@@ -11,7 +11,7 @@ public struct NetworkAddress: Hashable, Sendable {
         self.low = low
     }
 
-    /// An IPv4 address from its 32 bits, the first byte highest.
+    /// Creates an IPv4 address from its 32 bits, the first byte highest.
     public init(ipv4 bits: UInt32) {
         self.init(high: 0, low: Self.mappedPrefix | UInt64(bits))
     }
@@ -38,21 +38,21 @@ public struct NetworkAddress: Hashable, Sendable {
         ipv4.map { $0 >> 22 == 0x191 } ?? false
     }
 
-    /// The address with all but the first bits cleared.
+    /// Returns the address with all but the first bits cleared.
     ///
-    /// An IPv4 address keeps `ipv4Bits` of its 32, an IPv6 address `ipv6Bits` of its 128.
+    /// Keeps `ipv4Bits` of the 32 of an IPv4 address, `ipv6Bits` of the 128 of an IPv6 address.
     public func prefix(ipv4Bits: Int, ipv6Bits: Int) -> NetworkAddress {
         masked(to: ipv4 == nil ? ipv6Bits : 96 + ipv4Bits)
     }
 
-    /// `203.0.113.0/24` or `2001:db8:1::/48`: as much of an address as logs may show.
+    /// The network as `203.0.113.0/24` or `2001:db8:1::/48`: as much of an address as logs may show.
     public var truncatedText: String {
         prefix(ipv4Bits: 24, ipv6Bits: 48).text + (ipv4 == nil ? "/48" : "/24")
     }
 
-    /// The address with only the first `bits` of all 128 kept; clamped to 0…128.
+    /// Returns the address with only the first `bits` of all 128; clamped to 0…128.
     func masked(to bits: Int) -> NetworkAddress {
-        // Swift's smart shift by 64 or more gives zero, which is what a mask of no bits needs.
+        // Swift's smart shift by 64 or more returns zero, which is what a mask of no bits needs.
         let highMask = UInt64.max << UInt64(64 - min(max(bits, 0), 64))
         let lowMask = UInt64.max << UInt64(64 - min(max(bits - 64, 0), 64))
         return NetworkAddress(high: high & highMask, low: low & lowMask)
@@ -60,14 +60,15 @@ public struct NetworkAddress: Hashable, Sendable {
 }
 
 extension NetworkAddress {
-    /// Whether it belongs to the public Internet: what this server may be sent to by somebody else's word.
+    /// Whether it belongs to the public Internet, so that this server may connect to it on a client's
+    /// request.
     ///
-    /// Loopback, link-local, private, shared, multicast and reserved addresses do not, nor do those that clouds answer
-    /// their metadata at, nor those of IPv6 that stand for one of IPv4. Source: IANA's registries of special-purpose
-    /// addresses; RFC 6890.
+    /// Loopback, link-local, private, shared, multicast and reserved addresses do not, nor do those at which
+    /// clouds serve their metadata, nor IPv6 addresses that stand for IPv4 ones. Source: IANA's registries of
+    /// special-purpose addresses; RFC 6890.
     public var isPublic: Bool {
         if ipv4 != nil { return !Self.specialRanges.contains(self) }
-        // All that is handed out for the public (2000::/3), less what is set aside within.
+        // Everything that is allocated for the public (2000::/3), less what is reserved within.
         return high >> 61 == 1 && !Self.specialRanges.contains(self)
     }
 
@@ -76,9 +77,9 @@ extension NetworkAddress {
             "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
             "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
             "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
-            // Azure answers its machines there, in the midst of public addresses.
+            // Azure serves its machines there, among public addresses.
             "168.63.129.16/32",
-            // Teredo, ORCHID and their like; documentation; 6to4.
+            // Teredo, ORCHID and similar ones; documentation; 6to4.
             "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
         ].compactMap { AddressRange($0) }
     )
@@ -93,15 +94,15 @@ extension NetworkAddress {
         return [24, 16, 8, 0].map { String(ipv4 >> $0 & 255) }.joined(separator: ".")
     }
 
-    /// Reads a dotted quad or an IPv6 address; nil for anything else.
+    /// Reads a dotted quad or an IPv6 address; nil for any other text.
     ///
-    /// IPv4 has four decimal numbers without leading zeros, which some readers take for octal. IPv6 is
-    /// RFC 4291 §2.2 with `::` and an embedded IPv4 address, without zone, brackets or prefix length.
+    /// IPv4 has four decimal numbers without leading zeros, which some parsers take for octal. IPv6 is RFC
+    /// 4291 §2.2 with `::` and an embedded IPv4 address, without zone, brackets or prefix length.
     public init?(_ text: String) {
         self.init(utf8: text.utf8.span)
     }
 
-    /// As ``init(_:)``, from the bytes of a request: behind a proxy every one brings an address.
+    /// Reads an address from the bytes of a request: behind a proxy, every request brings one.
     public init?(utf8 bytes: Span<UInt8>) {
         if let bits = Self.ipv4(bytes) {
             self.init(ipv4: bits)
@@ -135,7 +136,7 @@ extension NetworkAddress {
         return written(groups[..<longest.lowerBound]) + "::" + written(groups[longest.upperBound...])
     }
 
-    /// The 32 bits of a dotted quad.
+    /// Reads the 32 bits of a dotted quad.
     private static func ipv4(_ bytes: Span<UInt8>) -> UInt32? {
         var (bits, part, digitCount, dotCount): (UInt32, UInt32, Int, Int) = (0, 0, 0, 0)
         for index in bytes.indices {
@@ -157,7 +158,7 @@ extension NetworkAddress {
         return digitCount > 0 && dotCount == 3 ? bits << 8 | part : nil
     }
 
-    /// A number without sign or leading zero.
+    /// Reads a number without sign or leading zero.
     static func decimal(_ digits: ArraySlice<UInt8>, upTo limit: UInt32) -> UInt32? {
         guard (1...5).contains(digits.count), digits.count == 1 || digits.first != UInt8(ascii: "0") else {
             return nil
@@ -170,7 +171,7 @@ extension NetworkAddress {
         return value <= limit ? value : nil
     }
 
-    /// The eight groups of an IPv6 address.
+    /// Reads the eight groups of an IPv6 address.
     private static func groups(of bytes: [UInt8]) -> [UInt16]? {
         let colon = UInt8(ascii: ":")
         let gap = bytes.indices.dropLast().first { bytes[$0] == colon && bytes[$0 + 1] == colon }
@@ -178,7 +179,7 @@ extension NetworkAddress {
             guard let groups = run(bytes[...], endsAddress: true), groups.count == 8 else { return nil }
             return groups
         }
-        // A second `::` leaves an empty group in `back`, which is refused there.
+        // A second `::` leaves an empty group in `back`, which is rejected there.
         guard let front = run(bytes[..<gap], endsAddress: false),
             let back = run(bytes[(gap + 2)...], endsAddress: true),
             front.count + back.count < 8
@@ -186,7 +187,7 @@ extension NetworkAddress {
         return front + Array(repeating: 0, count: 8 - front.count - back.count) + back
     }
 
-    /// Groups between colons; an IPv4 address may stand for the last two of the whole address.
+    /// Reads groups between colons; an IPv4 address may stand for the last two of the whole address.
     private static func run(_ bytes: ArraySlice<UInt8>, endsAddress: Bool) -> [UInt16]? {
         guard !bytes.isEmpty else { return [] }
         let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)

@@ -17,19 +17,20 @@ public struct Fingerprint: Hashable, Sendable {
     }
 }
 
-/// The text form of a fingerprint, and making one.
+/// Computing a fingerprint, and its text form.
 extension Fingerprint {
-    /// SHA-256 of the UTF-8 bytes of `text`, as clients compute it.
+    /// Creates the SHA-256 of the UTF-8 bytes of `text`, as clients compute it.
     public init(of text: String) {
         self.init(words: SHA256.digest(of: Array(text.utf8)).words)
     }
 
-    /// Nil unless there are exactly 64 hexadecimal digits; capitals mean the same.
+    /// Returns nil unless there are exactly 64 hexadecimal digits, in either case.
     public init?(hex: String) {
         self.init(hexDigits: Array(hex.utf8).span)
     }
 
-    /// As ``init(hex:)``, from the bytes of a request.
+    /// Returns nil unless there are exactly 64 hexadecimal digits, in either case; from the bytes of a
+    /// request.
     public init?(hexDigits: Span<UInt8>) {
         guard hexDigits.count == 64, let first = Self.word(hexDigits, at: 0),
             let second = Self.word(hexDigits, at: 16), let third = Self.word(hexDigits, at: 32),
@@ -38,7 +39,7 @@ extension Fingerprint {
         self.init(words: (first, second, third, fourth))
     }
 
-    /// Whether a text holds as many hexadecimal digits in a row as a fingerprint has, or more.
+    /// Returns whether a text contains at least as many consecutive hexadecimal digits as a fingerprint has.
     public static func mayOccur(in text: String) -> Bool {
         text.utf8.split { Hexadecimal.value(of: $0) == nil }.contains { $0.count >= 64 }
     }

@@ -34,22 +34,22 @@ public struct Identifier<Subject: IdentifiedSubject>: Hashable, Comparable, Send
     }
 }
 
-/// Making identifiers, and their text form.
+/// Creating identifiers, and their text form.
 extension Identifier {
-    /// Digits of the text form, after the prefix and `_`.
+    /// The number of digits of the text form, after the prefix and `_`.
     static var digitCount: Int { 26 }
 
-    /// A new identifier of this moment.
+    /// Creates a new identifier of this time.
     ///
-    /// Two of one millisecond are told apart by 80 random bits. Moments before 1970, or beyond what 48 bits
-    /// hold (the year 10889), are taken for the nearest that fits.
+    /// Identifiers of one millisecond differ by 80 random bits. A time before 1970, or beyond what 48 bits
+    /// hold (the year 10889), counts as the nearest that fits.
     public init(at moment: Timestamp, random: RandomSource) {
         let bytes = random.exactly(10)
         let sequence = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
         self.init(at: moment, sequence: sequence, unique: bytes[2...])
     }
 
-    /// As above, but `sequence` orders those of one millisecond, for a maker that counts them.
+    /// Creates a new identifier of this time, whose `sequence` orders those of one millisecond.
     public init(at moment: Timestamp, sequence: UInt16, random: RandomSource) {
         self.init(at: moment, sequence: sequence, unique: random.exactly(8)[...])
     }
@@ -74,7 +74,7 @@ extension Identifier {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads a text form exactly as ``text`` writes it; nil for anything else, capitals included.
+    /// Reads a text form exactly as ``text`` writes it; nil for any other text, including capitals.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         let prefix = Array(Subject.prefix.utf8) + [UInt8(ascii: "_")]
@@ -89,7 +89,7 @@ extension Identifier {
         self.init(high: high, low: low)
     }
 
-    /// Five bits, counted from the right.
+    /// Returns five bits, counted from the right.
     private func bits(at shift: Int) -> Int {
         let bits =
             switch shift {

@@ -13,10 +13,10 @@ public struct KeyedHash: Hashable, Sendable {
     }
 }
 
-/// The bytes that a keyed hash is made of.
+/// The bytes from which a keyed hash is computed.
 ///
-/// The first byte says what for, every text is led by its length, everything else has a fixed one: no two
-/// different lists of values make the same bytes, and none of one purpose those of another.
+/// The first byte is the purpose, every text is preceded by its length, and everything else has a fixed
+/// length: two different lists of values never make the same bytes, nor do two purposes.
 struct KeyedMessage {
     /// The raw values are part of what is stored: never change or reuse one.
     enum Purpose: UInt8 {
@@ -30,7 +30,7 @@ struct KeyedMessage {
         case advertisingID = 8
         case address = 9
         case visitor = 10
-        // 11 was of signals, which are hashed without a key.
+        // 11 was for signals, which are hashed without a key.
         case variant = 12
         case post = 13
     }
@@ -47,7 +47,7 @@ struct KeyedMessage {
     }
 
     mutating func append(_ word: UInt64) {
-        // The word's own bytes are copied while they are lent.
+        // The word's own bytes are copied while they are borrowed.
         unsafe withUnsafeBytes(of: word.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 

@@ -1,45 +1,45 @@
 internal import Crypto
 
-/// The server keys of a service: the one that everything new is hashed under, and those that what is stored may have
-/// been hashed under.
+/// The server keys of a service: the one that hashes everything new, and those that may have hashed what is
+/// stored.
 public struct ServerKeys: Sendable {
-    /// Under which clicks are stored and tokens are made.
-    public let present: ServerKey
-    /// Under which clicks and tokens may be found besides, those that will be the present one before those that were.
+    /// The key that hashes new clicks and signs new tokens.
+    public let current: ServerKey
+    /// The other keys that clicks and tokens may have, upcoming ones before former ones.
     public let others: [ServerKey]
-    /// The one that has been known for longest: what is hashed under it is the same before and after another one takes
-    /// the present one's place.
+    /// The key that has been known for longest: a hash under it stays the same when another key takes the
+    /// current one's place.
     public let oldest: ServerKey
 
     /// - Parameters:
-    ///   - present: under which everything new is hashed.
-    ///   - upcoming: those that take its place soon, which other processes may be using already.
-    ///   - former: those whose place it took, the newest first.
-    public init(_ present: ServerKey, upcoming: [ServerKey] = [], former: [ServerKey] = []) {
-        self.present = present
+    ///   - current: the key that hashes everything new.
+    ///   - upcoming: the keys that replace it soon, which other processes may be using already.
+    ///   - former: the keys that it replaced, the newest first.
+    public init(_ current: ServerKey, upcoming: [ServerKey] = [], former: [ServerKey] = []) {
+        self.current = current
         others = upcoming + former
-        oldest = former.last ?? present
+        oldest = former.last ?? current
     }
 
-    /// The present one first.
-    public var all: [ServerKey] { [present] + others }
+    /// All keys, the current one first.
+    public var all: [ServerKey] { [current] + others }
 }
 
 /// What a store says of the server keys that it is opened with.
 public enum ServerKeyRecognition: Equatable, Sendable {
-    /// They are its own, except for so many under which clicks may still be stored.
+    /// They are the store's keys, except for a number of keys under which clicks may still be stored.
     case own(missing: Int)
-    /// What it holds was stored under another one.
+    /// The store's rows were hashed under another key.
     case foreign
 }
 
-/// Which keys a store has no use for any more.
+/// Which keys a store still needs.
 public struct RequiredKeys: Equatable, Sendable {
-    /// The oldest record that anything could be found by; nil for an empty store.
+    /// The oldest record that a key could still find; nil for an empty store.
     public var oldestRecord: Timestamp?
-    /// When server keys ceased to be the present one, by ``ServerKey/check``'s first word.
+    /// When each former server key was replaced, by the first word of its ``ServerKey/checkValue``.
     public var replaced: [UInt64: Timestamp]
-    /// The first day, by ``AddressKeys/day(of:)``, from which a click can still be matched; nil where there is none.
+    /// The first day, by ``AddressKeys/day(of:)``, whose clicks can still match; nil if there is none.
     public var firstAddressDay: Int64?
 
     public init(
@@ -52,40 +52,40 @@ public struct RequiredKeys: Equatable, Sendable {
         self.firstAddressDay = firstAddressDay
     }
 
-    /// How long after it was replaced a key may still be used by a process that has not noticed, in milliseconds.
+    /// How long a process that has not noticed the change may still use a replaced key, in milliseconds.
     static let margin: Int64 = 3_600_000
 
-    /// Whether something that was stored under a key, which another one replaced at a moment, may be there.
+    /// Returns whether the store may still contain something hashed under a key that was replaced at a time.
     public func needsKey(replacedAt moment: Timestamp, at now: Timestamp) -> Bool {
         let end = moment.advanced(byMilliseconds: Self.margin)
         return now <= end || (oldestRecord.map { $0 <= end } ?? false)
     }
 }
 
-/// The server's secret: everything that could be guessed by trying is stored under it.
+/// The server's secret: it hashes everything that could be guessed by trying.
 ///
-/// Without it a restored database matches nothing, so that a backup takes it along. It never shows in text.
+/// Without it a restored database matches nothing, so a backup includes it. It never appears in text.
 public struct ServerKey: Sendable {
     public static let byteCount = 32
 
     private let code: HMACSHA256
 
-    /// Nil unless there are exactly 32 bytes.
+    /// Returns nil unless there are exactly 32 bytes.
     public init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         code = HMACSHA256(key: bytes)
     }
 
-    /// What is stored instead of a fingerprint.
+    /// Returns what is stored instead of a fingerprint.
     public func keyed(_ fingerprint: Fingerprint) -> KeyedHash {
         var message = KeyedMessage(.fingerprint)
         message.append(fingerprint)
         return hash(of: message)
     }
 
-    /// Who clicked on what: repeated posts of one visit share it.
+    /// Hashes who clicked on what: repeated posts of one visit share the hash.
     ///
-    /// What was clicked on is the deep link's URL, or the slug of a link of ours.
+    /// What was clicked on is the deep link's URL, or the slug of one of the server's links.
     public func visit(
         app: AppID,
         isTest: Bool,
@@ -118,7 +118,8 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Who asks: a caller without an install id may have a lost answer again when all of this is the same.
+    /// Hashes the caller of a check: a caller without an install id may get a lost answer again if all of
+    /// this is the same.
     ///
     /// The evidence is what a launch without a fingerprint brings instead: the texts of its tokens and ids.
     public func caller(
@@ -147,7 +148,7 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// For the caller's own `idempotency_key`.
+    /// Returns the hash of the caller's own `idempotency_key`.
     public func idempotency(app: AppID, isTest: Bool, key: String) -> KeyedHash {
         var message = KeyedMessage(.idempotency)
         message.append(app)
@@ -156,7 +157,7 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// What is stored instead of an advertising id, with the click that an ad network put it on.
+    /// Returns what is stored instead of an advertising id, with the click that an ad network put it on.
     public func advertisingID(app: AppID, isTest: Bool, id: AdvertisingID) -> KeyedHash {
         var message = KeyedMessage(.advertisingID)
         message.append(app)
@@ -167,7 +168,8 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// What is stored instead of an address, cut to one of the levels on which addresses are compared.
+    /// Returns what is stored instead of an address, cut to one of the levels on which addresses are
+    /// compared.
     func addressHash(of address: NetworkAddress, bits level: UInt64) -> UInt64 {
         var message = KeyedMessage(.address)
         message.append(level)
@@ -175,8 +177,8 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// By what one visitor's clicks are known again: his exact address and his agent; the agent alone where the address
-    /// tells nothing.
+    /// Returns the word that identifies one visitor's clicks: a hash of exact address and agent; of the agent
+    /// alone if the address distinguishes no visitors.
     public func visitor(_ address: AddressHashes?, userAgent: String) -> UInt64 {
         var message = KeyedMessage(.visitor)
         message.append(address?.exact ?? 0)
@@ -184,9 +186,11 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// What chooses a variant of a link for a visitor: the same one each time, and for another link another one.
+    /// Returns the number that chooses a variant of a link for a visitor: the same one each time, and another
+    /// one for another link.
     ///
-    /// Of the address only the network counts that one person moves within: IPv6 addresses change within their /64.
+    /// Of the address, only the network counts within which one person moves: IPv6 addresses change within
+    /// their /64.
     public func variantChoice(of link: LinkID, address: NetworkAddress, userAgent: String) -> UInt64 {
         var message = KeyedMessage(.variant)
         message.append(link)
@@ -195,7 +199,7 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// What signs a click token: the first bytes of it stand in the token.
+    /// Returns the signature of a click token, whose first bytes are part of the token.
     func signature(of claim: ClickToken.Claim, for app: AppID) -> [UInt8] {
         var message = KeyedMessage(.clickToken)
         message.append(UInt64(ClickToken.Claim.version))
@@ -205,8 +209,8 @@ public struct ServerKey: Sendable {
         return Array(code.code(for: message.bytes).bytes.prefix(ClickToken.signatureByteCount))
     }
 
-    /// What a database keeps to know its key again; it tells nothing of the key.
-    public var check: KeyedHash {
+    /// A hash by which a database recognises its key; it does not reveal the key.
+    public var checkValue: KeyedHash {
         hash(of: KeyedMessage(.keyCheck))
     }
 

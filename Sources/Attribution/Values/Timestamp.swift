@@ -1,4 +1,4 @@
-/// A moment of wall-clock time: milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+/// A wall-clock time: milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 public struct Timestamp: Hashable, Comparable, Sendable {
     public let milliseconds: Int64
 
@@ -10,14 +10,14 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         left.milliseconds < right.milliseconds
     }
 
-    /// This moment moved by `milliseconds`, held at the ends of the representable range.
+    /// Returns this time moved by `milliseconds`, clamped to the representable range.
     public func advanced(byMilliseconds milliseconds: Int64) -> Timestamp {
         let (sum, overflows) = self.milliseconds.addingReportingOverflow(milliseconds)
         guard overflows else { return Timestamp(milliseconds: sum) }
         return Timestamp(milliseconds: milliseconds < 0 ? .min : .max)
     }
 
-    /// Milliseconds from `other` to this moment; negative when `other` is later.
+    /// Returns the milliseconds from `other` to this time; negative if `other` is later.
     public func milliseconds(since other: Timestamp) -> Int64 {
         let (difference, overflows) = milliseconds.subtractingReportingOverflow(other.milliseconds)
         guard overflows else { return difference }
@@ -25,7 +25,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// Where the domain gets the time from: handed in, so that a test can pin it.
+/// The domain's source of the time: a parameter, so that a test can fix it.
 public struct WallClock: Sendable {
     public let now: @Sendable () -> Timestamp
 
@@ -38,17 +38,17 @@ public struct WallClock: Sendable {
     }
 }
 
-/// The text form of a moment: ISO 8601 as RFC 3339 narrows it down.
+/// The text form of a time: ISO 8601 as RFC 3339 restricts it.
 extension Timestamp {
-    /// 0001-01-01T00:00:00.000Z, where ``iso8601`` begins.
+    /// 0001-01-01T00:00:00.000Z, the first time that ``iso8601`` can write.
     public static let earliestWritten = Timestamp(milliseconds: -62_135_596_800_000)
-    /// 9999-12-31T23:59:59.999Z, where ``iso8601`` ends.
+    /// 9999-12-31T23:59:59.999Z, the last time that ``iso8601`` can write.
     public static let latestWritten = Timestamp(milliseconds: 253_402_300_799_999)
 
-    /// This moment as `2026-07-22T10:30:00.000Z`, always with three digits and `Z`.
+    /// This time as `2026-07-22T10:30:00.000Z`, always with three digits and `Z`.
     ///
-    /// Clients compare such texts and do not parse them. Moments outside the years 1 to 9999 are written as
-    /// the nearest end.
+    /// Clients compare such texts and do not parse them. A time outside the years 1 to 9999 is written as the
+    /// nearest end.
     public var iso8601: String {
         let moment = min(max(self, .earliestWritten), .latestWritten)
         let days = CivilDate.floorDivide(moment.milliseconds, by: Self.millisecondsPerDay)
@@ -75,10 +75,10 @@ extension Timestamp {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Reads RFC 3339 (`2026-07-22T10:30:00Z`, `…00.25+03:00`); nil for anything else.
+    /// Reads RFC 3339 (`2026-07-22T10:30:00Z`, `…00.25+03:00`); nil for any other text.
     ///
     /// A fraction may have any number of digits and is cut to milliseconds. Years 1 to 9999. A leap second
-    /// (`:60`) is refused: Unix time has no place for it.
+    /// (`:60`) is rejected: Unix time cannot represent it.
     public init?(iso8601 text: String) {
         var reader = ISO8601Reader(text)
         guard let year = reader.digits(4), year >= 1, reader.skip("-"),
@@ -97,7 +97,7 @@ extension Timestamp {
     }
 }
 
-/// A position in a text that is hoped to be a date.
+/// A position in a text that may be a date.
 private struct ISO8601Reader {
     private var rest: Substring.UTF8View
 
@@ -122,7 +122,7 @@ private struct ISO8601Reader {
         return true
     }
 
-    /// Milliseconds of an optional fraction: 0 when there is none, nil when a dot has no digit behind it.
+    /// Reads the milliseconds of an optional fraction: 0 if there is none, nil if no digit follows a dot.
     mutating func fraction() -> Int64? {
         guard skip(".") else { return 0 }
         guard let tenths = digit() else { return nil }
@@ -135,7 +135,7 @@ private struct ISO8601Reader {
         return milliseconds
     }
 
-    /// Minutes east of UTC.
+    /// Reads the minutes east of UTC.
     mutating func offsetMinutes() -> Int64? {
         if skip("Z") || skip("z") { return 0 }
         let isWest = skip("-")
@@ -170,7 +170,7 @@ public struct CivilDate: Hashable, Sendable {
     /// Days from 0000-03-01 to 1970-01-01.
     private static let epochOffset: Int64 = 719_468
 
-    /// Nil when the calendar has no such day.
+    /// Returns nil if the calendar has no such day.
     public init?(year: Int64, month: Int64, day: Int64) {
         guard (1...12).contains(month), (1...Self.length(ofMonth: month, in: year)).contains(day) else {
             return nil
@@ -180,7 +180,7 @@ public struct CivilDate: Hashable, Sendable {
         self.day = day
     }
 
-    /// The day that begins `days` days after 1970-01-01.
+    /// Creates the day that starts `days` days after 1970-01-01.
     public init(daysSinceEpoch days: Int64) {
         let shifted = days + Self.epochOffset
         let era = Self.floorDivide(shifted, by: Self.daysPerEra)
@@ -193,7 +193,7 @@ public struct CivilDate: Hashable, Sendable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// Days from 1970-01-01 to this day; negative before.
+    /// The days from 1970-01-01 to this day; negative before.
     public var daysSinceEpoch: Int64 {
         let yearFromMarch = month <= 2 ? year - 1 : year
         let era = Self.floorDivide(yearFromMarch, by: 400)
@@ -223,10 +223,10 @@ extension Timestamp {
     private static let millisecondsPerHour: Int64 = 3_600_000
     static let millisecondsPerDay: Int64 = 86_400_000
 
-    /// The beginning of this moment's hour in UTC.
+    /// The start of this time's hour in UTC.
     public var startOfHour: Timestamp { roundedDown(to: Self.millisecondsPerHour) }
 
-    /// The beginning of this moment's day in UTC.
+    /// The start of this time's day in UTC.
     public var startOfDay: Timestamp { roundedDown(to: Self.millisecondsPerDay) }
 
     private func roundedDown(to step: Int64) -> Timestamp {
@@ -236,9 +236,9 @@ extension Timestamp {
     }
 }
 
-/// How long something took, for people.
+/// A span of time, for people.
 public enum ElapsedTime {
-    /// As `45 s`, `17 min`, `5 h` or `3 d`, rounded down; at least 0 s.
+    /// Returns a text as `45 s`, `17 min`, `5 h` or `3 d`, rounded down; at least 0 s.
     public static func text(milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1000
         if seconds < 120 { return "\(seconds) s" }

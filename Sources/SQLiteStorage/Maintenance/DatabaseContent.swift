@@ -39,7 +39,7 @@ public struct DatabaseContent: Equatable, Sendable {
     /// Whether one of the keys is the one under which the database stored last; nil where it does not say, because nothing
     /// was hashed.
     public func fits(_ keys: [ServerKey]) -> Bool? {
-        serverKeyCheck.map { stored in keys.contains { stored == Int64(bitPattern: $0.check.index) } }
+        serverKeyCheck.map { stored in keys.contains { stored == Int64(bitPattern: $0.checkValue.index) } }
     }
 
     private struct Counts {

@@ -82,7 +82,7 @@ final class Installation {
         let words = try String(contentsOfFile: path, encoding: .utf8).split(whereSeparator: \.isWhitespace)
         let moment = Timestamp(milliseconds: now)
         let day = AddressKeys.day(of: moment) - days
-        guard words.count == 2, let link = AddressKeys.Link(day: day, bytes: Self.bytes(words[1])),
+        guard words.count == 2, let link = AddressKeys.Seed(day: day, bytes: Self.bytes(words[1])),
             let keys = AddressKeys([link], readyUntil: moment)
         else { throw BenchmarkError("\(path) holds no address keys of a new database.") }
         let date = Timestamp(milliseconds: day * AddressKeys.period).iso8601.prefix { $0 != "T" }

@@ -11,7 +11,7 @@ struct ServerKeyList: Equatable {
         /// Nil unless there are 32 bytes.
         var key: ServerKey? { ServerKey(bytes: bytes) }
         /// By which it is known again.
-        var check: KeyedHash? { key?.check }
+        var check: KeyedHash? { key?.checkValue }
     }
 
     /// Newest first; never empty.
