@@ -1,6 +1,7 @@
-/// What an app's links and its domain files need to know of it.
+/// The settings of an app for its links and its domain files.
 public struct AppLinks: Equatable, Sendable {
-    /// Hosts whose links and domain files are answered for the app, in the operator's order; several apps may share one.
+    /// The hosts that serve the app's links and domain files, in the operator's order; several apps may share
+    /// one.
     public var hosts: [LinkHost] = []
     /// Shown on pages for people.
     public var icon: WebURL?
@@ -8,11 +9,11 @@ public struct AppLinks: Equatable, Sendable {
     public var color: String?
     public var apple = AppleApp()
     public var android = AndroidApp()
-    /// Where a browser goes where the app is not installed, and the link says nothing else.
+    /// Where a browser goes if the app is not installed and the link does not say.
     public var fallbacks = Link.Fallbacks()
-    /// Hosts besides ``hosts`` that links and fallbacks may lead to; nil allows any.
+    /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; nil allows any.
     public var webHosts: [String]? = []
-    /// Which URLs of ``hosts`` open the app where it is installed; none opens all.
+    /// Which URLs of ``hosts`` open the installed app; without rules, all do.
     public var rules: [LinkRule] = []
 
     public init() {}
@@ -59,20 +60,20 @@ public struct LinkHost: Hashable, Sendable {
         self.text = host.name
     }
 
-    /// Reads what an operator calls a host: a name alone.
+    /// Reads a host as an operator names it, without a port.
     public init?(naming text: String) {
         guard let host = LinkHost(text), host.text == text.trimmed.asciiLowercased else { return nil }
         self = host
     }
 }
 
-/// What an operator can say of an app's links, its stores and its domain files, by its name on the wire.
+/// What an operator can set for an app's links, its stores and its domain files, by its name on the wire.
 ///
-/// ``AppLinks/init(_:)`` alone gives them a meaning.
+/// Only ``AppLinks/init(_:)`` gives the texts a meaning.
 public enum AppLinkField: String, SettingField {
-    /// Host names that its links and domain files are answered on.
+    /// The host names that serve its links and domain files.
     case hosts = "link_hosts"
-    /// Hosts besides these that links and fallbacks may lead to; `any` alone allows all.
+    /// Hosts in addition to these that links and fallbacks may lead to; `any` alone allows all.
     case webHosts = "web_hosts"
     case icon
     case color
@@ -85,7 +86,7 @@ public enum AppLinkField: String, SettingField {
     case androidPackage = "android_package"
     case androidCertificates = "android_certificates"
     case androidScheme = "android_scheme"
-    /// Where browsers go where the app is not installed, and a link says nothing else.
+    /// Where browsers go if the app is not installed and a link does not say.
     case iosFallback = "ios_fallback"
     case androidFallback = "android_fallback"
     case huaweiFallback = "huawei_fallback"
@@ -104,20 +105,20 @@ public enum AppLinkField: String, SettingField {
 
 public typealias AppLinkFields = FieldTexts<AppLinkField>
 
-/// The meaning of an app's link fields, and the way back.
+/// The meaning of an app's link fields, and writing them.
 extension AppLinks {
     static let maximumHostCount = 100
 
-    /// Reads fields that passed the checks before, as a store gives them back.
+    /// Reads fields that passed the checks before, as a store returns them.
     ///
-    /// What cannot be read any more counts as not set.
+    /// A field that can no longer be read counts as not set.
     public init(stored fields: AppLinkFields) {
         (self, _) = Self.read(fields)
     }
 
     /// Reads fields from outside.
     ///
-    /// - Throws: ``FieldProblems``, all there are.
+    /// - Throws: ``FieldProblems`` with all of them.
     public init(_ fields: AppLinkFields) throws(FieldProblems) {
         let (links, problems) = Self.read(fields)
         guard problems.isEmpty else { throw FieldProblems(problems) }
@@ -141,7 +142,7 @@ extension AppLinks {
         return (links, reader.problems)
     }
 
-    /// What is set, as texts that ``init(_:)`` reads.
+    /// The settings that are set, as texts that ``init(_:)`` reads.
     public var fields: AppLinkFields {
         var fields = AppLinkFields()
         fields[.hosts] = hosts.map(\.text)

@@ -1,24 +1,24 @@
-/// A link that released clients can open: never one that they would lose.
+/// A link that every released client can open.
 ///
 /// Sources: the wire contract, sections 2 and 7, and the syntax of RFC 3986.
 public struct DeepLinkURL: Hashable, Sendable {
     /// The link in ASCII.
     ///
-    /// What was not is percent-encoded. At most ``maximumLength`` characters as it came.
+    /// Other characters are percent-encoded. It came with at most ``maximumLength`` characters.
     public let text: String
 
     public static let maximumLength = 2048
 
-    /// A link that passed the checks before, as a store gives it back.
+    /// Creates a link that passed the checks before, as a store returns it.
     public init(stored text: String) {
         self.text = text
     }
 
-    /// Checks a link from outside.
+    /// Validates a link from outside.
     ///
-    /// Blanks around it are dropped. What a URI cannot hold (blanks, characters beyond ASCII, `"<>^{|}` and
-    /// the backquote, a `%` that escapes nothing, square brackets outside the host, a second `#`) is
-    /// percent-encoded; escapes that are there stay as they are.
+    /// Trims it. Percent-encodes what a URI cannot contain (blanks, characters beyond ASCII, `"<>^{|}` and
+    /// the backquote, a `%` that escapes nothing, square brackets outside the host, a second `#`); keeps
+    /// existing escapes.
     ///
     /// - Throws: ``DeepLinkURLError`` naming the first rule that the link breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
@@ -39,13 +39,13 @@ public struct DeepLinkURL: Hashable, Sendable {
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }
 
-    /// Unicode scalars: bytes that do not continue one.
+    /// Returns the number of Unicode scalars: bytes that do not continue one.
     private static func characterCount(_ bytes: [UInt8]) -> Int {
         bytes.count { $0 & 0xc0 != 0x80 }
     }
 }
 
-/// Why a text is no link that can be given to a client.
+/// Why a text is no link for a client.
 ///
 /// The message says what to do.
 public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
@@ -65,9 +65,9 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
     case malformedHost
     case malformedPort
 
-    /// In plain words, for the answer to the caller.
+    /// The error in plain words, for the response to the caller.
     ///
-    /// Holds nothing of the link.
+    /// Contains nothing of the link.
     public var message: String {
         switch self {
         case .empty:
@@ -118,13 +118,13 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
 
 /// The link as a client gets it.
 extension DeepLinkURL {
-    /// The names under which a link may carry its campaign key itself.
+    /// The names of a link's own campaign key.
     private static let campaignKeyNames = ["keyName", "key", "k"]
 
-    /// The link with `source`, `keyName` and `jid` added to its query, before the fragment.
+    /// Returns the link with `source`, `keyName` and `jid` added to its query, before the fragment.
     ///
-    /// Released clients read the three from the link. What the link says itself, even if empty, is left
-    /// alone, and `direct` and `unknown` are not written: they tell a client nothing.
+    /// Released clients read the three from the link. Parameters of the link itself, even empty ones, stay as
+    /// they are, and `direct` and `unknown` are not written: they mean nothing to a client.
     public func answered(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
         let names = Set(queryItems.map(\.name))
         var added: [(name: String, value: String)] = []
@@ -140,14 +140,15 @@ extension DeepLinkURL {
         return appending(added)
     }
 
-    /// The link with `keyName` alone added as above: for a campaign that is credited without saying whose click it was.
+    /// Returns the link with only `keyName` added: for a campaign that is credited without saying whose click
+    /// it was.
     public func answered(campaignKey: CampaignKey?) -> String {
         let names = Set(queryItems.map(\.name))
         guard let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) else { return text }
         return appending([("keyName", campaignKey.text)])
     }
 
-    /// The values are encoded, the names are not.
+    /// Returns the link with more parameters, whose values are encoded and whose names are not.
     func appending(_ items: [(name: String, value: String)]) -> String {
         let bytes = Array(text.utf8)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex

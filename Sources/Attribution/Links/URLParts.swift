@@ -1,19 +1,18 @@
-/// A link cut into its parts, and the rules for each.
+/// A link split into its parts, and the rules for each.
 struct URLParts {
-    /// In lower case.
+    /// The scheme in lower case.
     let scheme: String
-    /// As it came, up to the colon.
+    /// The scheme as it came, up to the colon.
     private let writtenScheme: ArraySlice<UInt8>
-    /// Between `//` and the path; nil without `//`.
+    /// The part between `//` and the path; nil without `//`.
     let authority: ArraySlice<UInt8>?
     let path: ArraySlice<UInt8>
-    /// Behind `?`; nil without one.
+    /// The part after `?`; nil without one.
     let query: ArraySlice<UInt8>?
-    /// Behind `#`; nil without one.
+    /// The part after `#`; nil without one.
     let fragment: ArraySlice<UInt8>?
 
-    /// Schemes by which a link runs code, carries a whole page or reaches into the device instead of opening
-    /// an app.
+    /// Schemes whose links run code, contain a whole page or reach into the device instead of opening an app.
     private static let forbiddenSchemes: Set<String> = [
         "javascript", "vbscript", "livescript", "data", "blob", "file", "filesystem", "about", "view-source",
         "content", "intent", "android-app", "jar", "resource", "chrome", "chrome-extension", "moz-extension",
@@ -51,7 +50,7 @@ struct URLParts {
         guard !Self.forbiddenSchemes.contains(scheme) else { throw .forbiddenScheme }
     }
 
-    /// The host and port, checked.
+    /// Returns the validated host and port.
     func host() throws(DeepLinkURLError) -> URLHost {
         guard let authority, !authority.isEmpty else { throw .noHost }
         guard !authority.contains(UInt8(ascii: "@")) else { throw .credentials }
@@ -59,7 +58,7 @@ struct URLParts {
         return try URLHost(authority, isWeb: isWeb)
     }
 
-    /// A web link with the root as its path is lost by released clients, with and without a query.
+    /// Rejects a web link with the root as its path, which released clients lose, with and without a query.
     func checkPath() throws(DeepLinkURLError) {
         guard !isWeb || path.count > 1 else { throw .noPath }
     }
@@ -91,7 +90,7 @@ struct URLParts {
         }
     }
 
-    /// What stands for itself in a path, a query and a fragment (RFC 3986 §3.3–3.5).
+    /// Returns whether a byte needs no escape in a path, a query and a fragment (RFC 3986 §3.3–3.5).
     private static func isAllowed(_ byte: UInt8) -> Bool {
         PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte)
             || byte == UInt8(ascii: ":")
@@ -103,7 +102,7 @@ struct URLParts {
             || byte == UInt8(ascii: ".")
     }
 
-    /// What stands behind the first `separator`, cut off from `text` together with it.
+    /// Returns what follows the first `separator`, and removes it with the separator from `text`.
     private static func cut(_ text: inout ArraySlice<UInt8>, at separator: UInt8) -> ArraySlice<UInt8>? {
         guard let index = text.firstIndex(of: separator) else { return nil }
         let rest = text[(index + 1)...]
@@ -114,7 +113,7 @@ struct URLParts {
 
 /// The host of a link and its port.
 struct URLHost: Equatable {
-    /// In lower case; an IPv6 address with its brackets, in canonical form.
+    /// The name in lower case; an IPv6 address with its brackets, in canonical form.
     let name: String
     let port: UInt16?
 
@@ -147,7 +146,7 @@ struct URLHost: Equatable {
         port = UInt16(number)
     }
 
-    /// The port that is meant: the scheme's own where none is written.
+    /// Returns the port to use: the scheme's own if none is written.
     func effectivePort(scheme: String) -> UInt16? {
         port ?? Self.defaultPort(ofScheme: scheme)
     }
@@ -160,7 +159,8 @@ struct URLHost: Equatable {
         }
     }
 
-    /// Labels of letters, digits, hyphens and, as found in the wild, underscores (RFC 1123 §2.1).
+    /// Returns whether a host has labels of letters, digits, hyphens and, as seen in practice, underscores
+    /// (RFC 1123 §2.1).
     private static func isDomainName(_ host: ArraySlice<UInt8>) -> Bool {
         let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return host.count <= 253
@@ -173,7 +173,8 @@ struct URLHost: Equatable {
             }
     }
 
-    /// An app gives the host of its own scheme a meaning of its own.
+    /// Returns whether a byte may be part of the host of an app's own scheme, to which the app gives a
+    /// meaning of its own.
     private static func isAppHostByte(_ byte: UInt8) -> Bool {
         PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte)
     }
@@ -181,12 +182,12 @@ struct URLHost: Equatable {
 
 /// A web origin as browsers send it: `https://shop.example` or `http://localhost:3000` (RFC 6454).
 public struct Origin: Hashable, Sendable {
-    /// In lower case, without the scheme's own port.
+    /// The origin in lower case, without the scheme's own port.
     public let text: String
 
-    /// Nil for `null`, for anything with a path, and for whatever else is no origin.
+    /// Returns nil for `null`, for a text with a path, and for any other text that is no origin.
     ///
-    /// `null` is what every sandboxed frame and local file sends: it names nobody.
+    /// Every sandboxed frame and local file sends `null`, so it identifies no site.
     public init?(_ text: String) {
         guard let parts = try? URLParts(Array(text.utf8)), parts.path.isEmpty, parts.query == nil,
             parts.fragment == nil, let host = try? parts.host()
@@ -196,15 +197,15 @@ public struct Origin: Hashable, Sendable {
         self.text = "\(parts.scheme)://\(host.name)\(port)"
     }
 
-    /// Its host without the port.
+    /// The host without the port.
     public var host: LinkHost? {
         text.range(ofASCII: "://").flatMap { LinkHost(String(text[$0.upperBound...])) }
     }
 }
 
-/// Reading the path of a link as a server might.
+/// Reads the path of a link as a server might.
 enum URLPath {
-    /// Whether a segment of the path means "here" or "above", escaped once or twice or not at all.
+    /// Returns whether a segment of the path means "here" or "above", escaped once or twice or not at all.
     ///
     /// Backslashes and escaped slashes count as slashes, as they do for some servers.
     static func climbs(_ path: ArraySlice<UInt8>) -> Bool {
@@ -224,7 +225,7 @@ enum PercentEncoding {
         text.append(digits[Int(byte & 15)])
     }
 
-    /// A value for a query, in which nothing but unreserved characters stands for itself.
+    /// Returns a value for a query, in which all but unreserved characters are escaped.
     static func queryValue(_ value: String) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(value.utf8.count)
@@ -238,7 +239,7 @@ enum PercentEncoding {
         return text
     }
 
-    /// The escaped bytes in the place of their escapes; a `%` without two digits stays.
+    /// Returns the bytes with escapes decoded; keeps a `%` without two digits.
     static func decoded(_ bytes: some Collection<UInt8>, plusIsBlank: Bool = false) -> [UInt8] {
         let bytes = Array(bytes)
         var text: [UInt8] = []
@@ -258,7 +259,7 @@ enum PercentEncoding {
         return text
     }
 
-    /// The byte that the escape at `index` stands for; nil where there is none.
+    /// Returns the byte that the escape at `index` stands for; nil if there is none.
     static func escapedByte(in bytes: Span<UInt8>, at index: Int) -> UInt8? {
         guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
             let high = Hexadecimal.value(of: bytes[index + 1]),

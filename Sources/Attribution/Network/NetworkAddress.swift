@@ -1,5 +1,6 @@
-/// An Internet address: the 16 bytes of an IPv6 address. An IPv4 address is the v4-mapped one (RFC 4291
-/// §2.5.5.2), so that a dual-stack socket and a header give the same address for one client.
+/// An Internet address: the 16 bytes of an IPv6 address, in which an IPv4 address is the v4-mapped one.
+///
+/// So a dual-stack socket and a header give the same address for one client (RFC 4291 §2.5.5.2).
 public struct NetworkAddress: Hashable, Sendable {
     public let high: UInt64
     public let low: UInt64

@@ -1,8 +1,8 @@
-/// Something that an operator can say of a link or an app, by its name on the wire, in a file and in the database.
+/// A setting of a link or an app, by its name on the wire, in a file and in the database.
 ///
-/// Every way in and out speaks of it in texts: the admin API, the commands, imports, exports and the store.
+/// Every way in and out uses texts: the admin API, the commands, imports, exports and the store.
 public protocol SettingField: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
-    /// How JSON writes it.
+    /// How JSON writes the field.
     var kind: SettingFieldKind { get }
 }
 
@@ -12,7 +12,7 @@ public enum SettingFieldKind: Sendable {
     /// A whole number.
     case number
     case flag
-    /// An object, given back as it was written.
+    /// An object, returned as it was written.
     case object
     /// Any number of texts.
     case list
@@ -21,7 +21,7 @@ public enum SettingFieldKind: Sendable {
 }
 
 extension SettingField {
-    /// Whether it has any number of texts.
+    /// Whether the field has any number of texts.
     public var isList: Bool {
         switch kind {
         case .list, .variants: true
@@ -30,15 +30,15 @@ extension SettingField {
     }
 }
 
-/// Fields as texts: what came in, and what goes out.
+/// Fields as texts, as they come in and go out.
 public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
     private var values: [Field: [String]] = [:]
 
     public init() {}
 
-    /// The texts of a field in their order; empty where it is not set.
+    /// The texts of a field in their order; empty if it is not set.
     ///
-    /// Setting no texts, or empty ones alone, clears it.
+    /// Setting no texts, or only empty ones, clears it.
     public subscript(field: Field) -> [String] {
         get { values[field] ?? [] }
         set {
@@ -47,14 +47,14 @@ public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
         }
     }
 
-    /// The only text of a field that is no list; nil where it is not set.
+    /// Returns the only text of a field that is no list; nil if it is not set.
     public func text(_ field: Field) -> String? { values[field]?.first }
 
     public mutating func set(_ field: Field, _ text: String?) {
         self[field] = text.map { [$0] } ?? []
     }
 
-    /// The fields that are set, in the order of their kind's list of cases.
+    /// The fields that are set, in the order of the cases.
     public var all: [(field: Field, texts: [String])] {
         Field.allCases.compactMap { field in values[field].map { (field, $0) } }
     }
@@ -62,9 +62,9 @@ public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
 
 /// What is wrong with one field.
 public struct FieldProblem: Error, Equatable, Sendable {
-    /// Its name on the wire.
+    /// The field's name on the wire.
     public let field: String
-    /// In plain words: what is wrong and what to do.
+    /// What is wrong and what to do, in plain words.
     public let message: String
 
     public init(_ field: String, _ message: String) {
@@ -77,9 +77,9 @@ public struct FieldProblem: Error, Equatable, Sendable {
     }
 }
 
-/// Everything that is wrong with what was said of a link or an app.
+/// Everything that is wrong with the fields of a link or an app.
 public struct FieldProblems: Error, Equatable, Sendable {
-    /// At least one.
+    /// At least one problem.
     public let all: [FieldProblem]
 
     public init(_ all: [FieldProblem]) {
@@ -87,7 +87,7 @@ public struct FieldProblems: Error, Equatable, Sendable {
     }
 }
 
-/// Reads fields one by one and keeps what is wrong with them.
+/// Reads fields one by one and collects their problems.
 struct FieldReader<Field: SettingField> {
     let fields: FieldTexts<Field>
     private(set) var problems: [FieldProblem] = []
@@ -162,7 +162,7 @@ struct FieldReader<Field: SettingField> {
         return text
     }
 
-    /// In their order, each once.
+    /// Returns the texts in their order, each once.
     mutating func list(_ field: Field, maximumCount: Int) -> [String] {
         var values: [String] = []
         for text in fields[field].map(\.trimmed) where !text.isEmpty && !values.contains(text) {
@@ -178,7 +178,7 @@ struct FieldReader<Field: SettingField> {
         return atMost(maximumCount, values, field)
     }
 
-    /// In their order, each once; what `read` makes nothing of is refused by `rule`.
+    /// Returns the values in their order, each once; reports `rule` for a text that `read` rejects.
     mutating func list<Value: Equatable>(
         _ field: Field,
         maximumCount: Int,
@@ -196,7 +196,7 @@ struct FieldReader<Field: SettingField> {
         return atMost(maximumCount, values, field)
     }
 
-    /// What `read` makes of the only text; where that is nothing, it is refused by `rule`.
+    /// Returns the value of the only text; reports `rule` if `read` rejects it.
     mutating func value<Value>(_ field: Field, rule: String, read: (String) -> Value?) -> Value? {
         guard let text = fields.text(field)?.trimmed, !text.isEmpty else { return nil }
         guard let value = read(text) else {
@@ -226,10 +226,10 @@ struct FieldReader<Field: SettingField> {
 }
 
 extension String {
-    /// Whether a byte of it is an ASCII control character.
+    /// Whether the text contains an ASCII control character.
     var holdsControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 
-    /// `#rrggbb` in lower case, from digits of either case; nil for anything else.
+    /// The text as `#rrggbb` in lower case, from digits of either case; nil for any other text.
     var hexColor: String? {
         guard utf8.count == 7, utf8.first == UInt8(ascii: "#"),
             utf8.dropFirst().allSatisfy({ Hexadecimal.value(of: $0) != nil })

@@ -1,16 +1,17 @@
-/// What an operator can say of a link, by its name on the wire, in a file and in the database.
+/// What an operator can set on a link, by its name on the wire, in a file and in the database.
 ///
-/// ``Link/Settings/init(_:)`` alone gives them a meaning.
+/// Only ``Link/Settings/init(_:)`` gives the texts a meaning.
 public enum LinkField: String, SettingField {
-    /// For people who look for it; shown to nobody else.
+    /// For people who search the link; shown to no visitor.
     case title
-    /// A deep link for all platforms, or a path such as `/products/1` that each platform's app scheme is put before.
+    /// A deep link for all platforms, or a path such as `/products/1`, to be combined with each platform's
+    /// app scheme.
     case destination
     case iosDestination = "ios_destination"
     case androidDestination = "android_destination"
-    /// Where a desktop browser is sent instead of a page that hands over to the phone.
+    /// Where a desktop browser goes instead of the page that leads to the phone.
     case desktopURL = "desktop_url"
-    /// Instead of the stores.
+    /// A page instead of the stores.
     case iosFallback = "ios_fallback"
     case androidFallback = "android_fallback"
     case huaweiFallback = "huawei_fallback"
@@ -21,14 +22,14 @@ public enum LinkField: String, SettingField {
     case utmCampaign = "utm_campaign"
     case utmTerm = "utm_term"
     case utmContent = "utm_content"
-    /// A JSON object that the app gets as it is.
+    /// A JSON object that the app gets unchanged.
     case metadata
-    /// One journey id for all clicks; made for each click where there is none.
+    /// One journey id for all clicks; without it, each click gets its own.
     case journeyID = "jid"
     case windowSeconds = "attribution_window_seconds"
     case expiresAt = "expires_at"
     case maximumClicks = "maximum_clicks"
-    /// `<name> <weight> <deep link or path>`, one each.
+    /// `<name> <weight> <deep link or path>` each.
     case variants
     case referralCode = "referral_code"
     case previewTitle = "preview_title"
@@ -36,7 +37,7 @@ public enum LinkField: String, SettingField {
     case previewImage = "preview_image"
     /// Whether the landing page may put the link with its token on the pasteboard, on the visitor's tap.
     case pasteboard
-    /// Names of query parameters that are handed on to the destination.
+    /// Names of query parameters that are passed on to the destination.
     case passedParameters = "pass_parameters"
     case tags
     /// `#rrggbb`, as is the background.
@@ -60,7 +61,7 @@ public enum LinkField: String, SettingField {
 /// The fields of a link as texts.
 public typealias LinkFields = FieldTexts<LinkField>
 
-/// The meaning of a link's fields, and the way back.
+/// The meaning of a link's fields, and writing them.
 extension Link.Settings {
     public static let maximumTitleLength = 255
     public static let maximumMetadataByteCount = 8 * 1024
@@ -69,9 +70,9 @@ extension Link.Settings {
     static let maximumTagCount = 50
     static let maximumParameterCount = 20
 
-    /// Reads fields of a link that passed the checks before, as a store gives them back.
+    /// Reads fields of a link that passed the checks before, as a store returns them.
     ///
-    /// What cannot be read any more counts as not set.
+    /// A field that can no longer be read counts as not set.
     public init(stored fields: LinkFields) {
         (self, _) = Self.read(fields)
     }
@@ -123,7 +124,7 @@ extension Link.Settings {
         return (settings, reader.problems)
     }
 
-    /// What is set, as texts that ``init(_:)`` reads.
+    /// The settings that are set, as texts that ``init(_:)`` reads.
     public var fields: LinkFields {
         var fields = LinkFields()
         fields.set(.title, title)
@@ -164,7 +165,7 @@ extension LinkField {
 }
 
 extension Link.Target {
-    /// As an operator writes it.
+    /// The variant as an operator writes it.
     public var text: String {
         switch self {
         case .url(let url): url.text
@@ -174,11 +175,11 @@ extension Link.Target {
 }
 
 extension Link.Preview {
-    /// What previews show of a title or a description before they cut it.
+    /// The length of a title or a description that previews show before they cut it.
     public static let maximumTextLength = 250
 }
 
-/// Reading what only links have.
+/// Reading the fields that only links have.
 extension FieldReader where Field == LinkField {
     mutating func target(_ field: LinkField) -> Link.Target? {
         fields.text(field).flatMap { target($0, of: field) }
@@ -225,7 +226,7 @@ extension FieldReader where Field == LinkField {
         return []
     }
 
-    /// That it is a JSON object is for whoever reads JSON to tell.
+    /// Reads the metadata; the caller that parses JSON checks that it is an object.
     mutating func metadata() -> String? {
         guard let text = fields.text(.metadata) else { return nil }
         let maximum = Link.Settings.maximumMetadataByteCount
@@ -236,7 +237,7 @@ extension FieldReader where Field == LinkField {
         return self.text(.metadata, upTo: maximum)
     }
 
-    /// Colours that scanners cannot tell apart count as none.
+    /// Reads the look of the QR code; colours that scanners cannot distinguish count as none.
     mutating func qrLook() -> Link.QRDefaults {
         var look = Link.QRDefaults(
             foreground: color(.qrForeground),
@@ -254,7 +255,7 @@ extension FieldReader where Field == LinkField {
 }
 
 extension Link.Target {
-    /// A deep link, or a path, which begins with a slash.
+    /// Reads a deep link, or a path, which starts with a slash.
     ///
     /// - Throws: ``DeepLinkURLError`` naming the first rule that it breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
