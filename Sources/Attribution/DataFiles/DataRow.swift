@@ -1,8 +1,8 @@
 /// A row of a data file: its kind and the columns after it.
 ///
-/// `Data/README.md` beside the embedded files says how they are written.
+/// `Data/README.md` beside the embedded files describes the format.
 public struct DataRow: Equatable, Sendable {
-    /// What the row says something about, as `ios-release`: the first column.
+    /// The subject of the row, as `ios-release`: the first column.
     public let kind: String
     /// The columns after the first; none is empty.
     public let columns: [String]
@@ -16,10 +16,10 @@ public struct DataRow: Equatable, Sendable {
     /// - Parameters:
     ///   - bytes: the whole file, UTF-8.
     ///   - file: its name, for error messages.
-    ///   - kinds: those that the file may hold, for error messages and against misspelt ones.
+    ///   - kinds: the kinds that the file may contain, for error messages and against misspelt ones.
     /// - Returns: its rows in their order, without comments.
-    /// - Throws: for a row of another kind, an empty column, and blanks or control characters where none
-    ///   belong.
+    /// - Throws: an error for a row of another kind, an empty column, and blanks or control characters in the
+    ///   wrong place.
     public static func rows(
         of bytes: [UInt8],
         file: String,
@@ -71,9 +71,9 @@ public struct DataRow: Equatable, Sendable {
         return DataRow(kind: kind, columns: Array(columns.dropFirst()), file: file, line: line)
     }
 
-    /// An error about the column at `index` of ``columns``, for what reads their meaning.
+    /// Returns an error about the column at `index` of ``columns``, for code that reads their meaning.
     ///
-    /// `problem` goes on after "column 2", `remedy` is a sentence without its full stop.
+    /// `problem` continues after "column 2", `remedy` is a sentence without its full stop.
     public func error(at index: Int, _ problem: String, _ remedy: String) -> DataFileError {
         DataFileError(file, line, index + 2, problem, remedy)
     }
@@ -122,7 +122,7 @@ extension DataRow {
         return number
     }
 
-    /// The column at `index` stands in an earlier row of the kind already.
+    /// Returns the error for a column at `index` that repeats an earlier row of the kind.
     func repeated(at index: Int) -> DataFileError {
         error(at: index, "stands in an earlier row of \(kind) already", "Remove one of the two")
     }
@@ -130,13 +130,13 @@ extension DataRow {
 
 /// Why a data file cannot be read: where, what is wrong, what to do.
 public struct DataFileError: Error, Equatable, Sendable {
-    /// As it was given.
+    /// The file's name as it was given.
     public let file: String
     /// Counted from 1; 0 for the file as a whole.
     public let line: Int
     /// Counted from 1, the kind of the row included; 0 for the row or the file as a whole.
     public let column: Int
-    /// Goes on after the place: "is missing".
+    /// Continues after the position: "is missing".
     public let problem: String
     /// A sentence without its full stop.
     public let remedy: String

@@ -1,8 +1,8 @@
-/// What is known of devices in general and ages: releases of systems, panels, names of time zones, codes of
+/// General knowledge of devices that ages: releases of systems, panels, names of time zones, codes of
 /// languages.
 ///
 /// It is built in, and a file given at start can replace any kind of its rows; `Data/README.md` beside the
-/// embedded files describes the format. A value of it is passed along cheaply: the tables are shared.
+/// embedded files describes the format. Copies are cheap: they share the tables.
 public struct DeviceData: Sendable {
     public let releases: IOSReleases
     public let screens: ScreenTable
@@ -30,22 +30,22 @@ public struct DeviceData: Sendable {
 
     private static let fileNames = ["devices.tsv", "languages.tsv", "time-zones.tsv"]
 
-    /// What is built in.
+    /// The built-in data.
     public static let embedded = builtIn()
 
-    /// What is built in, except for the kinds of rows that `file` holds.
+    /// Creates the built-in data, except for the kinds of rows that `file` contains.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: with the line and column of the first row that cannot be read.
+    /// - Throws: an error with the line and column of the first row that cannot be read.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         let own = try DataRow.rows(of: bytes, file: file, kinds: Kind.names)
         guard !own.isEmpty else {
             throw DataFileError(file, 0, 0, "holds no row", "Write at least one, or do not give the file")
         }
         var replaced = Set(own.map(\.kind))
-        // Spellings speak of names that may be gone with the rows they stood in.
+        // Spellings refer to names that may be gone with the replaced rows.
         if replaced.contains(Kind.zone.rawValue) { replaced.insert(Kind.zoneSpelling.rawValue) }
         if replaced.contains(Kind.language.rawValue) { replaced.insert(Kind.languageSpelling.rawValue) }
         try self.init(own + Self.embeddedRows().filter { !replaced.contains($0.kind) })
@@ -69,7 +69,7 @@ public struct DeviceData: Sendable {
 
     private init(_ rows: [DataRow]) throws(DataFileError) {
         var tables = DeviceRows()
-        // Spellings refer to zones and languages, wherever these stand.
+        // Spellings refer to zones and languages, wherever these occur.
         for row in rows
         where row.kind != Kind.zoneSpelling.rawValue
             && row.kind != Kind.languageSpelling.rawValue
@@ -89,7 +89,7 @@ public struct DeviceData: Sendable {
     }
 }
 
-/// What all rows of ``DeviceData`` say, before tables are made of them.
+/// The content of all rows of ``DeviceData``, before tables are made of it.
 struct DeviceRows {
     var releases = IOSReleaseRows()
     var iosScreens: [ScreenTable.Row] = []
@@ -145,7 +145,7 @@ struct DeviceRows {
     }
 }
 
-/// What the rows about iOS say, before tables are made of it.
+/// The content of the rows about iOS, before tables are made of it.
 struct IOSReleaseRows {
     var weights: [(version: OSVersion, weight: Double)] = []
     var builds: [String: OSVersion] = [:]
@@ -210,9 +210,9 @@ struct IOSReleaseRows {
     }
 }
 
-/// What the rows about languages say, before a table is made of it.
+/// The content of the rows about languages, before a table is made of it.
 struct LanguageRows {
-    /// By every code, the canonical ones included.
+    /// By every code, including the canonical ones.
     var canonicalCodes: [String: String] = [:]
     /// By canonical code.
     var iosSpellings: [String: [Spelling]] = [:]
@@ -254,11 +254,11 @@ struct LanguageRows {
     }
 }
 
-/// What the rows about time zones say, before a table is made of it.
+/// The content of the rows about time zones, before a table is made of it.
 struct TimeZoneRows {
     /// The names of each zone, its canonical one first.
     var names: [[String]] = []
-    /// The zone of each name, as a position in `names`.
+    /// The zone of each name, as an index into `names`.
     var positions: [String: Int] = [:]
     /// By canonical name.
     var spellings: [String: [Spelling]] = [:]
