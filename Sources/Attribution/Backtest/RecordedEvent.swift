@@ -1,7 +1,7 @@
-/// A click or a launch that has happened, with what the server was told of it, as hashes.
+/// A click or a launch that has happened, with what the server received of it, as hashes.
 ///
-/// Where it comes from is not the replay's concern: a trace, whose texts are hashed when they are read, or a database,
-/// which holds nothing but keyed hashes. Equal texts have equal hashes; that is all that matching needs.
+/// The replay does not depend on its source: a trace, whose texts are hashed when they are read, or a
+/// database, which contains only keyed hashes. Equal texts have equal hashes; matching needs no more.
 public enum RecordedEvent: Equatable, Sendable {
     case click(RecordedClick)
     case launch(RecordedLaunch)
@@ -15,17 +15,17 @@ public enum RecordedEvent: Equatable, Sendable {
 }
 
 extension RecordedEvent {
-    /// What names and destinations are compared by: the first word of the SHA-256 of a text.
+    /// Returns what names and destinations are compared by: the first word of the SHA-256 of a text.
     public static func hash(_ text: String) -> UInt64 { Fingerprint(of: text).words.0 }
 }
 
-/// A fingerprint under which a recorded click can be found.
+/// A fingerprint that finds a recorded click.
 public struct RecordedFingerprint: Hashable, Sendable {
     /// A hash of the fingerprint.
     public var key: UInt64
-    /// Nil for one that came ready-made.
+    /// Nil for a fingerprint that came ready-made.
     public var form: FingerprintForm?
-    /// How likely the click's device sends it, 0…1.
+    /// The probability that the click's device sends it, 0…1.
     public var weight: Double
     /// The system that the device has if it sends it.
     public var release: OSRelease?
@@ -38,32 +38,32 @@ public struct RecordedFingerprint: Hashable, Sendable {
     }
 }
 
-/// A click as it was recorded.
+/// A recorded click.
 public struct RecordedClick: Equatable, Sendable {
-    /// By what launches name it: a hash of its identifier; nil where none does.
+    /// The name by which launches refer to it: a hash of its identifier; nil if none does.
     public var name: UInt64?
     public var at: Timestamp
-    /// When it was told of, where that was later than ``at``: from then on launches find it.
+    /// When it was posted, if that was later than ``at``: from then on launches find it.
     public var recordedAt: Timestamp?
     public var platform: Platform
-    /// None where only a token can lead to it.
+    /// None if only a token leads to it.
     public var fingerprints: [RecordedFingerprint]
-    /// Nil where it is not known or says nothing.
+    /// Nil if it is unknown or distinguishes no visitors.
     public var address: AddressHashes?
-    /// A hash of exact address and agent; of the agent alone where there is no address that says something.
+    /// A hash of exact address and agent; of the agent alone without a usable address.
     public var visitor: UInt64
-    /// A hash of fingerprint, destination, address and agent, where that is known: what duplicates have in common.
+    /// A hash of fingerprint, destination, address and agent, if known: what duplicates have in common.
     public var visit: UInt64?
     public var destination: CreditedDestination
-    /// Its own; nil for what holds where a click has none.
+    /// The click's own window; nil for the plan's.
     public var window: AttributionWindow?
-    /// Values that a fingerprint may not hold.
+    /// Values that a fingerprint may not contain.
     public var signals: SignalHashes
-    /// Nobody tapped: it is never a candidate.
+    /// Whether it is a robot's, and so never a candidate.
     public var isRobot: Bool
-    /// When a launch consumed it that is not among those that are played.
+    /// When a launch claimed it that is not among the played ones.
     public var consumedAt: Timestamp?
-    /// Who it was, where that is known.
+    /// The person, if known.
     public var person: UInt64?
 
     public init(
@@ -93,7 +93,7 @@ public struct RecordedClick: Equatable, Sendable {
     }
 }
 
-/// A launch as it was recorded.
+/// A recorded launch.
 public struct RecordedLaunch: Equatable, Sendable {
     /// What really led to it.
     public enum Truth: Equatable, Sendable {
@@ -101,32 +101,33 @@ public struct RecordedLaunch: Equatable, Sendable {
         case click(UInt64)
         /// No click.
         case organic
-        /// None: the device had launched before, and the app was installed anew.
+        /// No click: the device had launched before, and the app was reinstalled.
         case reinstall
-        /// The same question again, because the answer was lost.
+        /// The same check again, because the answer was lost.
         case retry
     }
 
     public var at: Timestamp
-    /// Hashes of what the client sent or may have sent; none where it brought a token alone.
+    /// Hashes of what the client sent or may have sent; none if it brought only a token.
     ///
     /// A click that several of them find counts by the first of these.
     public var fingerprints: [UInt64]
     public var address: AddressHashes?
-    /// A hash of the install id; else of fingerprint, exact address and agent: who asks again.
+    /// A hash of the install id, or else of fingerprint, exact address and agent: it identifies a caller that
+    /// asks again.
     public var caller: UInt64
     /// Whether ``caller`` is an install id, which gets its answer again as long as the click's window lasts.
     public var hasInstallID: Bool
     public var release: OSRelease?
     public var signals: SignalHashes
-    /// The name of the click that its token names, or by a database's word another sure way.
+    /// The name of the click that its token names, or in a database that another certain way found.
     public var token: UInt64?
-    /// Nil where it is not known.
+    /// Nil if it is unknown.
     public var truth: Truth?
     public var person: UInt64?
-    /// For how many launches it stands: in a flood, for some that were not recorded.
+    /// The number of launches that it stands for: in a flood, some were not recorded.
     public var weight = 1
-    /// What it was really answered; nil where that is not known.
+    /// The recorded answer; nil if it is unknown.
     public var answer: RecordedAnswer?
 
     public init(
@@ -153,24 +154,24 @@ public struct RecordedLaunch: Equatable, Sendable {
         self.person = person
     }
 
-    /// What the posterior is made of, apart from the clicks.
+    /// The input of the posterior, apart from the clicks.
     var traits: LaunchTraits {
         LaunchTraits(at: at, hasAddress: address != nil, release: release, signals: signals)
     }
 }
 
-/// What a launch was really answered, as it was recorded.
+/// The recorded answer to a launch.
 public struct RecordedAnswer: Equatable, Sendable {
     public var outcome: CheckOutcome
-    /// The name of the click that it was given.
+    /// The name of the click in the answer.
     public var click: UInt64?
     public var method: AttributionMethod?
     public var isCampaignOnly: Bool
-    /// Why it was given none.
+    /// Why it got none.
     public var reason: NoMatchReason?
-    /// How likely the answer was right without ``Verdict/highestConfidence``, as far as that was recorded.
+    /// The unlimited probability that the answer was right, if it was recorded.
     public var probability: Double?
-    /// The probability that no click led to the launch; nil where nothing was weighed.
+    /// The probability that no click led to the launch; nil if nothing was weighed.
     public var organicShare: Double?
 
     public init(
@@ -191,12 +192,12 @@ public struct RecordedAnswer: Equatable, Sendable {
         self.organicShare = organicShare
     }
 
-    /// Whether a surer way than the fingerprint decided.
+    /// Whether a certain way decided, and not the fingerprint.
     public var isSure: Bool { method?.confidence != nil }
 }
 
 extension ReplayScore {
-    /// Counts what a launch was really answered.
+    /// Counts a recorded answer.
     mutating func count(_ answer: RecordedAnswer) {
         guard answer.outcome != .replay else {
             replays += 1
@@ -233,50 +234,49 @@ extension NoMatchReason {
 
 /// The recorded clicks and checks of one app, in the order of time.
 ///
-/// A store hands them out piece by piece, so that memory does not follow their number, and holds up nobody who writes.
+/// A store returns them piece by piece, so that memory does not grow with their number and no writer waits.
 public protocol TrafficHistory {
-    /// The first and the last moment of what is there; nil where there is nothing.
+    /// The first and the last time in the history; nil if it is empty.
     var span: (first: Timestamp, last: Timestamp)? { get }
 
-    /// Whether nothing is missing from before: from the first click or check on which the app's traffic was learnt from,
-    /// all are there.
+    /// Whether the history is complete from the first click or check from which the app's model learnt.
     var isWhole: Bool { get }
 
-    /// What could not be known of the events that were handed out so far.
+    /// What could not be determined of the events that were returned so far.
     var gaps: HistoryGaps { get }
 
-    /// The next event; nil at the end.
+    /// Returns the next event; nil at the end.
     mutating func next() throws(StoreError) -> RecordedEvent?
 }
 
-/// What records do not tell: how many events each thing is not known of.
+/// How many events lack each thing that records do not contain.
 public struct HistoryGaps: Equatable, Sendable {
-    /// Clicks from before their visitors were recorded: each visit counts as a visitor.
+    /// Clicks from before visitors were recorded: each visit counts as a visitor.
     public var clicksWithoutVisitor = 0
-    /// Clicks of whose fingerprints some could not be made again from their signals, under the present settings and
-    /// tables: these count in full and in no form.
+    /// Clicks some of whose fingerprints could not be reconstructed from their signals, under the current
+    /// settings and tables: these count in full and in no form.
     public var clicksNotRemade = 0
     public var clicksWithoutAddress = 0
-    /// Clicks that a launch consumed which is not recorded any more.
+    /// Clicks that a launch claimed which is no longer recorded.
     public var clicksConsumedBefore = 0
     public var clicks = 0
 
     public var launches = 0
-    /// Launches from before it was recorded who asked: fingerprint and address stand for it.
+    /// Launches from before callers were recorded: fingerprint and address stand for the caller.
     public var launchesWithoutCaller = 0
     public var launchesWithoutAddress = 0
-    /// Launches that brought nothing which a fingerprint could find, and were given no click.
+    /// Launches that brought nothing that a fingerprint could find, and got no click.
     public var launchesWithoutFingerprint = 0
-    /// Launches that named a click which they were not given: the record does not say which.
+    /// Launches that named a click which they did not get: the record does not say which.
     public var launchesNamingOtherClick = 0
     /// Launches that are not recorded, in floods; records of the same time stand for them.
     public var launchesNotRecorded = 0
-    /// Matches whose probability was recorded with its limit alone.
+    /// Matches whose probability was only recorded with its limit.
     public var probabilitiesNotKnown = 0
-    /// Claims since the first check, and matches that are recorded.
+    /// Claims since the first check, and recorded matches.
     public var claims = 0
     public var matches = 0
-    /// The probabilities that launches were held to, and how many were.
+    /// The probabilities that launches needed, and the number of these launches.
     public var minimums: [Double: Int] = [:]
 
     public init() {}

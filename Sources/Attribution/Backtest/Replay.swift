@@ -1,21 +1,21 @@
-/// Plays recorded clicks and launches again in their own time, under a policy and a window of choice.
+/// Plays recorded clicks and launches in their own time, under a policy and a window of choice.
 ///
-/// It answers as the service does and by the same rules: posterior, verdict, learning, windows, one launch for each click,
-/// repeated answers, duplicates of one visitor. What it leaves out is what the service is about beside them: disks,
-/// races, and requests that are refused.
+/// It follows the rules of the service: posterior, verdict, learning, windows, one launch for each click,
+/// repeated answers, duplicates of one visitor. It leaves out what else the service does: disks, races, and
+/// rejected requests.
 public struct Replay: Sendable {
-    /// What a launch was answered.
+    /// The answer to a launch.
     public struct Answer: Equatable, Sendable {
         /// The name of the credited click; nil for no match, and for a click without one.
         public let click: UInt64?
         /// Nil for no match.
         public let destination: CreditedDestination?
-        /// Whether it is right; nil where the truth is not known.
+        /// Whether it is right; nil if the truth is unknown.
         public let isRight: Bool?
-        /// The probability of the answer, without ``Verdict/highestConfidence``; of the likeliest when there is no match,
-        /// and 0 without a candidate.
+        /// The unlimited probability of the answer; of the most likely one if there is no match, and 0
+        /// without a candidate.
         public let probability: Double
-        /// How old the credited click was, in seconds; nil for no match.
+        /// The age of the credited click in seconds; nil for no match.
         public let ageSeconds: Double?
     }
 
@@ -23,7 +23,7 @@ public struct Replay: Sendable {
     private let judgedFrom: Timestamp
     private var store: ReplayStore
     private var model: MatchingModel
-    /// Whether the model was ever made of what was learnt.
+    /// Whether the model has been computed from what was learnt.
     private var hasModel = false
     private var pending: LearntIncrements
     private var callers = ReplayCallers()
@@ -32,7 +32,7 @@ public struct Replay: Sendable {
 
     /// - Parameters:
     ///   - plan: how events are answered.
-    ///   - began: the first moment: from then on the traffic is learnt from.
+    ///   - began: the start: from then on the model learns from the traffic.
     public init(_ plan: ReplayPlan, began: Timestamp) {
         self.plan = plan
         judgedFrom = began.advanced(byMilliseconds: Int64(plan.warmUpDays) * 86_400_000)
@@ -46,7 +46,7 @@ public struct Replay: Sendable {
 
     /// Plays the next event; they come in the order of time.
     ///
-    /// - Returns: what a launch was answered; nil for a click, and for a launch that ``score`` does not count.
+    /// - Returns: the answer to a launch; nil for a click, and for a launch that ``score`` does not count.
     @discardableResult
     public mutating func play(_ event: RecordedEvent) -> Answer? {
         switch event {
@@ -59,10 +59,10 @@ public struct Replay: Sendable {
         }
     }
 
-    /// Whether a launch of that moment counts, or only teaches.
+    /// Returns whether a launch of that time counts, or only teaches.
     func judges(_ moment: Timestamp) -> Bool { moment >= judgedFrom }
 
-    /// What a recorded answer is in the terms of this replay; nil for a click that is not held.
+    /// Returns a recorded answer in the terms of this replay; nil for a click that is not held.
     func answer(_ recorded: RecordedAnswer, to launch: RecordedLaunch) -> Answer? {
         let stored = recorded.click.flatMap(store.number).flatMap { store[$0] }
         guard let click = stored?.click else {
@@ -84,7 +84,9 @@ public struct Replay: Sendable {
         )
     }
 
-    /// Only launches need it: the service makes it anew for them, and not for clicks.
+    /// Computes the model again when it is old.
+    ///
+    /// Only launches need it: the service does so for them, and not for clicks.
     private mutating func refreshModel(at now: Timestamp) {
         let age = now.milliseconds(since: model.at)
         guard !hasModel || age >= plan.refresh || age < -plan.refresh else { return }
@@ -103,14 +105,12 @@ public struct Replay: Sendable {
             forms.append(fingerprint.form)
         }
         ModelUpdates.addClick(
-            ModelUpdates.Click(
-                at: click.at,
-                platform: click.platform,
-                forms: forms,
-                hasAddress: click.address != nil,
-                release: click.fingerprints.first?.release,
-                signals: click.signals
-            ),
+            at: click.at,
+            platform: click.platform,
+            forms: forms,
+            hasAddress: click.address != nil,
+            release: click.fingerprints.first?.release,
+            signals: click.signals,
             relativeClickRate: model.relativeClickRate,
             to: &pending
         )
@@ -137,7 +137,8 @@ public struct Replay: Sendable {
                 ModelUpdates.addLaunch(
                     traits,
                     evidence,
-                    keys: ModelUpdates.LaunchKeys(fingerprint: key, address: launch.address),
+                    fingerprint: key,
+                    address: launch.address,
                     model: model,
                     to: &pending
                 )
@@ -197,7 +198,7 @@ public struct Replay: Sendable {
             score.clicksUsedTwice += 1
             return
         }
-        callers.note(launch, grace: plan.replayGrace, windowEnd: end)
+        callers.add(launch, grace: plan.replayGrace, windowEnd: end)
     }
 }
 
@@ -236,14 +237,14 @@ public struct ReplayPlan: Equatable, Sendable {
     }
 }
 
-/// Who has been answered: what makes a launch a repetition.
+/// Who got an answer: it decides which launch is a repetition.
 struct ReplayCallers: Sendable {
-    /// An answer that its caller may have again.
+    /// An answer that its caller may get again.
     struct Given: Sendable {
         let at: Timestamp
-        /// Until when.
+        /// Until when the caller may get it.
         let until: Timestamp
-        /// Without an install id, a click that came after the answer makes the next launch a new one.
+        /// Whether a later click makes the next launch a new one: only without an install id.
         let endsWithNextClick: Bool
     }
 
@@ -252,13 +253,13 @@ struct ReplayCallers: Sendable {
 
     private static let hour: Int64 = 3_600_000
 
-    /// The earlier answer that the launch's caller may have again.
+    /// Returns the earlier answer that the launch's caller may get again.
     func answer(to launch: RecordedLaunch) -> Given? {
         answers[launch.caller].flatMap { launch.at <= $0.until ? $0 : nil }
     }
 
-    /// Notes a match: with an install id it is given again as long as the click's window lasts.
-    mutating func note(_ launch: RecordedLaunch, grace: Int64, windowEnd: Timestamp) {
+    /// Adds a match: with an install id it is repeated as long as the click's window lasts.
+    mutating func add(_ launch: RecordedLaunch, grace: Int64, windowEnd: Timestamp) {
         let until = launch.hasInstallID ? windowEnd : launch.at.advanced(byMilliseconds: grace)
         guard launch.hasInstallID || grace > 0 else { return }
         answers[launch.caller] = Given(
@@ -268,7 +269,7 @@ struct ReplayCallers: Sendable {
         )
     }
 
-    /// Forgets, every hour, whom nothing is a repetition of any more.
+    /// Removes, once an hour, the callers whose answers can no longer be repeated.
     mutating func forget(before now: Timestamp) {
         let since = forgottenAt ?? now
         forgottenAt = since
@@ -278,16 +279,16 @@ struct ReplayCallers: Sendable {
     }
 }
 
-/// What a replay has learnt: the sums that a database keeps, in memory.
+/// What a replay has learnt: the sums that a database stores, in memory.
 struct ReplayCounters: Sendable {
     private(set) var epoch: LearningEpoch
-    /// Those of the model, which are read together.
+    /// The model's sums, which are read together.
     private var model: [CounterKey: Double] = [:]
-    /// Those by fingerprint and address, which are read one by one.
+    /// The sums by fingerprint and address, which are read one by one.
     private var keyed: [CounterKey: Double] = [:]
     private var prunedAt: Timestamp
 
-    /// After so many milliseconds, what has faded is forgotten.
+    /// The interval at which faded sums are deleted, in milliseconds.
     private static let pruning: Int64 = 86_400_000
 
     init(began: Timestamp) {
@@ -313,7 +314,7 @@ struct ReplayCounters: Sendable {
         MatchingModel(sums: model, epoch: epoch, at: now)
     }
 
-    /// What a counter by fingerprint or address is worth.
+    /// Returns the faded value of a counter by fingerprint or address.
     func value(_ family: CounterFamily, _ key: UInt64, at now: Timestamp) -> Double {
         epoch.value(of: keyed[CounterKey(family, key)] ?? 0, family, at: now)
     }

@@ -1,67 +1,70 @@
-/// How a replay went: what was answered and, where the truth is known, how much of it was right.
+/// The result of a replay: the answers and, where the truth is known, how many of them were right.
 ///
-/// Launches of the warm-up are left out; repeated answers, and launches that the truth calls retries, count as no launches.
+/// Launches of the warm-up are left out; repeated answers, and launches that the truth calls retries, count
+/// as no launches.
 public struct ReplayScore: Equatable, Sendable {
     public var launches = 0
     public var matches = 0
-    /// Of the matches, those by a click's own token.
+    /// The matches by a click's own token.
     public var tokenMatches = 0
-    /// Of the matches, those that credit a campaign and leave the link out.
+    /// The matches that credit a campaign and leave the link out.
     public var campaignMatches = 0
-    /// Launches that were given the answer of an earlier one.
+    /// Launches that got the answer of an earlier one.
     public var replays = 0
-    /// Launches without a match by what the verdict says.
+    /// Launches without a match by the verdict's reason.
     public var reasons: [Verdict.Reason: Int] = [:]
-    /// The sum of the probabilities that a click led to the launch, of launches that only a fingerprint could recognise.
+    /// The sum of the probabilities that a click led to the launch, of launches that only a fingerprint could
+    /// recognise.
     public var expected = 0.0
-    /// The square of its spread.
+    /// The square of the spread of ``expectedByFingerprint``.
     public var variance = 0.0
 
-    /// Of the matches by a fingerprint, so many are expected to be right: the sum of what is stated of them, unlimited.
+    /// The number of matches by a fingerprint that are expected to be right: the sum of their unlimited
+    /// probabilities.
     public var expectedRight = 0.0
-    /// What the fingerprint alone says of launches that a token recognised.
+    /// What only the fingerprint says of launches that a token recognised.
     public var besideTokens = TokenTrials()
 
     /// Launches whose truth is known, and the matches among them.
     public var knownLaunches = 0
     public var knownMatches = 0
-    /// Launches that a click led to whose window had not ended.
+    /// Launches from a click whose window had not ended.
     public var conversions = 0
-    /// Launches that a click led to whose window had ended.
+    /// Launches from a click whose window had ended.
     public var lateConversions = 0
     /// Launches whose truth names a click that was never recorded.
     public var unknownClicks = 0
     /// Matches with the link and campaign of the click that led to the launch.
     public var rightLink = 0
-    /// Matches with a click of the very person.
+    /// Matches with a click of the same person.
     public var rightPerson = 0
     public var organic = 0
     public var organicMatched = 0
     public var reinstalls = 0
     public var reinstallsMatched = 0
-    /// Clicks that were given to two launches: there must be none.
+    /// Clicks that two launches got: there must be none.
     public var clicksUsedTwice = 0
-    /// Of the confidence as it is stated, which never exceeds ``Verdict/highestConfidence``.
+    /// The calibration of the stated confidence, which never exceeds ``Verdict/highestConfidence``.
     public var calibration = Calibration()
-    /// Of the same without that limit.
+    /// The calibration of the probability without that limit.
     public var uncappedCalibration = Calibration()
 
     public init() {}
 
-    /// How many launches clicks led to, as the probabilities say: those by token are certain.
+    /// The number of launches that clicks led to according to the probabilities: those by token are certain.
     public var expectedConversions: Double { expected + Double(tokenMatches) }
     /// The spread of the expected conversions: one standard deviation.
     public var spread: Double { variance.squareRoot() }
 
     public var matchRate: Double? { Self.ratio(matches, launches) }
-    /// The share of matches that are right, by link and campaign; nil where the truth of none is known.
+    /// The share of matches that are right, by link and campaign; nil if the truth of none is known.
     public var precision: Double? { Self.ratio(rightLink, knownMatches) }
     public var personPrecision: Double? { Self.ratio(rightPerson, knownMatches) }
-    /// The share of conversions that were given their link.
+    /// The share of conversions that got their link.
     public var found: Double? { Self.ratio(rightLink, conversions) }
-    /// The share of launches from no click that were given one.
+    /// The share of launches from no click that got one.
     public var falseAttribution: Double? { Self.ratio(organicMatched, organic) }
-    /// The share of reinstalls that were given a click.
+    /// The share of reinstallations that got a click.
     public var rematched: Double? { Self.ratio(reinstallsMatched, reinstalls) }
 
     private static func ratio(_ part: Int, _ whole: Int) -> Double? {
@@ -69,31 +72,31 @@ public struct ReplayScore: Equatable, Sendable {
     }
 }
 
-/// What fingerprints alone say of launches that tokens recognised: there the truth is known without anybody's word.
+/// What only fingerprints say of launches that tokens recognised: their truth is certain.
 public struct TokenTrials: Equatable, Sendable {
     public var launches = 0
-    /// Those that the fingerprint would have given a match.
+    /// Launches that would have got a match by the fingerprint.
     public var matches = 0
-    /// Of these, those with the link, or else the campaign, of the token's click.
+    /// Of these, the launches with the link, or else the campaign, of the token's click.
     public var right = 0
     public var calibration = Calibration()
 
     public init() {}
 
     public var precision: Double? { matches > 0 ? Double(right) / Double(matches) : nil }
-    /// The share that the fingerprint would have given the right link.
+    /// The share that would have got the right link by the fingerprint.
     public var found: Double? { launches > 0 ? Double(right) / Double(launches) : nil }
 }
 
-/// The click that a launch is given in a replay, by its number in the store.
+/// The click that a launch gets in a replay, by its number in the store.
 struct ReplayMatch: Equatable, Sendable {
     let click: Int
-    /// The campaign is credited and the link left out.
+    /// Whether the campaign is credited and the link left out.
     let isCampaignOnly: Bool
 }
 
 extension ReplayScore {
-    /// Counts a launch and what it was answered, before the click is consumed.
+    /// Counts a launch and its answer, before the click is consumed.
     mutating func judge(
         _ launch: RecordedLaunch,
         _ verdict: Verdict,
@@ -133,7 +136,7 @@ extension ReplayScore {
         )
     }
 
-    /// Whether the answer is what the truth says.
+    /// Returns whether the answer is true.
     private mutating func holds(
         _ answered: RecordedClick?,
         _ launch: RecordedLaunch,
@@ -167,7 +170,7 @@ extension ReplayScore {
         return false
     }
 
-    /// Counts what the fingerprint alone would have answered to a launch that a token gives this click.
+    /// Counts what only the fingerprint would have answered to a launch that gets this click by a token.
     mutating func judge(
         _ verdict: Verdict,
         _ match: ReplayMatch?,
@@ -183,7 +186,7 @@ extension ReplayScore {
         besideTokens.calibration.add(stated: verdict.confidence, isRight: isRight)
     }
 
-    /// Counts a launch that brought the click's own token; where the truth is stated, the token is right.
+    /// Counts a launch that brought the click's own token; if the truth is stated, the token is right.
     mutating func judgeToken(_ click: RecordedClick, of launch: RecordedLaunch) -> Replay.Answer {
         let moment = launch.at
         launches += 1
@@ -225,7 +228,7 @@ public struct Calibration: Equatable, Sendable {
 
     public init() {}
 
-    /// Counts a match; a probability that is no number counts as 0.
+    /// Counts a match; NaN counts as 0.
     public mutating func add(stated: Double, isRight: Bool) {
         let stated = stated.isNaN ? 0 : min(max(stated, 0), 1)
         let bin = min(Int(stated * 10), 9)

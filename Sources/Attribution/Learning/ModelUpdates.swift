@@ -5,83 +5,47 @@
 /// app's, and three counters are read. ``LearntIncrements`` gathers them, and they are stored in the background: a process
 /// that dies loses some seconds of learning and never a click or a claim.
 public enum ModelUpdates {
-    /// A recorded click, as far as the model learns from it.
-    public struct Click {
-        public let at: Timestamp
-        public let platform: Platform
-        /// The forms under which the click can be found, each once.
-        public let forms: [FingerprintForm?]
-        public let hasAddress: Bool
-        public let release: OSRelease?
-        public let signals: SignalHashes
-
-        public init(
-            at: Timestamp,
-            platform: Platform,
-            forms: [FingerprintForm?],
-            hasAddress: Bool,
-            release: OSRelease? = nil,
-            signals: SignalHashes = .none
-        ) {
-            self.at = at
-            self.platform = platform
-            self.forms = forms
-            self.hasAddress = hasAddress
-            self.release = release
-            self.signals = signals
-        }
-    }
-
     /// Adds what a recorded click teaches; not for clicks of robots and repeated posts.
     ///
-    /// - Parameters:
-    ///   - click: the click.
-    ///   - relativeClickRate: the model's at the time of the click.
-    ///   - increments: what is added to.
+    /// `forms` are those under which the click can be found, each once; `relativeClickRate` is the model's at its time.
     public static func addClick(
-        _ click: Click,
+        at: Timestamp,
+        platform: Platform,
+        forms: [FingerprintForm?],
+        hasAddress: Bool,
+        release: OSRelease? = nil,
+        signals: SignalHashes = .none,
         relativeClickRate: Double = 1,
         to increments: inout LearntIncrements
     ) {
-        let at = click.at
         increments.add(to: CounterKey(AppTotal.clicks), at: at)
-        if click.hasAddress { increments.add(to: CounterKey(AppTotal.clicksWithAddress), at: at) }
+        if hasAddress { increments.add(to: CounterKey(AppTotal.clicksWithAddress), at: at) }
         increments.add(to: CounterKey(.clicksByTwoMinutes, RelativeClickRate.slot(at)), at: at)
         let level = RelativeClickRateLevel.key(relativeClickRate)
         increments.add(to: CounterKey(.clicksByRelativeRate, level), at: at)
         increments.add(to: CounterKey(.clicksByHour, ModelCounters.hour(at)), at: at)
-        for form in click.forms {
-            let code = PlatformForm(platform: click.platform, form: form).code
+        for form in forms {
+            let code = PlatformForm(platform: platform, form: form).code
             increments.add(to: CounterKey(.clicks, code), at: at)
         }
-        if let release = click.release { increments.add(to: CounterKey(.releases, release.code), at: at) }
-        for component in click.signals.components {
-            guard let hash = click.signals[component] else { continue }
+        if let release { increments.add(to: CounterKey(.releases, release.code), at: at) }
+        for component in signals.components {
+            guard let hash = signals[component] else { continue }
             increments.add(to: CounterKey(component, hash: hash), at: at)
             increments.add(to: CounterKey(allOf: component), at: at)
-        }
-    }
-
-    /// The counters of a launch's own: the first words of keyed hashes.
-    public struct LaunchKeys {
-        public let fingerprint: UInt64
-        /// Nil for a launch without an address.
-        public let address: AddressHashes?
-
-        public init(fingerprint: UInt64, address: AddressHashes?) {
-            self.fingerprint = fingerprint
-            self.address = address
         }
     }
 
     /// Adds what a launch teaches that only its fingerprint could recognise, and that was neither a replay nor lost to
     /// another: one for each install id, or for each fingerprint, address and agent within an hour.
     ///
-    /// The evidence is what the verdict was made from; it is empty for a launch without a live click.
+    /// The evidence is what the verdict was made from; it is empty for a launch without a live click. The fingerprint is the
+    /// first word of a keyed hash.
     public static func addLaunch(
         _ launch: LaunchTraits,
         _ evidence: CandidateEvidence,
-        keys: LaunchKeys,
+        fingerprint: UInt64,
+        address: AddressHashes?,
         model: MatchingModel,
         to increments: inout LearntIncrements
     ) {
@@ -105,8 +69,8 @@ public enum ModelUpdates {
         )
         let level = RelativeClickRateLevel.key(model.relativeClickRate)
         increments.add(1 - explained, to: CounterKey(.organicByRelativeRate, level), at: at)
-        increments.add(1 - explained, to: CounterKey(.organic, keys.fingerprint), at: at)
-        guard let address = keys.address, launch.hasAddress else { return }
+        increments.add(1 - explained, to: CounterKey(.organic, fingerprint), at: at)
+        guard let address, launch.hasAddress else { return }
         increments.add(to: CounterKey(AppTotal.launchesWithAddress), at: at)
         increments.add(to: CounterKey(.launchesAtAddress, address.exact), at: at)
         increments.add(to: CounterKey(.launchesNearAddress, address.near), at: at)

@@ -24,14 +24,12 @@ struct LoopLearner {
         let present = shared.learnt.present(of: scope, at: facts.recordedAt)
         notes.update(scope, present.epoch) { increments in
             ModelUpdates.addClick(
-                ModelUpdates.Click(
-                    at: facts.clickedAt,
-                    platform: facts.platform,
-                    forms: forms,
-                    hasAddress: click.evidence.address != nil,
-                    release: click.fingerprints.first?.release,
-                    signals: click.evidence.signals
-                ),
+                at: facts.clickedAt,
+                platform: facts.platform,
+                forms: forms,
+                hasAddress: click.evidence.address != nil,
+                release: click.fingerprints.first?.release,
+                signals: click.evidence.signals,
                 relativeClickRate: present.relativeClickRate,
                 to: &increments
             )
@@ -94,7 +92,8 @@ struct LoopLearner {
                 ModelUpdates.addLaunch(
                     check.traits,
                     report.evidence ?? CandidateEvidence(candidates: []),
-                    keys: ModelUpdates.LaunchKeys(fingerprint: key.index, address: address?.present),
+                    fingerprint: key.index,
+                    address: address?.present,
                     model: model,
                     to: &increments
                 )

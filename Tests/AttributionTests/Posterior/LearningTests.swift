@@ -15,10 +15,8 @@ struct LearningTests {
         ModelUpdates.addLaunch(
             LaunchTraits(at: TestValues.noon, hasAddress: hasAddress),
             CandidateEvidence(candidates: candidates, addressTraffic: traffic),
-            keys: ModelUpdates.LaunchKeys(
-                fingerprint: 5,
-                address: hasAddress ? AddressHashes(exact: 6, near: 7) : nil
-            ),
+            fingerprint: 5,
+            address: hasAddress ? AddressHashes(exact: 6, near: 7) : nil,
             model: model,
             to: &increments
         )
@@ -126,14 +124,12 @@ struct LearningTests {
     func clicks() {
         var increments = LearntIncrements(epoch: epoch)
         ModelUpdates.addClick(
-            ModelUpdates.Click(
-                at: TestValues.noon,
-                platform: .ios,
-                forms: [.a, nil],
-                hasAddress: true,
-                release: OSRelease(platform: .ios, major: 18, minor: 1),
-                signals: TestValues.screen(390, 844)
-            ),
+            at: TestValues.noon,
+            platform: .ios,
+            forms: [.a, nil],
+            hasAddress: true,
+            release: OSRelease(platform: .ios, major: 18, minor: 1),
+            signals: TestValues.screen(390, 844),
             to: &increments
         )
         let areTheApps = increments.sums.keys.allSatisfy { $0.family.belongsToModel }
@@ -141,7 +137,10 @@ struct LearningTests {
         #expect(increments.sums.count == 12)
         #expect(increments.sums[CounterKey(AppTotal.clicksWithAddress)] == 1)
         ModelUpdates.addClick(
-            ModelUpdates.Click(at: TestValues.noon, platform: .ios, forms: [.a], hasAddress: false),
+            at: TestValues.noon,
+            platform: .ios,
+            forms: [.a],
+            hasAddress: false,
             to: &increments
         )
         #expect(increments.sums[CounterKey(AppTotal.clicks)] == 2)
@@ -180,13 +179,11 @@ struct LearningTests {
         var increments = LearntIncrements(epoch: epoch)
         for number in 0..<2000 as Range<Int> {
             ModelUpdates.addClick(
-                ModelUpdates.Click(
-                    at: TestValues.noon,
-                    platform: .ios,
-                    forms: [.a],
-                    hasAddress: true,
-                    release: OSRelease(platform: .ios, major: number / 50, minor: number % 50)
-                ),
+                at: TestValues.noon,
+                platform: .ios,
+                forms: [.a],
+                hasAddress: true,
+                release: OSRelease(platform: .ios, major: number / 50, minor: number % 50),
                 to: &increments
             )
         }

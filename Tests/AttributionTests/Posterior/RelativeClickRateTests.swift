@@ -14,7 +14,10 @@ struct RelativeClickRateTests {
                 let at = TestValues.noon.advanced(byMilliseconds: slots * 120_000 + Int64(number) * 1000)
                 if number < clicks {
                     ModelUpdates.addClick(
-                        ModelUpdates.Click(at: at, platform: .ios, forms: [.d], hasAddress: true),
+                        at: at,
+                        platform: .ios,
+                        forms: [.d],
+                        hasAddress: true,
                         relativeClickRate: model.relativeClickRate,
                         to: &increments
                     )
@@ -23,7 +26,8 @@ struct RelativeClickRateTests {
                     ModelUpdates.addLaunch(
                         LaunchTraits(at: at),
                         CandidateEvidence(candidates: []),
-                        keys: ModelUpdates.LaunchKeys(fingerprint: UInt64(number), address: nil),
+                        fingerprint: UInt64(number),
+                        address: nil,
                         model: model,
                         to: &increments
                     )
@@ -73,14 +77,18 @@ struct RelativeClickRateTests {
         for second in 0..<1200 where second < 600 || second.isMultiple(of: 10) {
             let at = began.advanced(byMilliseconds: Int64(second) * 1000)
             ModelUpdates.addClick(
-                ModelUpdates.Click(at: at, platform: .ios, forms: [.d], hasAddress: true),
+                at: at,
+                platform: .ios,
+                forms: [.d],
+                hasAddress: true,
                 to: &increments
             )
             guard second.isMultiple(of: 5) else { continue }
             ModelUpdates.addLaunch(
                 LaunchTraits(at: at),
                 CandidateEvidence(candidates: []),
-                keys: ModelUpdates.LaunchKeys(fingerprint: UInt64(second), address: nil),
+                fingerprint: UInt64(second),
+                address: nil,
                 model: .fresh(at: at),
                 to: &increments
             )

@@ -102,13 +102,11 @@ struct SignalHashesTests {
         increments.add(1000, to: CounterKey(AppTotal.launches), at: PosteriorScenario.noon)
         for number in 0..<100 {
             ModelUpdates.addClick(
-                ModelUpdates.Click(
-                    at: PosteriorScenario.noon,
-                    platform: .ios,
-                    forms: [.d],
-                    hasAddress: false,
-                    signals: number < 95 ? Self.pro : Self.max
-                ),
+                at: PosteriorScenario.noon,
+                platform: .ios,
+                forms: [.d],
+                hasAddress: false,
+                signals: number < 95 ? Self.pro : Self.max,
                 to: &increments
             )
         }
