@@ -174,12 +174,12 @@ extension CanonicalSignals {
     /// A script's version may be Safari's frozen one, which the whole agent can correct or at least make
     /// doubtful; and if agents hide the patch, so do scripts.
     private static func iosReading(_ text: String?, _ agent: UserAgent) -> OSVersionReading {
-        guard let told = text.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
-        if told.patch > 0 { return .exact(told) }
-        if case .frozen(told) = agent.system { return agent.system }
-        guard agent.platform == .ios, let seen = agent.osVersion else { return .minor(told) }
+        guard let reported = text.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
+        if reported.patch > 0 { return .exact(reported) }
+        if case .frozen(reported) = agent.system { return agent.system }
+        guard agent.platform == .ios, let seen = agent.osVersion else { return .minor(reported) }
         // This reading of the agent is more careful than that of a script that believes the token.
-        return seen.majorMinor == told || seen.major >= 26 && told.major < 26 ? agent.system : .minor(told)
+        return seen.majorMinor == reported || seen.major >= 26 && reported.major < 26 ? agent.system : .minor(reported)
     }
 
     private static func androidReading(
@@ -189,17 +189,17 @@ extension CanonicalSignals {
     ) -> OSVersionReading {
         let hint = signals.uaPlatformVersion ?? hints.platformVersion
         if let version = hint.flatMap({ OSVersion($0.trimmed) }) { return .exact(version) }
-        guard let told = signals.osVersion.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
+        guard let reported = signals.osVersion.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
         // A script that reads the reduced agent reports its `10`, which is every device's.
         let isReduced = agent.platform == .android && agent.system == .unknown
-        return isReduced && told == OSVersion(major: 10) ? .unknown : .exact(told)
+        return isReduced && reported == OSVersion(major: 10) ? .unknown : .exact(reported)
     }
 
     private static func tags(_ signals: DeviceSignals, _ agent: UserAgent, _ headers: VisitHeaders)
         -> [String]
     {
-        let told = (signals.language.map { [$0] } ?? []) + (signals.languages ?? [])
-        if !told.isEmpty { return told }
+        let reported = (signals.language.map { [$0] } ?? []) + (signals.languages ?? [])
+        if !reported.isEmpty { return reported }
         if let tag = agent.languageTag { return [tag] }
         return headers.acceptLanguage.map(AcceptLanguage.tags) ?? []
     }
@@ -222,7 +222,7 @@ extension CanonicalSignals {
             panelWidth = size?.width
         }
         setTimezone(signals.timezone, data.timeZones)
-        let told = (signals.language.map { [$0] } ?? []) + (signals.languages ?? [])
-        setLanguages(told, data.languages)
+        let reported = (signals.language.map { [$0] } ?? []) + (signals.languages ?? [])
+        setLanguages(reported, data.languages)
     }
 }

@@ -65,9 +65,9 @@ struct IOSAgent {
     private static func system(in text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
         let token = text.version(after: .system)
         let exact = token.map(OSVersionReading.exact) ?? .unknown
-        if let told = appToken(in: text) {
-            if told.patch == 0, let token, token.majorMinor == told { return .exact(token) }
-            return .exact(told)
+        if let reported = appToken(in: text) {
+            if reported.patch == 0, let token, token.majorMinor == reported { return .exact(token) }
+            return .exact(reported)
         }
         let build = text.value(after: .mobile, while: \.isASCIIAlphanumeric)
             .map { releases.reading(ofBuild: $0) }
@@ -87,7 +87,7 @@ struct IOSAgent {
     }
 
     private static func systemInDesktopDress(_ text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
-        if let told = appToken(in: text) { return .exact(told) }
+        if let reported = appToken(in: text) { return .exact(reported) }
         // Other browsers freeze Safari's version as well when they ask for desktop pages.
         guard let version = text.version(after: .version), !releases.isTruthfulBrowser(text.bytes) else {
             return .unknown

@@ -64,11 +64,11 @@ struct SignalSpellings {
         _ data: DeviceData,
         to choices: inout [Choice]
     ) {
-        let told = signals.osVersion
+        let reported = signals.osVersion
         guard signals.platform == .ios else {
-            if let told {
-                let text = told.text(for: signals.platform)
-                choices.append(Choice(text: text, weight: 1, osVersion: told))
+            if let reported {
+                let text = reported.text(for: signals.platform)
+                choices.append(Choice(text: text, weight: 1, osVersion: reported))
             }
             return
         }
@@ -76,7 +76,7 @@ struct SignalSpellings {
         for release in data.releases.candidates(for: signals.system) {
             choices.append(Choice(text: release.text, weight: release.share, osVersion: release.version))
             // The reported value comes first: it names the click's fingerprint.
-            if release.version == told { choices.swapAt(start, choices.count - 1) }
+            if release.version == reported { choices.swapAt(start, choices.count - 1) }
         }
     }
 
