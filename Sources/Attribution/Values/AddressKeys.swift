@@ -7,7 +7,6 @@ internal import Crypto
 /// from that day on and none of those before: ``advanced(to:readyUntil:)`` destroys keys that way. A key
 /// covers one day, because a stolen address is worthless once the clicks of its day can no longer match, by
 /// default two days later; and a launch compares itself with clicks of hardly more than two days.
-/// clicks of hardly more than two days.
 public struct AddressKeys: Sendable {
     /// The bytes from which the keys are derived from a day on, up to the next seed.
     public struct Seed: Equatable, Sendable {
