@@ -81,7 +81,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: ["Attribution", "Crypto", "HTTPServer", "Threads"],
-            exclude: ["Landing/Pages", "OpenAPI/Document"],
+            exclude: ["Landing/Pages", "OpenAPI/Document", "Trial/Data"],
             swiftSettings: commonSettings,
             plugins: ["EmbedPlugin"]
         ),
@@ -124,8 +124,7 @@ let package = Package(
         .executableTarget(
             name: "Benchmark",
             dependencies: [
-                "Attribution", "CLinux", "COpenSSL", "CSQLite", "Crypto", "HTTPServer", "SQLiteStorage",
-                "Simulation", "Storage", "Support", "Threads",
+                "Attribution", "CLinux", "COpenSSL", "Crypto", "SQLite", "Simulation", "Support",
             ],
             path: "Tests/Benchmark",
             exclude: ["install-yardsticks"],

@@ -2,8 +2,9 @@ import Foundation
 import PackagePlugin
 
 /// Turns text files into string literals at build time: the SQL of `Migrations/SQLite` for the store, the
-/// tables of `Sources/Attribution/Data` for the domain, the pages of `Sources/Server/Landing/Pages` and the description
-/// of the API in `Sources/Server/OpenAPI/Document` for the server.
+/// tables of `Sources/Attribution/Data` for the domain, and, for the server, the pages of
+/// `Sources/Server/Landing/Pages`, the description of the API in `Sources/Server/OpenAPI/Document` and the browsers of trials
+/// in `Sources/Server/Trial/Data`.
 ///
 /// A new file in one of the folders is picked up by the next build; nothing has to be registered.
 @main
@@ -44,6 +45,11 @@ struct EmbedPlugin: BuildToolPlugin {
                 folder: "Sources/Server/OpenAPI/Document",
                 fileExtensions: ["json"],
                 enumeration: "EmbeddedDescription"
+            ),
+            Embedding(
+                folder: "Sources/Server/Trial/Data",
+                fileExtensions: ["tsv"],
+                enumeration: "EmbeddedTrials"
             ),
         ],
     ]

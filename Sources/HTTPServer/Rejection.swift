@@ -1,12 +1,12 @@
 public import Threads
 
-/// Bytes that never became a request, or a connection that was turned away.
+/// Bytes that the server refused as a request, or a connection that it refused.
 public struct Rejection: Sendable, Hashable {
-    /// What kind of refusal it is; each has one status code.
+    /// The kinds of refusals; each has one status code.
     public enum Kind: Sendable, Hashable, CaseIterable {
-        /// 400: not HTTP as RFC 9112 has it, or ambiguous.
+        /// 400: not HTTP as RFC 9112 defines it, or ambiguous.
         case malformed
-        /// 408: the request was begun and not finished in time.
+        /// 408: the request did not end in time.
         case tooSlow
         /// 413: the body is longer than the limit.
         case bodyTooLarge
@@ -16,11 +16,11 @@ public struct Rejection: Sendable, Hashable {
         case expectationUnknown
         /// 431: the field lines are too many or too long.
         case fieldsTooLarge
-        /// 500: the server's own fault.
+        /// 500: a fault of the server.
         case broken
         /// 501: a method or a transfer coding that is not implemented.
         case notImplemented
-        /// 503: as many connections as are allowed are open, or requests under way hold as much as they may.
+        /// 503: too many connections are open, or requests hold too much memory.
         case overloaded
         /// 505: another major version.
         case versionNotSupported
@@ -28,7 +28,7 @@ public struct Rejection: Sendable, Hashable {
 
     public let kind: Kind
 
-    /// One sentence that says what was wrong; constant text, without a byte of the request.
+    /// One sentence about what was wrong: constant text, without a byte of the request.
     public let reason: String
 
     public let peer: PeerAddress
@@ -36,7 +36,7 @@ public struct Rejection: Sendable, Hashable {
     /// When the first byte of the refused request was read, or the connection was accepted.
     public let firstByteAt: MonotonicTime
 
-    /// The request's `Origin` field, where it was read before the refusal.
+    /// The request's `Origin` field, if it was read before the refusal.
     public let origin: String?
 
     public init(

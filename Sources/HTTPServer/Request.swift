@@ -1,14 +1,14 @@
 public import Threads
 
-/// A whole request: its head and its body have arrived and were found well-formed.
+/// A complete, well-formed request with its body.
 ///
-/// It owns its bytes and may outlive the connection.
+/// The request owns its bytes and may outlive the connection.
 public struct Request: Sendable {
     public let method: Method
 
     public let version: Version
 
-    /// The decoded body; without its chunked framing, if it had one.
+    /// The body, without its chunked framing if it had one.
     public let body: [UInt8]
 
     public let peer: PeerAddress
@@ -16,30 +16,30 @@ public struct Request: Sendable {
     /// When the first byte of this request was read.
     public let firstByteAt: MonotonicTime
 
-    /// Whether it came over TLS that ends here.
+    /// Whether the request came over TLS to this server.
     public let isSecure: Bool
 
     private let head: RequestHead
 
     private let target: Target
 
-    /// Where path and query stand in the head's bytes.
+    /// The ranges of path and query in the head's bytes.
     private struct Target {
         var path: Range<UInt32>
         var query: Range<UInt32>?
         var unwritten: UnwrittenPath?
     }
 
-    /// What a path is that the target does not spell.
+    /// A path that the target does not contain.
     private enum UnwrittenPath: String {
         case root = "/"
         case asterisk = "*"
     }
 
-    /// Where the authority stands that the request was sent to.
+    /// The range of the authority that the request was sent to.
     private let authority: Range<UInt32>?
 
-    /// A request as parsed: its head's bytes and what stands where in them.
+    /// Creates a request from its head's bytes and what the parser found in them.
     init(
         head parsed: HeadParser.Head,
         bytes: [UInt8],
@@ -61,11 +61,11 @@ public struct Request: Sendable {
         self.firstByteAt = firstByteAt
         self.isSecure = isSecure
         head = RequestHead(bytes: bytes, lines: parsed.lines)
-        // RFC 9112 §3.2.2: an absolute-form target's own host counts, and the Host field does not.
+        // RFC 9112 §3.2.2: the host of an absolute-form target counts, and the Host field does not.
         authority = target.authority?.narrowed ?? parsed.framing.hostValue
     }
 
-    /// A request that never was on a wire, for handlers called without a socket.
+    /// Creates a request without a connection, for calling handlers without a socket.
     public init(
         _ method: Method,
         path: String,
@@ -89,7 +89,7 @@ public struct Request: Sendable {
         authority = head.firstLine(named: "host").map { [head] in head.lines[$0].value }
     }
 
-    /// The path as sent, percent-encoding and all, without the query.
+    /// The path as sent, percent-encoding included, without the query.
     ///
     /// An absolute-form target is reduced to its path (RFC 9112 §3.2.2), an empty path to `/`; `*` is
     /// only seen with OPTIONS.
@@ -97,7 +97,7 @@ public struct Request: Sendable {
         target.unwritten?.rawValue ?? head.string(target.path)
     }
 
-    /// What follows the first `?` as sent; `nil` without one.
+    /// The part after the first `?` as sent; `nil` without one.
     public var query: String? {
         target.query.map(head.string)
     }
@@ -113,7 +113,7 @@ public struct Request: Sendable {
         target.query.map { head.withBytes($0, read) }
     }
 
-    /// Whether path or query hold one of two bytes, as sent.
+    /// Whether path or query contain one of two bytes, as sent.
     public func targetHolds(_ first: UInt8, or second: UInt8) -> Bool {
         let end = target.query?.upperBound ?? target.path.upperBound
         return head.withBytes(target.path.lowerBound..<end) { bytes in
@@ -123,19 +123,19 @@ public struct Request: Sendable {
 
     /// The host that the request was sent to, with its port if one was named.
     ///
-    /// An absolute-form target's own, else the Host field's; `nil` for HTTP/1.0 without either.
+    /// It comes from an absolute-form target, else from the Host field; `nil` for HTTP/1.0 without either.
     public var host: String? {
         authority.map(head.string)
     }
 
-    /// The value of the first field line of this name, without white space around it.
+    /// Returns the value of the first field line of this name, without white space around it.
     ///
-    /// Bytes that are no UTF-8 become U+FFFD. The name's letters may be of either case.
+    /// Bytes that are not UTF-8 become U+FFFD. The case of the name does not matter.
     public func field(_ name: String) -> String? {
         head.firstLine(named: name).map { head.string(head.lines[$0].value) }
     }
 
-    /// The values of all field lines of this name, in the order received.
+    /// Returns the values of all field lines of this name, in the order received.
     public func fields(_ name: String) -> [String] {
         var values: [String] = []
         var next = head.firstLine(named: name)
@@ -146,7 +146,7 @@ public struct Request: Sendable {
         return values
     }
 
-    /// Whether there is a field line of this name.
+    /// Returns whether there is a field line of this name.
     public func hasField(_ name: String) -> Bool {
         head.firstLine(named: name) != nil
     }
@@ -157,8 +157,8 @@ public struct Request: Sendable {
         return head.withBytes(head.lines[index].value, read)
     }
 
-    /// As ``withFieldBytes(_:_:)``; `nil` also where there are several lines of this name, none of which is
-    /// better than another.
+    /// Reads as ``withFieldBytes(_:_:)`` does, but also returns `nil` if several lines have this name: none of them
+    /// is better than another.
     public func withOnlyFieldBytes<Result>(_ name: String, _ read: (Span<UInt8>) -> Result) -> Result? {
         guard let index = head.firstLine(named: name), head.firstLine(named: name, from: index + 1) == nil
         else { return nil }
@@ -179,8 +179,45 @@ public struct Request: Sendable {
 }
 
 extension Range<Int> {
-    /// The same range of a head, which is far shorter than 4 GiB.
+    /// The same range in 32 bits: a head is far shorter than 4 GiB.
     var narrowed: Range<UInt32> {
         UInt32(truncatingIfNeeded: lowerBound)..<UInt32(truncatingIfNeeded: upperBound)
+    }
+}
+
+/// The request methods that the server passes to handlers (RFC 9110 §9).
+///
+/// Every other token, `CONNECT` included, gets 501 before a handler sees it. The server passes `TRACE` and `QUERY` on
+/// although no handler takes them, so that a handler can answer 405 with the methods that it takes (RFC 9110
+/// §15.5.6). Methods are case-sensitive: `get` is unknown.
+public enum Method: String, Sendable, Hashable, CaseIterable {
+    case get = "GET"
+    case head = "HEAD"
+    case post = "POST"
+    case put = "PUT"
+    case delete = "DELETE"
+    case patch = "PATCH"
+    case options = "OPTIONS"
+    case trace = "TRACE"
+    /// Source: the HTTP working group's "The HTTP QUERY Method".
+    case query = "QUERY"
+}
+
+/// The protocol versions that this server speaks (RFC 9112 §2.3).
+///
+/// A higher minor version of HTTP/1 is read as HTTP/1.1, as RFC 9110 §2.5 asks.
+public enum Version: Sendable, Hashable {
+    case http10
+    case http11
+}
+
+/// One field line of a header section: a name and a value (RFC 9110 §5).
+public struct FieldLine: Sendable, Hashable {
+    public var name: String
+    public var value: String
+
+    public init(name: String, value: String) {
+        self.name = name
+        self.value = value
     }
 }

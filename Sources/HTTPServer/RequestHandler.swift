@@ -1,37 +1,36 @@
-/// What answers the requests of one event loop.
+/// Responds to the requests of one event loop.
 ///
-/// Each loop makes its own on its own thread and calls it there alone; it is not `Sendable` and needs no
-/// locks. Every function runs on the loop: what it does in the processor's time, all the loop's
-/// connections wait for.
+/// Each loop creates its own handler on its own thread and calls it only there, so that it is not `Sendable` and
+/// needs no locks. Every function runs on the loop: all connections of the loop wait while it computes.
 public protocol RequestHandler: AnyObject {
-    /// Answers a request.
+    /// Responds to a request.
     ///
-    /// May suspend; a continuation resumed on another thread comes back to the loop. Connections of the
-    /// same loop go on meanwhile; the same connection's next request waits.
+    /// May suspend; a continuation that is resumed on another thread comes back to the loop. The loop serves its
+    /// other connections meanwhile; the next request of the same connection waits.
     func respond(to request: Request) async -> Response
 
-    /// Renders the answer for bytes that never became a request. Its status is the rejection's own, and
-    /// the connection ends after it, whatever is set here.
+    /// Renders the response to a rejection. Its status is the rejection's, and the connection ends after it, whatever
+    /// is set here.
     func respond(to rejection: Rejection) -> Response
 
-    /// Called when the loop has seen what has come and has answered none of it yet.
+    /// Called when the loop knows which connections are ready, before it serves the first of them.
     ///
-    /// - Parameter connectionCount: how many connections there is something to do for in this turn, which says how busy the
-    ///   loop is.
-    func turnBegins(with connectionCount: Int)
+    /// - Parameter connectionCount: the number of connections with work in this turn, which shows how busy the loop
+    ///   is.
+    func loopTurnWillBegin(connectionCount: Int)
 
-    /// Called at the end of each turn of the loop, before it looks for what has come: the place to write out
-    /// what the turn gathered, and to end what was held for the turn.
-    func turnEnded()
+    /// Called at the end of each turn of the loop, before it polls its sockets: flush here what the turn gathered,
+    /// and end what was held for the turn.
+    func loopTurnDidEnd()
 }
 
 extension RequestHandler {
-    /// One sentence as plain text.
+    /// Responds with the reason as plain text.
     public func respond(to rejection: Rejection) -> Response {
         Response(rejection.status, text: rejection.reason + "\n")
     }
 
-    public func turnBegins(with connectionCount: Int) {}
+    public func loopTurnWillBegin(connectionCount: Int) {}
 
-    public func turnEnded() {}
+    public func loopTurnDidEnd() {}
 }

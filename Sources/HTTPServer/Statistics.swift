@@ -1,30 +1,34 @@
-/// Counts since the start, over all loops; each is exact, together they are not of one instant.
+internal import Synchronization
+
+/// Counts since the start, over all loops.
+///
+/// Each is exact, but they are not read at the same instant.
 public struct Statistics: Sendable, Hashable {
     public var openConnections: Int = 0
     public var acceptedConnections: Int = 0
 
-    /// Connections answered 503 because too many were open, or because descriptors ran out.
+    /// Connections that got 503 because too many were open, or because descriptors ran out.
     public var turnedAwayConnections: Int = 0
 
-    /// Requests handed to a handler.
+    /// Requests passed to a handler.
     public var requests: Int = 0
 
-    /// Rejections answered, by status code.
+    /// Responses to rejections, by status code.
     public var rejections: [Status: Int] = [:]
 
-    /// Times that accepting was paused because the system refused (EMFILE, ENFILE, ENOBUFS, ENOMEM).
+    /// How often the server paused accepting because the system refused (EMFILE, ENFILE, ENOBUFS, ENOMEM).
     public var acceptPauses: Int = 0
 
-    /// TLS handshakes that were finished, resumed ones among them.
+    /// Finished TLS handshakes, including resumed ones.
     public var handshakes: Int = 0
 
-    /// TLS handshakes that took up an earlier session.
+    /// TLS handshakes that resumed an earlier session.
     public var resumedHandshakes: Int = 0
 
-    /// TLS handshakes that were begun and not finished: refused, broken off, or too slow.
+    /// TLS handshakes that started and did not finish: refused, broken off, or too slow.
     public var failedHandshakes: Int = 0
 
-    /// When the certificate that new handshakes show expires, in seconds since 1970; `nil` without TLS.
+    /// When the certificate of new handshakes expires, in seconds since 1970; `nil` without TLS.
     public var certificateExpiry: Int64?
 
     public var receivedBytes: Int = 0
@@ -32,6 +36,47 @@ public struct Statistics: Sendable, Hashable {
 }
 
 extension Statistics {
-    /// What a server counts before anybody came.
+    /// The counts of a server before its first connection.
     public static let zero = Statistics()
+}
+
+/// The counts of all loops together; any thread may read them at any time.
+final class Counters: Sendable {
+    let openConnections = Atomic<Int>(0)
+    let acceptedConnections = Atomic<Int>(0)
+    let turnedAwayConnections = Atomic<Int>(0)
+    let requests = Atomic<Int>(0)
+    let acceptPauses = Atomic<Int>(0)
+    let handshakes = Atomic<Int>(0)
+    let resumedHandshakes = Atomic<Int>(0)
+    let failedHandshakes = Atomic<Int>(0)
+    let receivedBytes = Atomic<Int>(0)
+    let sentBytes = Atomic<Int>(0)
+    private let rejections = Mutex<[Status: Int]>([:])
+
+    func countRejection(_ status: Status) {
+        rejections.withLock { $0[status, default: 0] += 1 }
+    }
+
+    var statistics: Statistics {
+        Statistics(
+            openConnections: openConnections.load(ordering: .relaxed),
+            acceptedConnections: acceptedConnections.load(ordering: .relaxed),
+            turnedAwayConnections: turnedAwayConnections.load(ordering: .relaxed),
+            requests: requests.load(ordering: .relaxed),
+            rejections: rejections.withLock { $0 },
+            acceptPauses: acceptPauses.load(ordering: .relaxed),
+            handshakes: handshakes.load(ordering: .relaxed),
+            resumedHandshakes: resumedHandshakes.load(ordering: .relaxed),
+            failedHandshakes: failedHandshakes.load(ordering: .relaxed),
+            receivedBytes: receivedBytes.load(ordering: .relaxed),
+            sentBytes: sentBytes.load(ordering: .relaxed)
+        )
+    }
+}
+
+extension Atomic where Value == Int {
+    func add(_ count: Int) {
+        _ = wrappingAdd(count, ordering: .relaxed)
+    }
 }

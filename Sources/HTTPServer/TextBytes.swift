@@ -1,14 +1,14 @@
-/// Writing texts and numbers: every answer and every line of the log have some.
+/// Writes texts and numbers into bytes, for responses and log lines.
 extension [UInt8] {
     /// Appends a text in UTF-8.
     package mutating func append(_ text: String) {
-        // The text's own bytes are copied while they are lent.
+        // The text lends its bytes for the call, which copies them.
         unsafe text.utf8.span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
     /// Appends a number in decimal digits.
     ///
-    /// From the last digit on, so that all divisions are by ten, for which no processor has to divide.
+    /// It starts with the last digit, so that every division is by ten, which compiles to a multiplication.
     package mutating func append(decimal number: UInt64) {
         var digits = [20 of UInt8](repeating: 0)
         var start = digits.count

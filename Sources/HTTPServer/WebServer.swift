@@ -2,14 +2,14 @@ internal import Glibc
 internal import Synchronization
 internal import Threads
 
-/// An HTTP/1.1 server: event loops, each with a listener and a handler of its own.
+/// An HTTP/1.1 server with several event loops, each with its own listener and handler.
 public final class WebServer: Sendable {
     private enum Phase {
         case bound
         case started
     }
 
-    private let configuration: Configuration
+    private let configuration: HTTPServerConfiguration
     private let makeHandler: @Sendable (Int) throws -> any RequestHandler
     private let loops: [EventLoop]
     private let counters = Counters()
@@ -19,14 +19,16 @@ public final class WebServer: Sendable {
     /// Raised once all loops have ended, and never cleared.
     private let ended: WakeSignal
 
-    /// Where the server listens; port 0 is replaced by the port that the system picked.
+    /// The address that the server listens on, with the port that the system picked in place of 0.
     public let listenAddress: ListenAddress
 
-    /// Binds the address; nothing is accepted before `start`.
+    /// Binds the address.
+    ///
+    /// The server accepts no connection before `start`.
     ///
     /// `makeHandler` is called by `start`, once on each loop's thread, with the loop's number from 0 on.
     public init(
-        _ configuration: Configuration,
+        _ configuration: HTTPServerConfiguration,
         makeHandler: @escaping @Sendable (_ loop: Int) throws -> any RequestHandler
     ) throws(StartError) {
         var address = configuration.listenAddress.address
@@ -48,7 +50,7 @@ public final class WebServer: Sendable {
         listenAddress.address.port
     }
 
-    /// Address and port as they stand in a URL: `127.0.0.1:8080`, `[::1]:8080`.
+    /// Address and port as in a URL: `127.0.0.1:8080`, `[::1]:8080`.
     public var addressText: String {
         listenAddress.description
     }
@@ -59,10 +61,10 @@ public final class WebServer: Sendable {
         return statistics
     }
 
-    /// Starts the loops' threads, makes their handlers on them, and begins to accept.
+    /// Starts the loops' threads, creates their handlers on them, and starts to accept connections.
     ///
-    /// Blocks until every handler is made. If one cannot be made, nothing was accepted and the server is
-    /// at its end. The process ignores SIGPIPE from here on.
+    /// Blocks until every handler exists. If one cannot be created, the server has accepted nothing and is at its
+    /// end. The process ignores SIGPIPE from here on.
     public func start() throws(StartError) {
         let isFirst = phase.withLock { phase in
             defer { phase = .started }
@@ -85,12 +87,12 @@ public final class WebServer: Sendable {
 
     /// Stops gracefully: accepts no more, closes idle connections, finishes requests that have begun.
     ///
-    /// Blocks until all loops have ended, at the latest when the grace is over; what was not answered
-    /// then is cut off. May be called from any thread but a loop's; called again, the shorter grace counts.
+    /// Blocks until all loops have ended, at the latest when the grace is over; requests without a response are then
+    /// cut off. Any thread but a loop's may call it; after a second call, the shorter grace counts.
     public func stop(within grace: Duration) {
         let limit = MonotonicTime.now().advanced(by: grace)
         for loop in loops {
-            loop.orders.stop(until: limit)
+            loop.stopRequest.stop(until: limit)
             loop.executor.wake()
         }
         guard phase.withLock({ $0 == .started }) else { return }
@@ -107,7 +109,7 @@ public final class WebServer: Sendable {
         SystemThread.nameCurrent("http \(number)")
         do {
             let makeHandler = makeHandler
-            try loop.assumeIsolated { loop in loop.adopt(try makeHandler(number)) }
+            try loop.assumeIsolated { loop in loop.setHandler(try makeHandler(number)) }
             assembly.report(nil)
         } catch {
             assembly.report(.handler(error, loop: number))
@@ -121,7 +123,7 @@ public final class WebServer: Sendable {
     }
 }
 
-/// Where the loops' threads meet before the first of them accepts.
+/// Lets the loops' threads wait for each other before the first of them accepts.
 private final class Assembly: Sendable {
     private struct State {
         var missing: Int
@@ -129,11 +131,11 @@ private final class Assembly: Sendable {
     }
 
     private let state: Mutex<State>
-    private let everybodyIsThere: WakeSignal
+    private let allReported: WakeSignal
 
     init(count: Int) throws(StartError) {
         state = Mutex(State(missing: count))
-        everybodyIsThere = try WakeSignal()
+        allReported = try WakeSignal()
     }
 
     func report(_ error: StartError?) {
@@ -142,17 +144,17 @@ private final class Assembly: Sendable {
             if state.error == nil { state.error = error }
             return state.missing == 0
         }
-        if isLast { everybodyIsThere.raise() }
+        if isLast { allReported.raise() }
     }
 
-    /// Waits for all reports; whether none of them was a failure.
+    /// Waits for all reports, and returns whether none of them was a failure.
     func isComplete() -> Bool {
-        _ = everybodyIsThere.wait()
+        _ = allReported.wait()
         return state.withLock { $0.error == nil }
     }
 
     func wait() throws(StartError) {
-        _ = everybodyIsThere.wait()
+        _ = allReported.wait()
         if let error = state.withLock({ $0.error }) { throw error }
     }
 }
@@ -166,8 +168,33 @@ extension StartError {
         StartError(
             cause: .handler,
             systemError: nil,
-            message: "The handler of event loop \(loop) could not be made: \(error)",
+            message: "The handler of event loop \(loop) could not be created: \(error)",
             underlying: error
         )
     }
+}
+
+/// Why a server could not start.
+public struct StartError: Error, Sendable {
+    public enum Cause: Sendable, Hashable {
+        /// The address could not be listened on.
+        case listening
+        /// A system resource (thread, epoll, eventfd, descriptor) was refused.
+        case resources
+        /// The handler of a loop could not be created.
+        case handler
+        /// The server was started before, or stopped.
+        case state
+    }
+
+    public let cause: Cause
+
+    /// The system's error number, where there is one.
+    public let systemError: Int32?
+
+    /// One sentence for the operator.
+    public let message: String
+
+    /// The error that the creation of a handler threw.
+    public let underlying: (any Error)?
 }

@@ -99,7 +99,8 @@ internal import CSQLite
         return uri + "?immutable=1"
     }
 
-    func prepare(text: String) throws(SQLiteError) -> Statement {
+    /// A statement of the caller's own, from text that is made at run time: for programs that measure and inspect.
+    package func prepare(text: String) throws(SQLiteError) -> Statement {
         try prepare(bytes: Array(text.utf8))
     }
 

@@ -63,11 +63,11 @@ final class ServiceHandler: RequestHandler {
         return response
     }
 
-    func turnBegins(with connectionCount: Int) {
+    func loopTurnWillBegin(connectionCount: Int) {
         context.stores.beginTurn(connectionCount)
     }
 
-    func turnEnded() {
+    func loopTurnDidEnd() {
         context.stores.endTurn()
         requestLog.flush()
     }

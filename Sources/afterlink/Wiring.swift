@@ -3,24 +3,36 @@ internal import SQLiteStorage
 internal import Server
 internal import Storage
 
-/// Where the kinds of database meet the rest: a new one is a case here, and nothing else knows of it.
+/// Connects the kinds of database with the rest of the program, which does not know them.
 enum Wiring {
-    /// What a database is opened for.
+    /// The kinds of database: a new one is a case here, and the compiler names the switches that it concerns.
+    enum Kind {
+        case sqlite
+    }
+
+    static func kind(of configuration: Configuration) -> Kind { .sqlite }
+
+    /// The reasons to open a database.
     enum Purpose {
-        /// Event loops, with retention beside them.
+        /// For event loops, with background jobs.
         case serving(clock: WallClock, log: Log)
-        /// One command, perhaps beside a serving process.
+        /// For one command, perhaps while a process serves.
         case command
-        /// A command that changes nothing.
+        /// For a command that changes nothing.
         case reading
     }
 
-    /// Opens the database, makes it where there is none, and brings it up to date.
+    /// Opens the database, creates it if there is none, and brings it up to date.
     static func openStore(_ configuration: Configuration, for purpose: Purpose) throws(StoreError)
         -> OpenStore
     {
-        let store = try SQLiteStore.open(storeConfiguration(configuration, purpose))
-        return OpenStore(
+        switch kind(of: configuration) {
+        case .sqlite: openStore(try SQLiteStore.open(storeConfiguration(configuration, purpose)))
+        }
+    }
+
+    private static func openStore(_ store: SQLiteStore) -> OpenStore {
+        OpenStore(
             makeStores: {
                 let session = store.makeSession()
                 return Stores(
@@ -44,18 +56,15 @@ enum Wiring {
         )
     }
 
-    /// What opening the database would change in it; changes nothing.
-    static func migrationOutline(_ configuration: Configuration) throws(StoreError) -> MigrationOutline {
-        let plan = try SQLiteStore.migrationPlan(storeConfiguration(configuration, .command))
-        return MigrationOutline(
-            applied: plan.applied.map(\.name),
-            pending: plan.pending.map(\.name),
-            backupPath: plan.backupPath
-        )
+    /// Returns what opening the database would change in it; changes nothing.
+    static func migrationPlan(_ configuration: Configuration) throws(StoreError) -> MigrationPlan {
+        switch kind(of: configuration) {
+        case .sqlite: try SQLiteStore.migrationPlan(storeConfiguration(configuration, .command))
+        }
     }
 
-    /// How long a command waits for a slow disk, or for a lock that somebody else holds: a person waits longer than an SDK,
-    /// and would but type the command again.
+    /// How long a command waits for a slow disk, or for a lock of another process: an operator waits longer than an SDK, and
+    /// would only run the command again.
     private static let commandMilliseconds: UInt64 = 30_000
 
     static func storeConfiguration(

@@ -11,7 +11,7 @@ if code == .success, Console.hasLostOutput.load(ordering: .relaxed) {
     let failure = CommandFailure(
         "The output could not be written, but what was asked for was done.",
         advice:
-            "Standard output is closed, full, or read by nobody: look with the list commands at what there is now."
+            "Standard output is closed, full, or not read: run the list commands to see what there is now."
     )
     Console.printError(failure.text)
     exit(failure.exitCode.rawValue)

@@ -22,7 +22,7 @@ struct ConstantRateTests {
 
     @Test("counts the delay of all that should have been sent while one answer was waited for")
     func countsDelays() throws {
-        let configuration = Configuration(
+        let configuration = HTTPServerConfiguration(
             listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
             loopCount: 1
         )

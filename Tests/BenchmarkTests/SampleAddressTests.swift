@@ -10,7 +10,7 @@ struct SampleAddressTests {
         let numbers = Array(0..<2000) + [9_999_999, 12_345_678]
         let texts = numbers.map { String(decoding: SampleAddress.bytes($0), as: UTF8.self) }
         #expect(texts.allSatisfy { $0.utf8.count == 15 })
-        let addresses = numbers.map { SampleAddress.number($0) }
+        let addresses = texts.compactMap { NetworkAddress($0) }
         #expect(addresses.map(\.text) == texts)
         #expect(addresses.allSatisfy { $0.distinguishesVisitors })
         #expect(Set(addresses).count == addresses.count)

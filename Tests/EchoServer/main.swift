@@ -19,7 +19,7 @@ func fail(_ message: String) -> Never {
 guard let address = ListenAddress(option("--listen") ?? "127.0.0.1:8080") else {
     fail("--listen takes ADDRESS:PORT")
 }
-var configuration = Configuration(
+var configuration = HTTPServerConfiguration(
     listenAddress: address,
     loopCount: option("--loops").flatMap { Int($0) } ?? 0
 )

@@ -40,7 +40,7 @@ struct BackupTargetTests {
             let path = installation.folder.appending(path: name).path
             let settings = ["--database", path + suffix]
             #expect(try Installation.run(["init"] + settings).status == 0)
-            let server = try RunningProcess(
+            let server = try ChildProcess(
                 Installation.binary,
                 ["serve", "--listen", "127.0.0.1:0"] + settings,
                 errorLog: installation.folder.appending(path: "log")

@@ -90,7 +90,7 @@ extension Installation {
 
     /// Restores the backup into a folder of its own.
     fileprivate func restoredElsewhere() throws -> Installation {
-        let copy = try Installation(unmadeWith: keys)
+        let copy = try Installation(keys: keys)
         let output = try Installation.run(["restore", backup, "--database", copy.database.path, "--json"])
         #expect(output.status == 0, "\(output.errors)")
         return copy
@@ -151,7 +151,7 @@ struct BackupTests {
         let installation = try Installation()
         let disk = try FaultyDisk(in: installation.folder)
         try disk.set(.stuckSync)
-        let process = try RunningProcess(
+        let process = try ChildProcess(
             Installation.binary,
             ["backup", installation.backup, "--database", installation.database.path],
             environment: disk.environment,

@@ -6,13 +6,13 @@ import afterlink
 
 @Suite("The command doctor", .blocking)
 struct DoctorTests {
-    private func lines(_ output: Installation.Output, _ name: String) -> [String] {
+    private func lines(_ output: ChildProcess.Output, _ name: String) -> [String] {
         output.text.split(separator: "\n").map(String.init).filter { line in
             line.drop { $0 != " " }.drop { $0 == " " }.hasPrefix(name + ":")
         }
     }
 
-    private func doctor(_ installation: Installation, _ words: [String] = []) throws -> Installation.Output {
+    private func doctor(_ installation: Installation, _ words: [String] = []) throws -> ChildProcess.Output {
         let all = ["doctor", "--listen", "127.0.0.1:0"] + words
         return try installation.run(words.contains("--listen") ? ["doctor"] + words : all)
     }

@@ -40,7 +40,7 @@ struct FirstSecondsTests {
     func acknowledged() throws {
         var random = SeededGenerator(seed: 50)
         for round in 0..<Self.rounds {
-            let installation = try Installation(unmadeWith: Self.keys)
+            let installation = try Installation(keys: Self.keys)
             let cut = try PowerCut(of: installation)
             let server = try cut.start(environment: installation.initialKeys)
             let numbers = 1...Int.random(in: 1...4, using: &random)
@@ -55,7 +55,7 @@ struct FirstSecondsTests {
     @Test("would take them if folders were not synced")
     func withoutFolderSyncs() throws {
         var random = SeededGenerator(seed: 51)
-        let installation = try Installation(unmadeWith: Self.keys)
+        let installation = try Installation(keys: Self.keys)
         let cut = try PowerCut(of: installation)
         let server = try cut.start(environment: installation.initialKeys)
         try click(1...3, server)
@@ -71,7 +71,7 @@ struct FirstSecondsTests {
     @Test("leaves what the next start goes on with, whenever it comes during the first start")
     func duringTheStart() throws {
         var random = SeededGenerator(seed: 52)
-        let installation = try Installation(unmadeWith: Self.keys)
+        let installation = try Installation(keys: Self.keys)
         let cut = try PowerCut(of: installation)
         try cut.start(environment: installation.initialKeys).kill()
         let records = try cut.records()
@@ -85,7 +85,7 @@ struct FirstSecondsTests {
         for moment in moments {
             let disk = cut.disk(after: records.prefix(moment))
             for remainder in isLong ? SimulatedDisk.Remainder.allCases : [.nothing, .subset] {
-                let next = try Installation(unmadeWith: Self.keys)
+                let next = try Installation(keys: Self.keys)
                 let files = disk.files(after: remainder, using: &random)
                 try SimulatedDisk.write(files, to: next.folder, using: &random)
                 let server = try start(next)
@@ -102,7 +102,7 @@ struct FirstSecondsTests {
     )
     func afterAnUnfinishedStart(syncedFolders: UInt32) throws {
         var random = SeededGenerator(seed: 53)
-        let installation = try Installation(unmadeWith: Self.keys)
+        let installation = try Installation(keys: Self.keys)
         let cut = try PowerCut(of: installation)
         try cut.faults.set(Fault(.sync, of: .folder, .kill, skipped: syncedFolders))
         let first = try? cut.start(environment: installation.initialKeys)

@@ -9,7 +9,7 @@ struct DeliveryTests {
     private func run(
         bodyByteCount: Int = 100,
         gate: Gate? = nil,
-        _ configure: (inout Configuration) -> Void = { _ in },
+        _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
         during test: (TestServer, DeliveryReports) async throws -> Void
     ) async throws {
         let reports = DeliveryReports()

@@ -7,7 +7,7 @@ import Threads
 /// An EchoServer of its own process, on a free port.
 final class EchoProcess {
     let port: UInt16
-    private let process = Process()
+    private let process: ChildProcess
     /// Holds the certificate, if there is one.
     private var folder: TemporaryFolder?
 
@@ -19,8 +19,7 @@ final class EchoProcess {
     ) throws {
         let programs = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let limit = descriptorLimit.map { "ulimit -n \($0); " } ?? ""
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
+        var arguments = [
             "-c", "\(limit)exec \"$0\" --listen 127.0.0.1:0 --loops 2 \"$@\"",
             programs.appending(path: "EchoServer").path,
         ]
@@ -30,19 +29,16 @@ final class EchoProcess {
             let files = (certificate: folder.file("certificate.pem"), key: folder.file("key.pem"))
             try Data(certificate.certificate).write(to: URL(filePath: files.certificate))
             try Data(certificate.key).write(to: URL(filePath: files.key))
-            process.arguments? += ["--tls-certificate", files.certificate, "--tls-key", files.key]
+            arguments += ["--tls-certificate", files.certificate, "--tls-key", files.key]
         }
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        port = try #require(line.split(separator: ":").last.flatMap { UInt16($0.dropLast()) })
+        process = try ChildProcess(URL(filePath: "/bin/sh"), arguments, environment: environment)
+        let line = process.line(containing: ":")
+        port = try #require(line?.split(separator: ":").last.flatMap { UInt16($0) })
     }
 
     /// What the system says of it.
     var figures: ProcessFigures {
-        ProcessFigures(of: process.processIdentifier)
+        ProcessFigures(of: process.identifier)
     }
 
     /// Asks on an established connection for a second.
@@ -60,17 +56,14 @@ final class EchoProcess {
     }
 
     func send(_ signal: Int32) {
-        _ = Foundation.kill(process.processIdentifier, signal)
+        process.send(signal)
     }
 
     func exitStatus() -> Int32 {
         process.waitUntilExit()
-        return process.terminationReason == .exit ? process.terminationStatus : -1
     }
 
     func kill() {
-        guard process.isRunning else { return }
-        send(SIGKILL)
-        process.waitUntilExit()
+        process.kill()
     }
 }

@@ -13,7 +13,7 @@ struct GatheredSendingTests {
 
     private func run(
         byteCount: Int = Self.byteCount,
-        _ configure: (inout Configuration) -> Void = { _ in },
+        _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
         during test: (TestServer) async throws -> Void
     ) async throws {
         let body = [UInt8](repeating: 0x41, count: byteCount)

@@ -23,11 +23,11 @@ final class ClosureHandler: RequestHandler {
         await answer(request)
     }
 
-    func turnBegins(with connectionCount: Int) {
+    func loopTurnWillBegin(connectionCount: Int) {
         begin(connectionCount)
     }
 
-    func turnEnded() {
+    func loopTurnDidEnd() {
         turn()
     }
 }
@@ -38,11 +38,11 @@ struct TestServer {
 
     /// Runs a closure with a server of one loop, and stops it afterwards.
     static func run(
-        _ configure: (inout Configuration) -> Void = { _ in },
+        _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
         answer: @escaping @Sendable (Request) async -> Response = { Response(.ok, text: Machine.line($0)) },
         during test: (TestServer) async throws -> Void
     ) async throws {
-        var configuration = Configuration(
+        var configuration = HTTPServerConfiguration(
             listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
             loopCount: 1
         )

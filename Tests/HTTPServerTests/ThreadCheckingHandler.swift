@@ -19,7 +19,7 @@ final class ThreadCheckingHandler: RequestHandler {
         return Response(.ok, text: before && after ? "same thread" : "another thread")
     }
 
-    func turnEnded() {
+    func loopTurnDidEnd() {
         turn()
     }
 }

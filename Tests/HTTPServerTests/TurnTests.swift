@@ -9,7 +9,7 @@ struct TurnTests {
     @Test("ends, and its handler is told, however long a request has something to do at once")
     func endsUnderLoad() async throws {
         let counter = TurnCounter()
-        let configuration = Configuration(
+        let configuration = HTTPServerConfiguration(
             listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
             loopCount: 1
         )
@@ -35,7 +35,7 @@ struct TurnTests {
     func tellsConnections() async throws {
         let begun = Mutex<[Int]>([])
         let (held, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let configuration = Configuration(
+        let configuration = HTTPServerConfiguration(
             listenAddress: ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0)),
             loopCount: 1
         )

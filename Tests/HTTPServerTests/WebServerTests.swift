@@ -50,7 +50,7 @@ struct WebServerTests {
     @Test("refuses an address that is in use, by whatever server")
     func refusesUsedAddress() async throws {
         try await TestServer.run { server in
-            let configuration = Configuration(listenAddress: server.server.listenAddress)
+            let configuration = HTTPServerConfiguration(listenAddress: server.server.listenAddress)
             #expect(throws: StartError.self) { try WebServer(configuration) { _ in EmptyHandler() } }
         }
     }
@@ -59,7 +59,7 @@ struct WebServerTests {
     func refusesToStart() throws {
         struct Broken: Error {}
         let address = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
-        let server = try WebServer(Configuration(listenAddress: address, loopCount: 2)) { loop in
+        let server = try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 2)) { loop in
             guard loop == 0 else { throw Broken() }
             return EmptyHandler()
         }
@@ -312,7 +312,7 @@ struct WebServerTests {
         let gate = Gate()
         let turns = Atomic<Int>(0)
         let address = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
-        let server = try WebServer(Configuration(listenAddress: address, loopCount: 1)) { _ in
+        let server = try WebServer(HTTPServerConfiguration(listenAddress: address, loopCount: 1)) { _ in
             ThreadCheckingHandler(gate: gate) { turns.add(1, ordering: .relaxed) }
         }
         try server.start()

@@ -3,11 +3,10 @@ public import Testing
 
 /// Runs tests that block (child processes, sockets) on threads of their own, a few at a time.
 ///
-/// The pool that all tests share has one thread a core: a test that blocks one of them would starve the others
-/// of time.
+/// The pool that all tests share has one thread per core: a test that blocks one of them would delay all others.
 ///
-/// It tells which test hangs, too. The library's own limit of time would count how long a test waits for its turn, which
-/// on a slow machine is nearly as long as all tests take; this one begins when the test does.
+/// It also reports which test hangs. The library's own time limit would include the wait for a permit, which on a
+/// slow machine is nearly as long as all tests take; this limit starts with the test.
 public struct BlockingTestsTrait: SuiteTrait, TestTrait, TestScoping {
     public let isRecursive = true
     private static let permits = Permits(count: 2)
@@ -36,11 +35,11 @@ extension Trait where Self == BlockingTestsTrait {
     /// The tests block: each runs on a thread of its own.
     public static var blocking: Self { .blocking(minutes: 10) }
 
-    /// The tests block, and each may take so many minutes once its turn has come.
+    /// The tests block, and each may take the given number of minutes once it has started.
     public static func blocking(minutes: Int) -> Self { Self(minutes: minutes) }
 }
 
-/// Lets so many in at a time; the others wait in order.
+/// Limits how many run at a time; the others wait in order.
 final class Permits: Sendable {
     private struct State {
         var free: Int

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// What a client sends first.
+/// The first bytes that a TLS client sends.
 public enum ClientHello {
-    /// The bytes of a TLS 1.3 client's first flight, as OpenSSL makes it.
+    /// Returns a TLS 1.3 client's first flight, as OpenSSL makes it.
     public static func bytes() throws -> [UInt8] {
         // The context and the connection, which owns both ends, are freed at the end of this function.
         let context = unsafe SSL_CTX_new(TLS_client_method())

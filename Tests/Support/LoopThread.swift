@@ -16,7 +16,7 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
             work.signal()
         }
 
-        /// Waits for the next job; nil when there will be none.
+        /// Waits for the next job, and returns it; nil when there will be none.
         func next() -> UnownedJob? {
             work.wait()
             return jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }

@@ -2,7 +2,7 @@ import Glibc
 
 /// The address at which everything under test listens.
 public enum Loopback {
-    /// Lets a TCP socket listen on a free port, which is given back; nil where the system refuses.
+    /// Lets a TCP socket listen on a free port, and returns the port; nil if the system refuses.
     public static func listen(_ descriptor: Int32) -> UInt16? {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -20,7 +20,14 @@ public enum Loopback {
         return result == 0 ? UInt16(bigEndian: address.sin_port) : nil
     }
 
-    /// Connects a TCP socket to a port; false where nobody takes it.
+    /// Returns a port that nobody listens on; nil if the system refuses.
+    public static func freePort() -> UInt16? {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        return listen(descriptor)
+    }
+
+    /// Connects a TCP socket to a port; returns false if no server accepts it.
     public static func connect(_ descriptor: Int32, toPort port: UInt16) -> Bool {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -1,33 +1,33 @@
 import Glibc
 
-/// Waiting for what another thread or process does.
+/// Waits for what another thread or process does.
 ///
-/// A test that waits for something to become true is told how long it takes by the machine, not by what it
-/// tests: the limit is far beyond what a busy one needs, and only what never happens reaches it.
+/// How long a condition takes to become true depends on the machine, not on the code under test. So the limit is far
+/// beyond what a busy machine needs, and only a condition that never becomes true reaches it.
 public enum Polling {
-    /// Seconds after which something is taken never to happen.
+    /// The seconds after which a condition counts as never becoming true.
     public static let seconds = 60
 
-    /// A time from which on nothing more is waited for.
+    /// The end of a wait that starts now.
     public static var end: ContinuousClock.Instant { .now + .seconds(seconds) }
 
-    /// Waits until a condition holds, on a thread that may block; whether it did.
+    /// Waits until a condition holds, on a thread that may block, and returns whether it did.
     public static func until(_ condition: () throws -> Bool) rethrows -> Bool {
         let end = end
         while try !condition() {
             guard ContinuousClock.now < end else { return false }
-            // No descriptors: nothing but a pause of ten milliseconds between two looks.
+            // Without descriptors, this is a pause of ten milliseconds.
             _ = poll(nil, 0, 10)
         }
         return true
     }
 
-    /// Waits until a condition holds, and leaves the thread to others meanwhile; whether it did.
+    /// Waits until a condition holds, suspended in between, and returns whether it did.
     public static func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
         let end = end
         while try !condition() {
             guard ContinuousClock.now < end else { return false }
-            // Cancelled, it looks without a pause.
+            // A cancelled task polls without a pause.
             try? await Task.sleep(for: .milliseconds(1))
         }
         return true

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the system says of a running process.
+/// What the system reports of a running process.
 public struct ProcessFigures: Sendable {
     private let folder: String
 
@@ -8,16 +8,16 @@ public struct ProcessFigures: Sendable {
         folder = "/proc/\(identifier)"
     }
 
-    /// Memory that the process really has, in bytes; 0 once it is gone.
+    /// Resident memory in bytes; 0 once the process is gone.
     public var residentByteCount: Int { byteCount("VmRSS") }
 
-    /// The most of it that there ever was, in bytes; 0 once it is gone.
+    /// The largest resident memory since the start, in bytes; 0 once the process is gone.
     public var peakResidentByteCount: Int { byteCount("VmHWM") }
 
-    /// Memory that is set aside for it, used or not, in bytes; 0 once it is gone.
+    /// Virtual memory in bytes; 0 once the process is gone.
     public var virtualByteCount: Int { byteCount("VmSize") }
 
-    /// Processes that it started and that still run.
+    /// The processes that it started and that still run.
     public var children: [ProcessFigures] {
         let identifier = folder.split(separator: "/").last ?? ""
         return text("task/\(identifier)/children").split(separator: " ").compactMap { Int32($0) }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads QR codes from pictures as a scanner does, by Debian's `zbarimg`.
 public enum QRReader {
-    /// The text of the one code in each picture, in their order; nil where there is none, or more than one.
+    /// Returns the text of the one code in each picture, in their order; nil where there is none, or more than one.
     public static func texts(ofFiles files: [String]) throws -> [String?] {
         var texts: [String: String] = [:]
         for source in try read(files, as: "--xml").components(separatedBy: "<source href='").dropFirst() {
@@ -12,7 +12,7 @@ public enum QRReader {
                 let start = symbol.range(of: "<![CDATA["), let end = symbol.range(of: "]]></data>")
             else { continue }
             guard !symbol[..<start.lowerBound].contains("base64") else {
-                // Its base64 is wrong beyond ASCII.
+                // The program encodes texts beyond ASCII wrongly as base64.
                 texts[file] = String(try read([file], as: "--raw").dropLast())
                 continue
             }
@@ -21,7 +21,7 @@ public enum QRReader {
         return files.map { texts[$0] }
     }
 
-    /// The text of the one code in a picture, which may be an SVG, too; nil where there is none.
+    /// Returns the text of the one code in a picture, which may be an SVG; nil if there is none.
     public static func text(of picture: [UInt8]) throws -> String? {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
@@ -31,7 +31,7 @@ public enum QRReader {
         return try texts(ofFiles: [isSVG ? drawn(file) : file]).first ?? nil
     }
 
-    /// A PNG of an SVG, drawn by Debian's `rsvg-convert`, in a file beside it.
+    /// Draws an SVG with Debian's `rsvg-convert`, and returns the PNG file beside it.
     public static func drawn(_ svg: String) throws -> String {
         let png = svg + ".png"
         _ = try ExternalProgram.run("rsvg-convert", ["--output", png, svg])
@@ -40,7 +40,7 @@ public enum QRReader {
 
     private static func read(_ files: [String], as form: String) throws -> String {
         let options = ["--quiet", form, "--nodbus", "-Sdisable", "-Sqrcode.enable"]
-        // 4: in one of them there was no code.
+        // 4: one of them contained no code.
         let output = try ExternalProgram.run("zbarimg", options + files, statuses: [0, 4])
         return String(decoding: output, as: UTF8.self)
     }

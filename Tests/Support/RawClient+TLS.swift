@@ -1,15 +1,15 @@
 internal import Glibc
 
 extension RawClient {
-    /// Connects and shakes hands.
+    /// Connects and makes the TLS handshake.
     ///
-    /// - Throws: `Failure.handshake` with what the client has to say when the handshake fails.
+    /// - Throws: `Failure.handshake` with the client's reason when the handshake fails.
     public convenience init(port: UInt16, tls settings: TLSClientSettings) throws {
         try self.init(port: port)
         try startTLS(settings)
     }
 
-    /// Shakes hands on a connection that has sent nothing yet.
+    /// Makes the TLS handshake on a connection that has sent nothing yet.
     public func beginTLS(_ settings: TLSClientSettings = TLSClientSettings()) throws {
         try startTLS(settings)
     }
@@ -19,17 +19,17 @@ extension RawClient {
     public var applicationProtocol: String? { tls?.applicationProtocol }
     public var isResumed: Bool { tls?.isResumed ?? false }
     public var serverName: String { tls?.serverName ?? "" }
-    /// What another connection may take up; with TLS 1.3 once an answer was read.
+    /// The session that another connection may resume; with TLS 1.3 only after a response was read.
     public var tlsSession: SavedTLSSession? { tls?.session }
-    /// Whether the server has said that nothing more comes.
-    public var wasEndedProperly: Bool { tls?.wasEndedProperly ?? false }
+    /// Whether the server has ended the session (close_notify).
+    public var receivedCloseNotify: Bool { tls?.receivedCloseNotify ?? false }
 
-    /// Asks for new keys of both directions with what is sent next.
+    /// Requests new keys for both directions with the next bytes that are sent.
     public func updateKeys() { tls?.updateKeys() }
-    /// Sends new keys by themselves, and asks for the server's; whether it still takes them.
+    /// Sends new keys by themselves and requests the server's; returns whether the server still takes them.
     public func sendKeys() -> Bool { tls?.sendKeys() ?? false }
-    /// Asks for another handshake within the connection; whether the server agreed.
+    /// Requests another handshake within the connection; returns whether the server agreed.
     public func renegotiate() -> Bool { tls?.renegotiate() ?? false }
-    /// Says over TLS that nothing more is sent, and goes on reading.
+    /// Ends the sending side of TLS (close_notify); reading continues.
     public func endTLS() { tls?.end() }
 }

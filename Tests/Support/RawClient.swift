@@ -12,13 +12,13 @@ public final class RawClient {
         case handshake(String)
     }
 
-    /// An answer as it came.
+    /// A response as it was received.
     public struct Answer: Equatable {
         public var status: Int
         public var fields: [String]
         public var body: String
 
-        /// The value of the first field of a name, in letters of either case.
+        /// Returns the value of the first field of a name; the case of letters does not matter.
         public func field(_ name: String) -> String? {
             let prefix = name.lowercased() + ": "
             return fields.first { $0.lowercased().hasPrefix(prefix) }.map {
@@ -31,7 +31,7 @@ public final class RawClient {
     private var isOpen = true
     private var received: [UInt8] = []
     private let patienceMilliseconds: Int32
-    /// What is sent and read goes through it, once there is one.
+    /// All bytes go through it, once there is one.
     private(set) var tls: TLSClientSession?
 
     /// Connects to a port of the loopback address.
@@ -73,15 +73,15 @@ public final class RawClient {
         }
     }
 
-    /// Sends bytes past TLS, where there is one: its peer sees a broken record.
-    public func sendBeside(_ bytes: [UInt8]) {
+    /// Sends bytes past TLS, if there is one: the peer sees a broken record.
+    public func sendBypassingTLS(_ bytes: [UInt8]) {
         let session = tls
         tls = nil
         send(bytes)
         tls = session
     }
 
-    /// Reads the next answer to its end and gives its body's length: for bodies that are no text.
+    /// Reads the next response to its end and returns its body's length, for bodies that are not text.
     public func answerByteCount() throws -> Int {
         let head = try take(through: "\r\n\r\n")
         let field = head.split(separator: "\r\n" as Character).first { $0.hasPrefix("Content-Length: ") }
@@ -93,7 +93,7 @@ public final class RawClient {
         return length
     }
 
-    /// Shakes hands; from then on everything goes through TLS.
+    /// Makes the TLS handshake, after which all bytes go through TLS.
     func startTLS(_ settings: TLSClientSettings) throws {
         // OpenSSL writes without MSG_NOSIGNAL.
         _ = signal(SIGPIPE, SIG_IGN)
@@ -122,7 +122,7 @@ public final class RawClient {
         _ = Glibc.close(descriptor)
     }
 
-    /// The next answer; `toHead` says that it has no body, whatever its length field says.
+    /// Reads the next response; `toHead` says that it has no body, whatever its length field says.
     public func answer(toHead: Bool = false) throws -> Answer {
         let head = try take(through: "\r\n\r\n")
         // CR LF is one Character.
@@ -138,14 +138,14 @@ public final class RawClient {
         return answer
     }
 
-    /// Everything up to the end of the stream; a reset counts as an end.
+    /// Reads everything up to the end of the stream; a reset counts as an end.
     public func rest() throws -> String {
         while try readMore() {}
         defer { received = [] }
         return String(decoding: received, as: UTF8.self)
     }
 
-    /// Whether the peer has sent nothing for so long.
+    /// Whether the peer sends nothing for the given time.
     public func isSilent(milliseconds: Int32) -> Bool {
         received.isEmpty && !isReadable(milliseconds: milliseconds)
     }
@@ -178,7 +178,7 @@ public final class RawClient {
         return String(decoding: received.prefix(count), as: UTF8.self)
     }
 
-    /// Reads what comes next; `false` at the end of the stream.
+    /// Reads the next bytes; returns `false` at the end of the stream.
     private func readMore() throws -> Bool {
         guard tls?.hasPending == true || isReadable(milliseconds: patienceMilliseconds) else {
             throw Failure.tooSlow(soFar: String(decoding: received, as: UTF8.self))
@@ -212,7 +212,7 @@ public final class RawClient {
 }
 
 extension [UInt8] {
-    /// Where a run of bytes first begins.
+    /// The index at which a run of bytes first starts.
     fileprivate func firstIndex(of run: [UInt8]) -> Int? {
         guard count >= run.count else { return nil }
         return (0...count - run.count).first { self[$0] == run[0] && Array(self[$0..<$0 + run.count]) == run }

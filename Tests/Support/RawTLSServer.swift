@@ -2,7 +2,7 @@ internal import COpenSSL
 internal import Foundation
 internal import Synchronization
 
-/// A server over TLS on a free port of the loopback address that answers byte for byte what a test wants.
+/// A server over TLS on a free port of the loopback address that sends exactly the bytes that a test chooses.
 ///
 /// Each connection has a thread of its own, on which the test's closure runs.
 public final class RawTLSServer: Sendable {
@@ -12,7 +12,7 @@ public final class RawTLSServer: Sendable {
     private let listener: Int32
     private let state: State
 
-    /// What the connections share.
+    /// The state that the connections share.
     private final class State: Sendable {
         let accepted = Atomic<Int>(0)
         let context: Context?
@@ -22,14 +22,14 @@ public final class RawTLSServer: Sendable {
         }
     }
 
-    // An SSL_CTX may be used by many threads as long as nobody changes it, which nobody does after `init`.
+    // Many threads may use an SSL_CTX as long as none of them changes it, and none does after `init`.
     @safe private final class Context: @unchecked Sendable {
         let pointer: OpaquePointer
 
         init(_ certificate: TestCertificate) throws {
             guard let context = unsafe SSL_CTX_new(TLS_server_method()) else { throw Failure() }
             unsafe pointer = context
-            // The sources have copies of the bytes, and what is read from them is counted by the context.
+            // The sources copy the bytes, and the context counts its references to what is read from them.
             let (source, keySource) = unsafe (BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()))
             _ = unsafe BIO_write(source, certificate.certificate, Int32(certificate.certificate.count))
             _ = unsafe BIO_write(keySource, certificate.key, Int32(certificate.key.count))
@@ -51,7 +51,7 @@ public final class RawTLSServer: Sendable {
         }
     }
 
-    /// One connection, on its thread; the handshake is done where there is a certificate.
+    /// One connection, on its thread, after the handshake if there is a certificate.
     // The session belongs to the thread that the value is used on.
     @safe public struct Connection {
         fileprivate let descriptor: Int32
@@ -75,7 +75,7 @@ public final class RawTLSServer: Sendable {
             }
         }
 
-        /// Whether all of it was taken by the system.
+        /// Whether the system took all of it.
         @discardableResult
         public func write(_ bytes: [UInt8]) -> Bool {
             guard !bytes.isEmpty else { return true }
@@ -89,18 +89,18 @@ public final class RawTLSServer: Sendable {
         @discardableResult
         public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
-        /// Says that nothing more comes, as TLS wants it said.
-        public func sayGoodbye() {
+        /// Ends the session as TLS requires (close_notify).
+        public func sendCloseNotify() {
             if let session = unsafe session { _ = unsafe SSL_shutdown(session) }
         }
     }
 
     /// - Parameters:
-    ///   - certificate: nil speaks no TLS at all.
+    ///   - certificate: nil means no TLS at all.
     ///   - serve: what to do with each connection; it is closed afterwards.
     /// - Throws: `Failure` where the system or OpenSSL refuses.
     public init(_ certificate: TestCertificate?, serve: @escaping @Sendable (Connection) -> Void) throws {
-        // A client that has gone is not to end the test.
+        // A client that is gone must not end the test.
         signal(SIGPIPE, SIG_IGN)
         let state = State(try certificate.map { try Context($0) })
         self.state = state
@@ -121,11 +121,11 @@ public final class RawTLSServer: Sendable {
     }
 
     deinit {
-        // Ends the accepting thread's wait, which closes the socket then.
+        // Ends the accepting thread's wait; the thread then closes the socket.
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// Connections that were made, whatever became of them.
+    /// The number of accepted connections, whatever became of them.
     public var acceptedCount: Int { state.accepted.load(ordering: .sequentiallyConsistent) }
 
     private static func live(_ descriptor: Int32, _ state: State, _ serve: (Connection) -> Void) {

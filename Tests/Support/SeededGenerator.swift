@@ -1,4 +1,4 @@
-/// A generator whose every run is the same (SplitMix64).
+/// A generator that always returns the same numbers (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -14,7 +14,7 @@ public struct SeededGenerator: RandomNumberGenerator {
         return word ^ (word >> 31)
     }
 
-    /// Pieces put together at random.
+    /// Returns pieces joined at random.
     public mutating func text(of pieces: [String], count: ClosedRange<Int>) -> String {
         (0..<Int.random(in: count, using: &self)).map { _ in pieces.randomElement(using: &self) ?? "" }
             .joined()

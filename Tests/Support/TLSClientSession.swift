@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Glibc
 
-/// How a client of a test wants its TLS.
+/// The TLS settings of a test's client.
 public struct TLSClientSettings: Sendable {
     public enum Version: Int32, Sendable, CaseIterable {
         case tls10 = 0x0301
@@ -23,7 +23,7 @@ public struct TLSClientSettings: Sendable {
 
     public init() {}
 
-    /// One version and no other.
+    /// The only version; nil for any.
     public init(_ version: Version, resuming session: SavedTLSSession? = nil) {
         minimumVersion = version
         maximumVersion = version
@@ -31,8 +31,8 @@ public struct TLSClientSettings: Sendable {
     }
 }
 
-/// A session that another connection may take up.
-// The pointer is this object's own reference to a session of OpenSSL's, whose count is atomic.
+/// A session that another connection may resume.
+// The pointer is this object's own reference to a session of OpenSSL, whose count is atomic.
 @safe public final class SavedTLSSession: @unchecked Sendable {
     fileprivate let pointer: OpaquePointer
 
@@ -51,11 +51,11 @@ public struct TLSClientSettings: Sendable {
     private let context: OpaquePointer
     private let connection: OpaquePointer
 
-    /// Shakes hands; throws what the client has to say when it fails.
+    /// Makes the handshake; throws the client's reason when it fails.
     init(_ descriptor: Int32, _ settings: TLSClientSettings) throws {
         ERR_clear_error()
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw Self.failure() }
-        // Old versions are to be refused by the server and not by the client's own caution.
+        // The server must refuse old versions, not the client's own settings.
         unsafe SSL_CTX_set_security_level(context, 0)
         unsafe SSL_CTX_ctrl(
             context,
@@ -87,7 +87,7 @@ public struct TLSClientSettings: Sendable {
     }
 
     deinit {
-        // A connection that ends without a word spoils its session for OpenSSL's own clients.
+        // A connection that ends without an alert makes its session unusable for OpenSSL's own clients.
         unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN)
         unsafe SSL_free(connection)
         unsafe SSL_CTX_free(context)
@@ -105,7 +105,7 @@ public struct TLSClientSettings: Sendable {
         unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(connection)))
     }
 
-    /// The protocol that ALPN settled on; `nil` without one.
+    /// The protocol that ALPN selected; `nil` without one.
     var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0
@@ -123,7 +123,7 @@ public struct TLSClientSettings: Sendable {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// What another connection may take up; with TLS 1.3 once an answer was read.
+    /// The session that another connection may resume; with TLS 1.3 only after a response was read.
     var session: SavedTLSSession? {
         unsafe SSL_get1_session(connection).map { unsafe SavedTLSSession($0) }
     }
@@ -132,8 +132,8 @@ public struct TLSClientSettings: Sendable {
         unsafe SSL_pending(connection) > 0
     }
 
-    /// Whether the server said that nothing more comes.
-    var wasEndedProperly: Bool {
+    /// Whether the server has ended the session (close_notify).
+    var receivedCloseNotify: Bool {
         unsafe SSL_get_shutdown(connection) & SSL_RECEIVED_SHUTDOWN != 0
     }
 
@@ -151,25 +151,25 @@ public struct TLSClientSettings: Sendable {
         return unsafe Int(SSL_read(connection, &buffer, Int32(buffer.count)))
     }
 
-    /// Asks for new keys of both directions.
+    /// Requests new keys for both directions.
     func updateKeys() {
         unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED)
     }
 
-    /// Sends new keys by themselves, and asks for the server's; whether it still takes them.
+    /// Sends new keys by themselves and requests the server's; returns whether the server still takes them.
     func sendKeys() -> Bool {
         ERR_clear_error()
         return unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED) == 1
             && SSL_do_handshake(connection) == 1
     }
 
-    /// Asks for another handshake within the connection; whether the server agreed.
+    /// Requests another handshake within the connection; returns whether the server agreed.
     func renegotiate() -> Bool {
         ERR_clear_error()
         return unsafe SSL_renegotiate(connection) == 1 && SSL_do_handshake(connection) == 1
     }
 
-    /// Says that nothing more is sent.
+    /// Ends the session (close_notify).
     func end() {
         unsafe SSL_shutdown(connection)
     }

@@ -20,15 +20,14 @@ public final class TemporaryFolder: Sendable {
 }
 
 extension TemporaryFolder {
-    /// A folder's name that nobody has yet; the folder is not made.
+    /// Returns the name of a folder that does not exist; the folder is not created.
     public static func fresh(_ prefix: String) -> URL {
         place.appending(path: "\(prefix)-\(UUID().uuidString)")
     }
 
-    /// Where the folders of tests lie: in memory, where there is enough of it, unless `TMPDIR` says otherwise.
+    /// The parent of the tests' folders: in memory, if there is enough of it, unless `TMPDIR` says otherwise.
     ///
-    /// A machine's disk may be shared with others, and take seconds for a sync: what tests are to find out of slow and
-    /// failing disks they bring about themselves.
+    /// A machine's disk may be shared, and take seconds for a sync. Tests of slow and failing disks simulate them.
     public static let place: URL = {
         let memory = "/dev/shm"
         var status = statvfs()

@@ -17,7 +17,7 @@ public struct TestCertificate: Sendable {
 
     /// - Parameters:
     ///   - name: the common name.
-    ///   - kind: of the key.
+    ///   - kind: the kind of the key.
     ///   - validFrom: in seconds from now.
     ///   - validUntil: in seconds from now.
     ///   - password: encrypts the key.
@@ -85,7 +85,7 @@ public struct TestCertificate: Sendable {
         return unsafe key
     }
 
-    /// What a function of OpenSSL's writes.
+    /// Returns what a function of OpenSSL writes.
     private static func text(_ write: (OpaquePointer) -> Int32) throws -> [UInt8] {
         guard let output = unsafe BIO_new(BIO_s_mem()) else { throw Failure() }
         defer { unsafe BIO_free(output) }

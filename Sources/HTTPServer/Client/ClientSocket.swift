@@ -2,11 +2,11 @@ internal import CLinux
 internal import Glibc
 internal import Threads
 
-/// A connection to a server, on which each step waits no longer than until a moment.
+/// A connection to a server, on which each step waits until a given time at most.
 struct ClientSocket: ~Copyable {
     private let socket: Socket
 
-    /// Connects to the first address that answers; each has its share of the time that is left.
+    /// Connects to the first address that accepts; each gets its share of the remaining time.
     init(toOneOf addresses: [PeerAddress], until deadline: MonotonicTime) throws(HTTPSFailure) {
         var failure = HTTPSFailure.notReached
         for (index, address) in addresses.enumerated() {
@@ -38,7 +38,7 @@ struct ClientSocket: ~Copyable {
         repeat {
             let left = limit.nanoseconds(since: .now())
             guard left > 0 else { throw .timedOut(stage: .connection) }
-            // Interrupted by a signal, it is asked again.
+            // A signal interrupted the call: try again.
             if linux_wait_writable(descriptor.number, left) > 0 { break }
         } while true
         guard linux_connection_error(descriptor.number) == 0 else { throw .notReached }
@@ -54,7 +54,7 @@ struct ClientSocket: ~Copyable {
         while sent < bytes.count {
             switch socket.send(bytes, from: sent) {
             case .bytes(let count): sent += count
-            // What the server said before it closed is still there to be read.
+            // Bytes that the server sent before it closed can still be read.
             case .failed: return
             case .full:
                 let left = deadline.nanoseconds(since: .now())
@@ -64,14 +64,14 @@ struct ClientSocket: ~Copyable {
         }
     }
 
-    /// What comes next; nothing at the end.
+    /// Returns the next bytes; none at the end.
     func receive(
         until deadline: MonotonicTime,
         _ stage: HTTPSFailure.Stage
     ) throws(HTTPSFailure) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: TLSClient.receiveLength)
         while true {
-            // Also where bytes keep coming: the whole has its time, not each of them.
+            // Checked even while bytes keep arriving: the limit is for the whole response.
             let left = deadline.nanoseconds(since: .now())
             guard left > 0 else { throw .timedOut(stage: stage) }
             switch socket.receive(into: &buffer) {

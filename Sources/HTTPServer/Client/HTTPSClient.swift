@@ -1,16 +1,16 @@
 internal import Threads
 
-/// Calls other people's servers, and trusts neither their names nor their answers.
+/// Sends requests to servers of others, and trusts neither their names nor their responses.
 ///
-/// TLS 1.2 and later alone, the certificate checked; all addresses of the name are looked at before one of them is
-/// called, and it is that very address which is called, so that a name cannot lead elsewhere in between; redirects are
-/// answers and are not followed; time and length are limited for the whole.
+/// The client requires TLS 1.2 or later and checks the certificate. It checks all addresses of the name and then
+/// connects to one of the checked addresses, so that the name cannot lead elsewhere in between. It follows no
+/// redirect, and limits the time and the length of the whole.
 ///
-/// A call blocks its thread, and must not be made on an event loop. That is on purpose: the system's look-up of a name
-/// blocks and cannot be ended, so that a thread is needed at any rate; handshakes with strangers cost milliseconds of a
-/// processor that visitors' connections would wait for; and calls are rare. Source of the rules: OWASP ASVS 5.0, 1.3.6.
+/// A call blocks its thread, and must not be made on an event loop. The reasons: the system's look-up of a name
+/// blocks and cannot be cancelled, so that a thread is needed anyway; visitors' connections would wait for the
+/// milliseconds that a handshake computes; and calls are rare. Source of the rules: OWASP ASVS 5.0, 1.3.6.
 public struct HTTPSClient: Sendable {
-    /// How long one call may take in all, and how much of an answer is read.
+    /// The limits of one call: its whole duration, and the length of a response.
     public struct Bounds: Sendable {
         public var time: Duration = .seconds(5)
         public var bodyByteCount = 64 * 1024
@@ -21,7 +21,7 @@ public struct HTTPSClient: Sendable {
         }
     }
 
-    /// Gives the addresses of a host; may block.
+    /// Returns the addresses of a host; may block.
     public typealias Lookup = @Sendable (_ host: String, _ port: UInt16) -> [PeerAddress]
 
     public var bounds: Bounds
@@ -30,10 +30,10 @@ public struct HTTPSClient: Sendable {
     private let lookup: Lookup
 
     /// - Parameters:
-    ///   - bounds: of one call.
-    ///   - roots: a file of authorities in PEM instead of those that this machine trusts.
-    ///   - lookup: instead of the system's.
-    ///   - permits: whether an address may be called.
+    ///   - bounds: the limits of one call.
+    ///   - roots: a file of certificate authorities in PEM, instead of those that this machine trusts.
+    ///   - lookup: the look-up of names, by default the system's.
+    ///   - permits: returns whether the client may connect to an address.
     public init(
         bounds: Bounds = Bounds(),
         roots: String? = nil,
@@ -47,7 +47,7 @@ public struct HTTPSClient: Sendable {
         self.permits = permits
     }
 
-    /// Sends a request and waits for the whole answer.
+    /// Sends a request and waits for the whole response.
     public func send(_ request: HTTPSRequest) throws(HTTPSFailure) -> HTTPSResponse {
         let deadline = MonotonicTime.now().advanced(by: bounds.time)
         let addresses = try BoundedLookup.addresses(
@@ -57,7 +57,7 @@ public struct HTTPSClient: Sendable {
             by: lookup
         )
         guard !addresses.isEmpty else { throw .unknownHost }
-        // A name that also leads inside is not to be trusted with its other addresses.
+        // A name that also has an internal address is not trusted with its other addresses either.
         guard addresses.allSatisfy(permits) else { throw .addressRefused }
         let socket = try ClientSocket(toOneOf: addresses, until: deadline)
         let exchange = try HTTPSExchange(request, bodyLimit: bounds.bodyByteCount, roots: roots)
@@ -65,7 +65,7 @@ public struct HTTPSClient: Sendable {
     }
 }
 
-/// One request and its answer over one connection.
+/// One request and its response over one connection.
 private struct HTTPSExchange {
     private let tls: TLSClient
     private let isHead: Bool
@@ -90,7 +90,7 @@ private struct HTTPSExchange {
             let (plain, output) = tls.receive(received)
             let stage: HTTPSFailure.Stage = tls.isEstablished ? .answer : .handshake
             if let answer = try parser.receive(plain) { return answer }
-            // An alert goes out all the same; whether it arrives matters to nobody.
+            // Send the alert anyway; it does not matter whether it arrives.
             if tls.hasEnded, !tls.hasEndedWell {
                 _ = try? socket.send(output, until: deadline, stage)
                 throw failure(hasBegun: !plain.isEmpty || parser.hasBegun)

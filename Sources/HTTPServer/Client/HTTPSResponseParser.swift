@@ -1,6 +1,6 @@
-/// Reads the answer to one request (RFC 9112 §4 to §6): bytes go in, a whole answer comes out.
+/// Parses the response to one request (RFC 9112 §4 to §6): bytes go in, a whole response comes out.
 ///
-/// As strict as the server's own reading: what two readers could understand differently is no answer.
+/// It is as strict as the server's own parser: it refuses bytes that two readers could understand differently.
 package struct HTTPSResponseParser {
     private enum State {
         case statusLine
@@ -13,7 +13,7 @@ package struct HTTPSResponseParser {
         case none
         case length(Int)
         case chunked
-        /// To the connection's end.
+        /// The body ends with the connection.
         case rest
     }
 
@@ -23,7 +23,7 @@ package struct HTTPSResponseParser {
     private let isHead: Bool
     private let limits: Limits
     private var state = State.statusLine
-    /// What is not used up yet; from the status line on while the head is read.
+    /// Bytes that are not consumed yet; from the status line on while the head is read.
     private var input: [UInt8] = []
     private var section = FieldSectionParser(at: 0)
     private var status = 0
@@ -34,8 +34,8 @@ package struct HTTPSResponseParser {
     private var body: [UInt8] = []
 
     /// - Parameters:
-    ///   - isHead: whether the answer is one to HEAD, which has no body.
-    ///   - bodyLimit: longest body that is taken, in bytes.
+    ///   - isHead: whether the response is to HEAD, and so has no body.
+    ///   - bodyLimit: the maximum length of the body in bytes.
     package init(isHead: Bool, bodyLimit: Int) {
         self.isHead = isHead
         var limits = Limits()
@@ -43,10 +43,10 @@ package struct HTTPSResponseParser {
         self.limits = limits
     }
 
-    /// Whether anything of an answer has come.
+    /// Whether any byte of a response has arrived.
     var hasBegun: Bool { state != .statusLine || !input.isEmpty }
 
-    /// Takes bytes; the answer once it is whole.
+    /// Consumes bytes, and returns the response once it is complete.
     package mutating func receive(_ bytes: [UInt8]) throws(HTTPSFailure) -> HTTPSResponse? {
         input += bytes
         while true {
@@ -59,15 +59,15 @@ package struct HTTPSResponseParser {
         }
     }
 
-    /// The peer sends no more.
+    /// Records that the peer sends no more.
     ///
-    /// `isClean` is whether it has said so itself: a cut connection ends no body.
+    /// `isClean` is whether the peer has said so itself: a cut connection does not end a body.
     package mutating func end(isClean: Bool) throws(HTTPSFailure) -> HTTPSResponse {
         guard state == .body, case .rest = framing, isClean else { throw .endedEarly }
         return HTTPSResponse(status: status, fields: fields, body: body)
     }
 
-    /// `HTTP/1.` digit, blank, three digits, and a phrase that means nothing.
+    /// Parses `HTTP/1.` digit, blank, three digits, and a phrase, which is ignored.
     private mutating func readStatusLine() throws(HTTPSFailure) -> Bool {
         guard let end = input.firstIndex(of: ByteClass.lineFeed) else {
             guard input.count <= Self.statusLineLimit else {
@@ -128,7 +128,7 @@ package struct HTTPSResponseParser {
         guard status >= 200 else {
             interimAnswers += 1
             guard interimAnswers <= Self.mostInterimAnswers else {
-                throw .malformed("There is no end to interim answers.")
+                throw .malformed("There are too many interim responses.")
             }
             state = .statusLine
             return true
@@ -143,7 +143,7 @@ package struct HTTPSResponseParser {
         return true
     }
 
-    /// How the body is framed (RFC 9112 §6.3); a length and a coding together, or two of either, are refused.
+    /// Returns how the body is framed (RFC 9112 §6.3); throws for a length and a coding together, or two of either.
     private static func framing(of fields: [FieldLine]) throws(HTTPSFailure) -> Body {
         let lengths = fields.filter { ByteClass.equals("content-length", $0.name) }
         let codings = fields.filter { ByteClass.equals("transfer-encoding", $0.name) }

@@ -1,13 +1,15 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
+internal import Threads
 
-/// Finds the addresses of a host by its name, as the system does it: with its files, resolvers and search domains.
+/// Finds the addresses of a host by its name as the system does: with its files, resolvers and search domains.
 public enum HostLookup {
-    /// Blocks until the system knows, which may take it half a minute.
+    /// Blocks until the system has an answer, which may take half a minute.
     ///
-    /// - Returns: the addresses in the order in which they are to be tried; empty when the name is not known.
+    /// - Returns: the addresses in the order in which to try them; empty when the name is unknown.
     public static func addresses(of host: String, port: UInt16) -> [ListenAddress] {
-        // A value of its own, without pointers yet.
+        // A local value, without pointers yet.
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -17,7 +19,7 @@ public enum HostLookup {
         defer { unsafe freeaddrinfo(first) }
         var addresses: [ListenAddress] = []
         var next = unsafe first
-        // Each entry names the next one of the list, the last one none.
+        // Each entry points to the next one of the list, the last one to none.
         while let entry = unsafe next?.pointee {
             if let address = unsafe address(entry.ai_addr, port) { addresses.append(address) }
             unsafe next = entry.ai_next
@@ -49,5 +51,53 @@ public enum HostLookup {
             )
         default: return nil
         }
+    }
+}
+
+/// Looks up a name on a thread of its own, so that the caller can stop waiting at a time of its choice.
+///
+/// The system's look-up cannot be cancelled: one that the caller gave up on continues until its resolvers have
+/// answered, and counts until then.
+enum BoundedLookup {
+    private static let mostUnderWay = 16
+    private static let underWay = Atomic<Int>(0)
+
+    private final class Result: Sendable {
+        let addresses = Mutex<[PeerAddress]?>(nil)
+        let isThere: WakeSignal
+
+        init() throws(StartError) {
+            isThere = try WakeSignal()
+        }
+    }
+
+    static func addresses(
+        of host: String,
+        _ port: UInt16,
+        until deadline: MonotonicTime,
+        by lookup: @escaping HTTPSClient.Lookup
+    ) throws(HTTPSFailure) -> [PeerAddress] {
+        guard underWay.add(1, ordering: .relaxed).oldValue < mostUnderWay else {
+            underWay.subtract(1, ordering: .relaxed)
+            throw .resources
+        }
+        let result: Result
+        do {
+            let made = try Result()
+            result = made
+            try SystemThread.start {
+                let addresses = lookup(host, port)
+                made.addresses.withLock { $0 = addresses }
+                underWay.subtract(1, ordering: .relaxed)
+                made.isThere.raise()
+            }
+        } catch {
+            underWay.subtract(1, ordering: .relaxed)
+            throw .resources
+        }
+        guard result.isThere.wait(until: deadline), let addresses = result.addresses.withLock({ $0 }) else {
+            throw .timedOut(stage: .name)
+        }
+        return addresses
     }
 }

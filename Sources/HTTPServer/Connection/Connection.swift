@@ -1,47 +1,50 @@
 internal import Threads
 
-/// One connection of a loop: its socket, its machine, and who waits for it.
+/// One connection of a loop: its socket, its state machine, and the task that waits for it.
 ///
-/// Not `Sendable`: it belongs to its loop and is touched on the loop's thread only.
+/// Not `Sendable`: it belongs to its loop, and only the loop's thread touches it.
 final class Connection {
     enum Interest {
         case reading
         case writing
-        /// A change of any kind, at the connection's end.
+        /// Any change, at the connection's end.
         case ending
     }
 
-    /// A TLS handshake that is not over.
+    /// A TLS handshake that has not finished.
     struct Handshake {
-        /// By when it has to be.
+        /// When it must have finished.
         let deadline: MonotonicTime
-        /// Whether there is nothing to say then but that there are too many connections.
+        /// Whether the connection then gets only the response that there are too many connections.
         let turnsAway: Bool
     }
 
-    private static let mostReadsInARow = 16
+    private static let maximumReadsInARow = 16
 
     let socket: Socket
-    /// Its place in the loop's table.
+    /// The index in the loop's table.
     let slot: Int
     var state: ConnectionState
     var ledger = DeliveryLedger()
-    /// What lies between the socket and HTTP; `nil` without TLS, and before the peer's first byte: it takes
-    /// a lot of memory, which who says nothing is not given.
+    /// The TLS session; `nil` without TLS.
+    ///
+    /// It is created on the peer's first byte, because a session takes tens of kilobytes.
     var tls: TLSSession?
     /// `nil` without TLS, and once the handshake is over.
     var handshake: Handshake?
 
-    /// What is written and not sent yet, as it goes over the wire; empty while the connection is idle.
+    /// Bytes that are written and not sent yet, as they go over the wire; empty while the connection is idle.
     var output: [UInt8] = []
     /// How much of `output` was sent.
     var sentCount = 0
     /// Bytes sent before those in `output`.
     var totalSent: UInt64 = 0
 
-    /// What the last events said; edge-triggered, so that it holds until a call finds otherwise.
+    /// Whether the last event reported input.
     ///
-    /// At first it is taken to be so: who connects mostly sends at once.
+    /// Events are edge-triggered, so that it holds until a call finds otherwise.
+    ///
+    /// It is true at first, because most peers send right after they connect.
     var canRead = true
     var canWrite = true
     var hasEnded = false
@@ -50,14 +53,14 @@ final class Connection {
     var isCutOff = false
     var hasEndedSending = false
 
-    /// Reads since the connection last let others have a turn.
+    /// The number of reads since the connection last yielded to others.
     var readsInARow = 0
 
     /// The task that waits, if one does.
     var waiter: Waiter<Wake>?
-    /// Whether it waits for its peer without a task.
+    /// Whether the connection waits for its peer without a task.
     var isParked = false
-    /// What it waits for, or has last waited for.
+    /// What the connection waits for, or last waited for.
     var interest = Interest.reading
 
     init(socket: consuming Socket, slot: Int, state: ConnectionState, handshake: Handshake?) {
@@ -67,31 +70,31 @@ final class Connection {
         self.handshake = handshake
     }
 
-    /// When a wait for the peer has lasted too long.
+    /// When a wait for the peer ends with a timeout.
     var deadline: MonotonicTime {
         guard let handshake else { return state.deadline }
         return min(handshake.deadline, state.deadline)
     }
 
-    /// Whether it is time to let others have a turn.
-    var hasReadEnough: Bool {
-        readsInARow >= Self.mostReadsInARow
+    /// Whether the connection should yield to others.
+    var shouldYield: Bool {
+        readsInARow >= Self.maximumReadsInARow
     }
 
-    /// Whether what is written goes out at the end of the loop's turn, rather than now.
+    /// Whether written bytes can wait for the end of the loop's turn.
     var maySendLater: Bool {
         !canRead && sentCount == 0 && canWrite && !isBroken
     }
 
-    /// Where the answer that was just written ends, counted from the connection's first byte.
+    /// The end of the response that was just written, counted from the connection's first byte.
     var writtenEnd: UInt64 {
         totalSent + UInt64(output.count)
     }
 
-    /// Takes note of an event.
+    /// Records an event.
     ///
-    /// - Returns: whether a wait ends with it, if there is one.
-    func note(_ event: Poller.Event) -> Bool {
+    /// - Returns: whether the event ends a wait, if there is one.
+    func record(_ event: Poller.Event) -> Bool {
         if event.isReadable { canRead = true }
         if event.isWritable { canWrite = true }
         if event.hasEnded { hasEnded = true }
@@ -100,5 +103,42 @@ final class Connection {
         case .writing: canWrite
         case .ending: true
         }
+    }
+}
+
+/// The responses of a connection whose delivery must be reported, oldest first.
+///
+/// Byte counts start at the connection's first byte, as the kernel's count of acknowledged bytes does.
+package struct DeliveryLedger {
+    private struct Entry {
+        var end: UInt64
+        var tell: (Delivery) -> Void
+    }
+
+    private var entries: [Entry] = []
+
+    package init() {}
+
+    package var isEmpty: Bool {
+        entries.isEmpty
+    }
+
+    /// Adds a response whose last byte is the `end`th of the connection.
+    package mutating func watch(until end: UInt64, _ tell: @escaping (Delivery) -> Void) {
+        entries.append(Entry(end: end, tell: tell))
+    }
+
+    /// Reports the responses that lie within the first `count` bytes, which the peer has acknowledged.
+    package mutating func acknowledge(_ count: UInt64) {
+        while let first = entries.first, first.end <= count {
+            entries.removeFirst()
+            first.tell(.delivered)
+        }
+    }
+
+    /// Reports all remaining responses, because nothing more will be known.
+    package mutating func settle(_ delivery: Delivery) {
+        for entry in entries { entry.tell(delivery) }
+        entries = []
     }
 }

@@ -1,27 +1,27 @@
 package import Threads
 
-/// The life of a connection as a pure machine: events go in, the next action comes out.
+/// The state of a connection as a pure machine: events go in, the next action comes out.
 ///
-/// It has no socket and no clock; every time is an argument. Each event function returns what to do
-/// next, and the event that answers that action is the only one expected then. Tests feed it bytes.
+/// It has no socket and no clock; every time is an argument. Each event function returns what to do next, and expects
+/// the event that results from that action. Tests feed it bytes.
 package struct ConnectionState {
     package enum Action {
-        /// Send what is written, then wait for bytes until `deadline`.
+        /// Send the written bytes, then wait for input until `deadline`.
         case read
-        /// Send `100 Continue`, then wait for bytes until `deadline`.
+        /// Send `100 Continue`, then wait for input until `deadline`.
         case sendContinue
-        /// Hand the request over and write its answer.
+        /// Pass the request to the handler and write its response.
         case respond(Request)
-        /// Write the answer to a refusal.
+        /// Write the response to a refusal.
         case reject(Rejection)
-        /// Send what is written, then stop sending and drop what still comes, until `deadline`.
+        /// Send the written bytes, then stop sending and drop further input, until `deadline`.
         case linger
-        /// Send what is written, then close.
+        /// Send the written bytes, then close.
         case close
     }
 
     private enum Phase {
-        /// Between requests: no byte of the next one is there.
+        /// Between requests, without a byte of the next one.
         case idle
         /// A request line or field lines are being read.
         case head
@@ -31,14 +31,14 @@ package struct ConnectionState {
         case chunkedBody(HeadParser.Head, ChunkedDecoder)
         /// A handler has the request.
         case responding
-        /// The last answer is out; what comes is dropped.
+        /// The last response is sent; further input is dropped.
         case lingering
     }
 
-    /// How much is dropped after the last answer before the connection is cut.
-    package static let mostLingeringBytes = 1024 * 1024
+    /// How many bytes the machine drops after the last response before it closes the connection.
+    package static let maximumLingeringByteCount = 1024 * 1024
 
-    /// When `read`, `sendContinue` or `linger` has lasted too long.
+    /// When `read`, `sendContinue` or `linger` times out.
     package private(set) var deadline = MonotonicTime(nanoseconds: .max)
 
     private let limits: Limits
@@ -49,29 +49,29 @@ package struct ConnectionState {
 
     private var phase = Phase.idle
     private var input = InputBuffer()
-    /// Bytes held of what has come, whether it was looked at or not.
+    /// The memory held for input, parsed or not, in bytes.
     var inputByteCount: Int { input.heldByteCount }
     private var parser = HeadParser()
     private var body: [UInt8] = []
     private var firstByteAt: MonotonicTime
     private var requestCount = 0
     private var lingeringBytes = 0
-    /// What is on the loop's account for a request that has not come whole.
+    /// The bytes counted in the loop's memory for a request that has not arrived completely.
     private var waitingByteCount = 0
-    /// What is on the loop's account for the request that a handler has.
+    /// The bytes counted in the loop's memory for the request that a handler has.
     private var answeringByteCount = 0
-    /// The size of the request that was handed over last.
+    /// The size of the request that was last passed to a handler.
     private var requestByteCount = 0
 
-    /// Whether the connection ends with the answer being given.
+    /// Whether the connection ends with the current response.
     private var isLast = false
-    /// Whether the peer announced to send no more than this request.
+    /// Whether the peer announced that this request is its last.
     private var peerIsDone = false
     private var isStopping = false
 
-    /// The version of the request being answered.
+    /// The version of the current request.
     package private(set) var version = Version.http11
-    /// The method of the request being answered; `nil` for a rejection.
+    /// The method of the current request; `nil` for a rejection.
     package private(set) var method: Method?
 
     package init(
@@ -95,30 +95,30 @@ package struct ConnectionState {
 // MARK: - Events
 
 extension ConnectionState {
-    /// The connection was accepted.
+    /// Records that the connection was accepted.
     package mutating func begin() -> Action {
         .read
     }
 
-    /// The connection began with HTTP where TLS is spoken.
+    /// Records that the connection started with plain HTTP where TLS is expected.
     package mutating func beganWithoutTLS() -> Action {
         refuse(.tlsMissing)
     }
 
-    /// The connection was accepted although there are too many.
+    /// Refuses the connection because too many are open.
     package mutating func turnAway() -> Action {
         refuse(.tooManyConnections)
     }
 
-    /// Bytes came.
+    /// Adds received bytes.
     package mutating func received(_ bytes: ArraySlice<UInt8>, at now: MonotonicTime) -> Action {
         if case .lingering = phase {
             lingeringBytes += bytes.count
-            return lingeringBytes < Self.mostLingeringBytes ? .linger : .close
+            return lingeringBytes < Self.maximumLingeringByteCount ? .linger : .close
         }
         if case .idle = phase { firstByteAt = now }
         if case .body(_, let count) = phase, input.isRead {
-            // Straight to where it is kept.
+            // Append straight to the body, past the input buffer.
             let part = bytes.prefix(count - body.count)
             appendToBody(part, of: count)
             input.append(bytes.dropFirst(part.count))
@@ -128,7 +128,7 @@ extension ConnectionState {
         return advance(at: now)
     }
 
-    /// The peer will send no more.
+    /// Records that the peer sends no more.
     package mutating func ended() -> Action {
         peerIsDone = true
         switch phase {
@@ -137,16 +137,16 @@ extension ConnectionState {
         }
     }
 
-    /// The handler has answered.
+    /// Records that the handler has returned a response.
     ///
-    /// - Parameter closing: whether the answer itself wants the connection closed.
-    /// - Returns: what the answer has to follow; it says whether the connection stays open.
+    /// - Parameter closing: whether the response asks to close the connection.
+    /// - Returns: the context to write the response in, which says whether the connection stays open.
     package mutating func answering(closing: Bool) -> ResponseWriter.Context {
         isLast = isLast || closing || isStopping
         return ResponseWriter.Context(method: method, version: version, keepsAlive: !isLast)
     }
 
-    /// The answer was written, if not sent yet.
+    /// Records that the response was written, if not sent yet.
     package mutating func answered(at now: MonotonicTime) -> Action {
         accountForAnswering(0)
         guard !isLast else { return finish(at: now) }
@@ -158,7 +158,7 @@ extension ConnectionState {
         return .read
     }
 
-    /// The deadline has passed.
+    /// Records that the deadline has passed.
     package mutating func timedOut() -> Action {
         switch phase {
         case .idle, .lingering, .responding: .close
@@ -167,13 +167,14 @@ extension ConnectionState {
         }
     }
 
-    /// The connection is gone, whatever it was doing: what it held no longer counts.
+    /// Records that the connection is gone: the memory that it held no longer counts.
     package mutating func abandon() {
         accountForAnswering(0)
         accountForWaiting(0)
     }
 
-    /// The server stops: what has begun is finished, and an idle connection gets a last moment to send.
+    /// Records that the server stops: a request that has started is finished, and an idle connection gets a little
+    /// time to send.
     package mutating func stop(at now: MonotonicTime) {
         isStopping = true
         if case .idle = phase {
@@ -185,7 +186,7 @@ extension ConnectionState {
 // MARK: - Transitions
 
 extension ConnectionState {
-    /// Goes as far as the bytes at hand allow.
+    /// Parses as far as the received bytes allow.
     private mutating func advance(at now: MonotonicTime) -> Action {
         do {
             let action = try readOn(at: now)
@@ -237,7 +238,7 @@ extension ConnectionState {
             var decoder = ChunkedDecoder()
             action = try readChunks(head, &decoder)
         }
-        // RFC 9110 §10.1.1: not to HTTP/1.0, and not when the body has begun to come.
+        // RFC 9110 §10.1.1: not to HTTP/1.0, and not when a part of the body has arrived.
         if case .read = action, head.framing.expectsContinue, head.version == .http11, !input.bodyHasBegun {
             return .sendContinue
         }
@@ -291,7 +292,7 @@ extension ConnectionState {
     private mutating func refuse(_ refusal: Refusal) -> Action {
         phase = .responding
         isLast = true
-        // What the peer still sends must be read, or its kernel may throw the answer away.
+        // The server must read what the peer still sends, or the peer's kernel may drop the response.
         method = nil
         let origin = refusedOrigin
         input = InputBuffer()
@@ -308,7 +309,7 @@ extension ConnectionState {
         )
     }
 
-    /// The `Origin` among the field lines that were read, so that a page may be told why it was refused.
+    /// The `Origin` among the field lines that were read, so that a page can read why it was refused.
     private var refusedOrigin: String? {
         guard let last = parser.lines.last else { return nil }
         let head = RequestHead(bytes: input.head(Int(last.value.upperBound)), lines: parser.lines)
@@ -316,7 +317,7 @@ extension ConnectionState {
     }
 
     private mutating func finish(at now: MonotonicTime) -> Action {
-        // A peer that promised to send no more, and has not, can be closed at once.
+        // A peer that announced its last request, and has sent nothing after it, can be closed at once.
         if method != nil, peerIsDone, input.isEmpty { return .close }
         input = InputBuffer()
         phase = .lingering
@@ -328,14 +329,14 @@ extension ConnectionState {
 // MARK: - Memory
 
 extension ConnectionState {
-    /// Appends to a body of known length without ever holding more than that.
+    /// Appends to a body of known length without ever reserving more than that.
     private mutating func appendToBody(_ part: ArraySlice<UInt8>, of count: Int) {
         let needed = body.count + part.count
         if needed > body.capacity { body.reserveCapacity(min(count, max(needed, 2 * body.capacity))) }
         body.append(contentsOf: part)
     }
 
-    /// Puts on the loop's accounts what is held while the action is done; whether there is room for it.
+    /// Counts in the loop's memory what the connection holds during the action, and returns whether it fits.
     private mutating func accountFor(_ action: Action) -> Bool {
         switch action {
         case .read, .sendContinue:
@@ -364,10 +365,31 @@ extension ConnectionState {
 }
 
 extension [UInt8] {
-    /// The array, which is left empty.
+    /// Returns the array and leaves it empty.
     mutating func take() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &self)
         return taken
+    }
+}
+
+/// `Timeouts` in nanoseconds, converted once.
+package struct TimeoutTable: Sendable {
+    let header: Int64
+    let body: Int64
+    let idle: Int64
+    let write: Int64
+    let linger: Int64
+    let farewell: Int64
+    let deliveryWatch: Int64
+
+    package init(_ timeouts: Timeouts) {
+        header = timeouts.header.wholeNanoseconds
+        body = timeouts.body.wholeNanoseconds
+        idle = timeouts.idle.wholeNanoseconds
+        write = timeouts.write.wholeNanoseconds
+        linger = timeouts.linger.wholeNanoseconds
+        farewell = timeouts.farewell.wholeNanoseconds
+        deliveryWatch = timeouts.deliveryWatch.wholeNanoseconds
     }
 }

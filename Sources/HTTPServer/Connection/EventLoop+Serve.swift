@@ -1,13 +1,13 @@
 internal import Threads
 
-/// A connection's life, as the loop lives it: ask the machine, do what it says, tell it what came of it.
+/// Runs connections: asks the state machine for an action, performs it, and passes the result back.
 extension EventLoop {
-    /// Bytes of pipelined answers that are gathered before they are sent.
-    private static let mostGatheredBytes = 64 * 1024
+    /// How many bytes of pipelined responses the loop gathers before it sends them.
+    private static let maximumGatheredByteCount = 64 * 1024
 
-    /// Ends a connection, once it is known what became of its answers.
+    /// Ends a connection, once the delivery of its responses is decided.
     func end(_ connection: Connection) async {
-        // Who never began a handshake has not failed.
+        // A peer that never started a handshake has not failed one.
         if connection.handshake != nil, connection.tls != nil { counters.failedHandshakes.add(1) }
         if !connection.ledger.isEmpty {
             endSending(connection)
@@ -16,50 +16,50 @@ extension EventLoop {
         close(connection)
     }
 
-    /// Does one thing after the other, until there is nothing to do before the peer says more, or at all.
+    /// Runs the connection's actions until it must wait for its peer or close.
     ///
-    /// A call that may suspend costs something even if it does not: only what really has to wait is awaited.
+    /// A call that may suspend costs something even if it does not, so that it only awaits what really has to wait.
     ///
-    /// - Returns: whether the connection waits for its peer; if not, it is to end.
-    func live(_ connection: Connection, from first: ConnectionState.Action) async -> Bool {
+    /// - Returns: whether the connection waits for its peer; if not, it must end.
+    func serve(_ connection: Connection, from first: ConnectionState.Action) async -> Bool {
         var action = first
         perform: while !connection.isCutOff {
             switch consume action {
             case .read:
-                // Who has nothing more to say waits for the answer until the turn ends: answers that leave together wake
+                // If no further request is pending, send at the end of the turn: responses that leave together wake
                 // their readers once.
-                if !connection.maySendLater, !sendAtOnce(connection) {
+                if !connection.maySendLater, !sendNow(connection) {
                     guard await flush(connection) else { break perform }
                 }
-                if connection.hasReadEnough { await giveTurn(connection) }
+                if connection.shouldYield { await self.yield(connection) }
                 guard let next = receive(connection) else { return !connection.isCutOff }
                 action = next
             case .sendContinue:
                 action = sendContinue(connection)
             case .respond(let request):
-                if connection.output.count >= Self.mostGatheredBytes {
+                if connection.output.count >= Self.maximumGatheredByteCount {
                     guard await flush(connection) else { break perform }
                 }
-                guard let handler = beginAnswering(on: connection) else { break perform }
+                guard let handler = beginResponse(on: connection) else { break perform }
                 action = write(await handler.respond(to: request), on: connection)
             case .reject(let rejection):
                 action = answer(rejection, on: connection)
             case .linger:
                 if connection.tls != nil { await endTLS(connection) }
-                if !sendAtOnce(connection) { guard await flush(connection) else { break perform } }
+                if !sendNow(connection) { guard await flush(connection) else { break perform } }
                 endSending(connection)
                 action = .read
             case .close:
                 if connection.tls != nil { await endTLS(connection) }
-                if !sendAtOnce(connection) { _ = await flush(connection) }
+                if !sendNow(connection) { _ = await flush(connection) }
                 break perform
             }
         }
         return false
     }
 
-    /// Counts a request, and gives who answers it; `nil` where that is over.
-    private func beginAnswering(on connection: Connection) -> (any RequestHandler)? {
+    /// Counts a request, and returns its handler; `nil` once the loop has given its handler up.
+    private func beginResponse(on connection: Connection) -> (any RequestHandler)? {
         counters.requests.add(1)
         if !connection.ledger.isEmpty { acknowledge(connection) }
         if handler != nil, !connection.output.isEmpty { unsent.append(connection) }
@@ -71,7 +71,7 @@ extension EventLoop {
         return write(response, on: connection)
     }
 
-    /// The handler's answer to a rejection, with what the protocol demands of it.
+    /// Returns the handler's response to a rejection, with the status and fields that the protocol demands.
     func rendered(_ rejection: Rejection) -> Response? {
         counters.countRejection(rejection.status)
         guard let handler else { return nil }
@@ -121,7 +121,8 @@ extension EventLoop {
 // MARK: - Reading and writing
 
 extension EventLoop {
-    /// Reads bytes, or the peer's end, and tells the machine; `nil` when there is nothing to read yet.
+    /// Reads bytes, or the peer's end, into the state machine, and returns its action; `nil` when there is nothing to
+    /// read yet.
     private func receive(_ connection: Connection) -> ConnectionState.Action? {
         if let session = connection.tls, let end = endOf(session, connection) { return end }
         connection.readsInARow += 1
@@ -129,8 +130,8 @@ extension EventLoop {
         case .bytes(let count):
             guard tls != nil else { return connection.state.received(readBuffer[..<count], at: .now()) }
             return opened(count, on: connection)
-        // Without a close_notify before it the end may be somebody else's doing; as each request
-        // says its own length, none can be taken for whole by it.
+        // Without a close_notify before it, an attacker may have caused the end. It cannot make a request look
+        // complete, because each request states its own length.
         case .end: return connection.handshake == nil ? connection.state.ended() : .close
         case .nothing:
             connection.readsInARow = 0
@@ -139,18 +140,18 @@ extension EventLoop {
         }
     }
 
-    /// Lets others have a turn.
-    private func giveTurn(_ connection: Connection) async {
+    /// Lets other connections run.
+    private func yield(_ connection: Connection) async {
         connection.readsInARow = 0
         await Task.yield()
     }
 
-    /// Reads what is there into `readBuffer`, and notes whether there may be more.
+    /// Reads the available bytes into `readBuffer`, and records whether there may be more.
     func read(_ connection: Connection) -> Socket.Received {
         let received = connection.socket.receive(into: &readBuffer)
         switch received {
         case .bytes(let count):
-            // Less than asked for was all there was, unless the end came with it.
+            // A read that did not fill the buffer took everything, unless the end came with it.
             if count < readBuffer.count, !connection.hasEnded { connection.canRead = false }
             counters.receivedBytes.add(count)
         case .end: break
@@ -160,10 +161,10 @@ extension EventLoop {
         return received
     }
 
-    /// Sends what is written, if the socket takes it all at once.
+    /// Sends the written bytes, if the socket takes them all at once.
     ///
-    /// Returns `false` if it does not: then `flush` goes on with the rest.
-    private func sendAtOnce(_ connection: Connection) -> Bool {
+    /// Returns `false` if it does not; `flush` then continues with the rest.
+    private func sendNow(_ connection: Connection) -> Bool {
         guard !connection.output.isEmpty else { return true }
         guard connection.sentCount == 0, connection.canWrite,
             case .bytes(let count) = connection.socket.send(connection.output, from: 0)
@@ -175,9 +176,9 @@ extension EventLoop {
         return true
     }
 
-    /// Sends everything that is written, as the socket takes it.
+    /// Sends all written bytes, as the socket takes them.
     ///
-    /// Returns `false` if the peer is gone, or has taken nothing for too long.
+    /// Returns `false` if the peer is gone, or took no byte for too long.
     func flush(_ connection: Connection) async -> Bool {
         guard !connection.output.isEmpty else { return true }
         guard !connection.isBroken else { return false }
@@ -208,16 +209,17 @@ extension EventLoop {
         recycleOutput(of: connection)
     }
 
-    /// Waits until there is room in the socket, for as long as the peer takes bytes at all, and while there is memory
-    /// for those who do not.
+    /// Waits until there is room in the socket, as long as the peer takes bytes at all, and while there is memory for
+    /// peers that do not.
     private func waitToSend(_ connection: Connection, since acknowledged: inout UInt64) async -> Bool {
         let held = connection.output.capacity + connection.state.inputByteCount
         defer { _ = memory.changeUnsent(from: held, to: 0) }
         guard memory.changeUnsent(from: 0, to: held) else { return false }
         var lastProgress = MonotonicTime.now()
         while true {
-            // Room is told only when a good part of the buffer is free; a slow peer is alive before. What it has taken
-            // is looked at four times, so that what it took at first does not count for the whole time.
+            // The kernel reports room only when a good part of the buffer is free, and a slow peer is alive before
+            // that. So its progress is checked four times within the timeout, and bytes that it took at first do not
+            // count for the whole time.
             let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.write / 4)
             switch await wait(connection, for: .writing, until: limit) {
             case .ready: return true
@@ -237,8 +239,8 @@ extension EventLoop {
         spareOutputs.append(output)
     }
 
-    /// Sends what was written in this turn: the answer of a connection that is parked, or those of a connection
-    /// whose later, pipelined request has a handler that is suspended.
+    /// Sends what was written in this turn: the response of a parked connection, or the responses of a connection
+    /// whose later, pipelined request waits for its handler.
     func sendGathered(_ connection: Connection) {
         guard connection.sentCount < connection.output.count, connection.waiter == nil else { return }
         if connection.canWrite {
@@ -254,12 +256,12 @@ extension EventLoop {
         if connection.sentCount == connection.output.count {
             allSent(connection)
         } else {
-            // A task waits for room, or ends what is broken.
+            // A worker waits for room, or ends a broken connection.
             wake(connection, .ready)
         }
     }
 
-    /// Suspends until something happens; the sweep tells the deadline.
+    /// Suspends until something happens, or until the sweep finds that the deadline has passed.
     func wait(
         _ connection: Connection,
         for interest: Connection.Interest,
@@ -268,7 +270,7 @@ extension EventLoop {
         guard !connection.isCutOff else { return .cutOff }
         table.setDeadline(deadline, of: connection.slot)
         connection.interest = interest
-        // The waiter made of the continuation is its only owner.
+        // The waiter is the only owner of the continuation.
         let wake = await unsafe withUnsafeContinuation(isolation: self) {
             connection.waiter = unsafe Waiter($0)
         }
@@ -284,10 +286,10 @@ extension EventLoop {
         connection.ledger.acknowledge(connection.socket.progress.acknowledgedCount)
     }
 
-    /// Decides what became of the watched answers of a connection that has ended.
+    /// Decides whether the watched responses of an ended connection were delivered.
     ///
-    /// Its socket is still open, so that the kernel can be asked; a little time is given to a peer whose
-    /// acknowledgement or reset is on its way. Without either, nothing speaks against delivery.
+    /// The socket is still open, so that the kernel can be asked. A peer whose acknowledgement or reset is on its way
+    /// gets a little time; without either, the responses count as delivered.
     func settleDeliveries(_ connection: Connection) async {
         let limit = MonotonicTime.now().advanced(byNanoseconds: timeouts.deliveryWatch)
         while true {

@@ -1,59 +1,61 @@
 internal import Threads
 
-/// Who does what there is to do for connections.
+/// Dispatches connection work to the loop's workers.
 extension EventLoop {
-    /// Has what there is to do done by one worker, until it has to wait in the middle of it, and then by another.
+    /// Lets one worker do the pending work, until it has to wait in the middle of it; then another continues.
     ///
-    /// - Returns: whether there is anything to do.
-    func callWorker() -> Bool {
-        guard hasDuties else { return false }
+    /// - Returns: whether there was any work.
+    func dispatchWork() -> Bool {
+        guard hasPendingWork else { return false }
         if let worker = workers.take() {
-            worker.call(.goOn)
+            worker.call(.resume)
         } else {
             Task(executorPreference: executor) { await self.work() }
         }
         return true
     }
 
-    var hasDuties: Bool { nextDuty < duties.count }
+    var hasPendingWork: Bool { nextWorkItem < pendingWork.count }
 
-    private func takeDuty() -> Worker.Duty? {
-        guard hasDuties else { return nil }
-        nextDuty += 1
+    private func takeWorkItem() -> Worker.WorkItem? {
+        guard hasPendingWork else { return nil }
+        nextWorkItem += 1
         defer {
-            if nextDuty == duties.count {
-                duties.removeAll(keepingCapacity: true)
-                nextDuty = 0
+            if nextWorkItem == pendingWork.count {
+                pendingWork.removeAll(keepingCapacity: true)
+                nextWorkItem = 0
             }
         }
-        return duties[nextDuty - 1]
+        return pendingWork[nextWorkItem - 1]
     }
 
-    /// What a worker does all its life: serves connections until they wait for their peers, or end.
+    /// The body of a worker's task: serves connections until they wait for their peers or end.
     private func work() async {
         let worker = Worker()
-        while !isOver {
-            while let duty = takeDuty() {
-                guard let connection = table.connections[duty.slot] else { continue }
-                if await live(connection, from: firstAction(connection, duty.cause)) {
+        while !hasStopped {
+            while let item = takeWorkItem() {
+                guard let connection = table.connections[item.slot] else { continue }
+                if await serve(connection, from: firstAction(connection, item.cause)) {
                     park(connection)
                 } else {
                     await end(connection)
                 }
             }
             workers.add(worker)
-            // The waiter made of the continuation is its only owner.
-            let order = await unsafe withUnsafeContinuation(isolation: self) {
+            // The waiter is the only owner of the continuation.
+            let instruction = await unsafe withUnsafeContinuation(isolation: self) {
                 worker.waiter = unsafe Waiter($0)
             }
-            guard order == .goOn else { return }
+            guard instruction == .resume else { return }
         }
     }
 
-    private func firstAction(_ connection: Connection, _ cause: Worker.Duty.Cause) -> ConnectionState.Action {
+    private func firstAction(_ connection: Connection, _ cause: Worker.WorkItem.Cause)
+        -> ConnectionState.Action
+    {
         switch cause {
         case .accepted(let turnsAway):
-            // Over TLS it can be said only after the handshake.
+            // Over TLS the response is possible only after the handshake.
             turnsAway && connection.handshake == nil ? connection.state.turnAway() : connection.state.begin()
         case .woken(.ready): .read
         case .woken(.deadline): connection.handshake == nil ? connection.state.timedOut() : .close
@@ -74,7 +76,7 @@ extension EventLoop {
         if connection.isParked {
             connection.isParked = false
             table.setDeadline(MonotonicTime(nanoseconds: .max), of: connection.slot)
-            duties.append(Worker.Duty(slot: connection.slot, cause: .woken(wake)))
+            pendingWork.append(Worker.WorkItem(slot: connection.slot, cause: .woken(wake)))
         } else if let waiter = connection.waiter.take() {
             waiter.resume(wake)
         }

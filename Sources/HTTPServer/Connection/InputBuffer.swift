@@ -1,11 +1,11 @@
-/// Bytes that were received and not used yet: the head being read, what follows it, later requests.
+/// Received bytes that are not consumed yet: the current head, what follows it, later requests.
 ///
 /// Holds no memory while it is empty.
 struct InputBuffer {
     private(set) var bytes: [UInt8] = []
-    /// Where the current request's head begins.
+    /// The start of the current request's head.
     private var start = 0
-    /// Where the current request is to be read next: at its head's beginning, then in its body.
+    /// Where to continue with the current request: at its head's start, then in its body.
     private(set) var readStart = 0
     private var headEnd = 0
 
@@ -15,22 +15,22 @@ struct InputBuffer {
         start == bytes.count
     }
 
-    /// Bytes of the current request's head, as many as it has.
+    /// Returns the first bytes of the current request's head, at most as many as there are.
     func head(_ length: Int) -> [UInt8] {
         Array(bytes[start...].prefix(length))
     }
 
-    /// Whether anything behind the head has come.
+    /// Whether any byte after the head has arrived.
     var bodyHasBegun: Bool {
         bytes.count > headEnd
     }
 
-    /// Whether everything that has come is read.
+    /// Whether all received bytes are read.
     var isRead: Bool {
         readStart == bytes.count
     }
 
-    /// The memory that is held.
+    /// The memory of the buffer in bytes.
     var heldByteCount: Int {
         bytes.capacity
     }
@@ -39,7 +39,7 @@ struct InputBuffer {
         bytes.append(contentsOf: more)
     }
 
-    /// The head has ended; what follows it is body.
+    /// Records the end of the head, after which the body starts.
     mutating func beginBody(after length: Int) {
         headEnd = start + length
         readStart = headEnd
@@ -49,19 +49,19 @@ struct InputBuffer {
         readStart += count
     }
 
-    /// Takes at most so many bytes of the body.
+    /// Takes at most `count` bytes of the body.
     mutating func takeBody(_ count: Int) -> ArraySlice<UInt8> {
         let end = min(readStart + count, bytes.count)
         defer { readStart = end }
         return bytes[readStart..<end]
     }
 
-    /// Hands out the head's bytes and forgets the request they belong to.
+    /// Returns the head's bytes and removes their request from the buffer.
     mutating func takeHead(_ length: Int) -> [UInt8] {
         let end = max(readStart, start + length)
         defer { headEnd = 0 }
         if start == 0, end == bytes.count {
-            // Nothing follows: the request takes the buffer itself.
+            // Nothing follows, so that the request can take the buffer itself.
             readStart = 0
             return bytes.take()
         }
@@ -72,9 +72,9 @@ struct InputBuffer {
         return head
     }
 
-    /// Forgets body bytes that were read, and gives back memory beyond twice what is kept.
+    /// Removes body bytes that were read, and frees memory beyond twice what remains.
     ///
-    /// Done before a wait, which may be long.
+    /// The connection does this before a wait, which may be long.
     mutating func shrink() {
         let headEnd = max(start, headEnd)
         let keptCount = headEnd - start + bytes.count - readStart

@@ -1,8 +1,10 @@
-/// Writes answers as HTTP/1.1 messages (RFC 9112 §4, RFC 9110 §6).
+internal import Glibc
+
+/// Writes responses as HTTP/1.1 messages (RFC 9112 §4, RFC 9110 §6).
 package struct ResponseWriter {
-    /// How the connection stands that an answer goes to.
+    /// The state of the connection that a response goes to.
     package struct Context {
-        /// `nil` for the answer to a rejection.
+        /// `nil` for the response to a rejection.
         var method: Method?
         var version: Version
         package var keepsAlive: Bool
@@ -14,7 +16,7 @@ package struct ResponseWriter {
         }
     }
 
-    /// Appends an answer to the bytes to be sent; `date` is the `Date` field line with its line end.
+    /// Appends a response to the bytes to be sent; `date` is the `Date` field line with its line end.
     package static func write(
         _ response: Response,
         to output: inout [UInt8],
@@ -68,7 +70,7 @@ package struct ResponseWriter {
         output.append(field)
     }
 
-    /// Whether a line can be written without ending early or becoming another one.
+    /// Returns whether a line can be written without ending early or becoming another one.
     package static func isWritable(_ field: FieldLine) -> Bool {
         let name = field.name.utf8.span
         for index in name.indices where !ByteClass.isToken(name[index]) { return false }
@@ -76,7 +78,7 @@ package struct ResponseWriter {
         return !name.isEmpty && ByteClass.runOfFieldValue(in: value, from: 0) == value.count
     }
 
-    /// Whether a field line of this name is written here and nowhere else; most are told by their length.
+    /// Returns whether only the writer itself writes field lines of this name; the length alone rules most names out.
     private static func isOwn(_ name: String) -> Bool {
         switch name.utf8.count {
         case 4: ByteClass.equals("date", name)
@@ -91,7 +93,7 @@ package struct ResponseWriter {
 }
 
 extension [UInt8] {
-    /// The line with its line end.
+    /// Appends the line with its line end.
     mutating func append(_ field: FieldLine) {
         append(field.name)
         append(UInt8(ascii: ":"))
@@ -99,5 +101,66 @@ extension [UInt8] {
         append(field.value)
         append(UInt8(ascii: "\r"))
         append(UInt8(ascii: "\n"))
+    }
+}
+
+/// The `Date` field line (RFC 9110 §6.6.1), made once a second.
+package struct DateField {
+    private var second: Int64 = .min
+    private var line: [UInt8] = []
+    /// Constant field lines that follow it in every response, with their line ends.
+    private let constantLines: String
+
+    init(followedBy constantLines: String = "") {
+        self.constantLines = constantLines
+    }
+
+    /// Returns the current line with its line end, and the lines that follow it.
+    mutating func current() -> [UInt8] {
+        var reading = timespec()
+        // The kernel fills the local value and keeps no pointer to it.
+        unsafe clock_gettime(CLOCK_REALTIME_COARSE, &reading)
+        if Int64(reading.tv_sec) != second {
+            second = Int64(reading.tv_sec)
+            line = Array("Date: \(Self.text(second))\r\n\(constantLines)".utf8)
+        }
+        return line
+    }
+
+    private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// Returns a time in the form `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+    ///
+    /// The time is in seconds since 1970; earlier ones are written as 1970.
+    package static func text(_ seconds: Int64) -> String {
+        let seconds = max(0, seconds)
+        let day = seconds / 86_400
+        let time = seconds % 86_400
+        let date = civil(day)
+        return days[Int(day % 7)] + ", " + twoDigits(date.day) + " " + months[date.month - 1] + " "
+            + String(date.year) + " " + twoDigits(time / 3_600) + ":" + twoDigits(time / 60 % 60) + ":"
+            + twoDigits(time % 60) + " GMT"
+    }
+
+    private static func twoDigits(_ number: some BinaryInteger) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
+
+    /// Returns year, month and day of a day since 1970, in the proleptic Gregorian calendar.
+    ///
+    /// It computes in eras of 400 years that start in March, so that the leap day comes last.
+    private static func civil(_ day: Int64) -> (year: Int64, month: Int, day: Int64) {
+        let shifted = day + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let month = Int(monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9)
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 }

@@ -1,9 +1,9 @@
-/// A task of a loop that serves connections, each until it has to wait for its peer.
+/// A task of a loop that serves connections, each until the connection has to wait for its peer.
 ///
-/// Not `Sendable`: it belongs to its loop and is touched on the loop's thread only.
+/// Not `Sendable`: it belongs to its loop, and only the loop's thread touches it.
 final class Worker {
-    /// What one is called for: a connection, by its slot, and what has happened to it.
-    struct Duty: Sendable {
+    /// A piece of work: a connection, by its slot, and what has happened to it.
+    struct WorkItem: Sendable {
         enum Cause: Sendable {
             case accepted(turnsAway: Bool)
             case woken(Wake)
@@ -13,43 +13,43 @@ final class Worker {
         let cause: Cause
     }
 
-    /// What one that is free is told.
-    enum Order: Sendable {
-        case goOn
+    /// What a free worker is asked to do.
+    enum Instruction: Sendable {
+        case resume
         case end
     }
 
     /// The task while it is free.
-    var waiter: Waiter<Order>?
+    var waiter: Waiter<Instruction>?
 
-    func call(_ order: Order) {
+    func call(_ instruction: Instruction) {
         guard let waiter = waiter.take() else { return }
-        waiter.resume(order)
+        waiter.resume(instruction)
     }
 }
 
 /// The free workers of a loop.
 ///
-/// Most of a task is the memory that its deepest calls have left it with, 20 KB and more. So it is the loop
-/// that has tasks, as many as there are requests at a time, and a connection that waits has none.
+/// A task keeps the memory of its deepest calls, 20 KB and more. So tasks belong to the loop, as many as there are
+/// concurrent requests, and a waiting connection has none.
 struct WorkerPool {
-    /// Those that stay, however little there is to do.
-    private static let mostSpared = 8
-    /// Those whose end is worth the allocator's time to return their memory to the system.
+    /// How many stay, however little work there is.
+    private static let maximumIdleWorkers = 8
+    /// How many must have ended before it is worth the allocator's time to return their memory to the system.
     private static let worthReturning = 512
 
     private var free: [Worker] = []
-    /// The fewest that were free at a time since the last dismissal: nobody has needed them.
-    private var fewest = 0
-    /// Those that were dismissed last, and have their memory until the loop comes to them.
+    /// The smallest number that were free since the last dismissal: that many were not needed.
+    private var minimumIdleCount = 0
+    /// How many were dismissed last; they keep their memory until the loop runs them.
     private var endingCount = 0
-    /// Those that have ended since memory was last returned to the system.
+    /// How many have ended since memory was last returned to the system.
     private var endedCount = 0
 
-    /// The one that was called last: its memory is the likeliest to be in the processor's cache.
+    /// Returns the worker that was last called: its memory is most likely in the processor's cache.
     mutating func take() -> Worker? {
         let worker = free.popLast()
-        fewest = min(fewest, free.count)
+        minimumIdleCount = min(minimumIdleCount, free.count)
         return worker
     }
 
@@ -57,12 +57,12 @@ struct WorkerPool {
         free.append(worker)
     }
 
-    /// Whether some are yet to be dismissed, or to end.
+    /// Whether some must still be dismissed or end.
     var hasSurplus: Bool {
-        free.count > Self.mostSpared || endingCount > 0
+        free.count > Self.maximumIdleWorkers || endingCount > 0
     }
 
-    /// Whether it is worth while to return the memory of those that have ended to the system.
+    /// Whether enough have ended to return their memory to the system.
     var hasMemoryToReturn: Bool {
         endedCount >= Self.worthReturning
     }
@@ -71,12 +71,12 @@ struct WorkerPool {
         endedCount = 0
     }
 
-    /// Dismisses those that were not needed since this was last done.
+    /// Dismisses the workers that were not needed since the last call.
     mutating func dismissIdle() {
-        let count = max(0, min(fewest, free.count - Self.mostSpared))
+        let count = max(0, min(minimumIdleCount, free.count - Self.maximumIdleWorkers))
         for worker in free.prefix(count) { worker.call(.end) }
         free.removeFirst(count)
-        fewest = free.count
+        minimumIdleCount = free.count
         endedCount += endingCount
         endingCount = count
     }
@@ -84,5 +84,31 @@ struct WorkerPool {
     mutating func dismissAll() {
         for worker in free { worker.call(.end) }
         free = []
+    }
+}
+
+/// Why a wait ended.
+enum Wake {
+    case ready
+    case deadline
+    /// The grace of a stop is over: drop the connection now.
+    case cutOff
+}
+
+/// A suspended task that waits for a message.
+///
+/// The continuation is not checked at run time. That is safe because a waiter is not copyable and `resume` consumes
+/// it, so that it cannot be resumed twice; and its owner does not lose it: a connection stays in the loop's table
+/// until its task has ended, and a worker stays among the loop's free ones until it is called.
+@safe struct Waiter<Message: Sendable>: ~Copyable {
+    private let continuation: UnsafeContinuation<Message, Never>
+
+    init(_ continuation: UnsafeContinuation<Message, Never>) {
+        unsafe self.continuation = continuation
+    }
+
+    consuming func resume(_ message: Message) {
+        // This call consumes it.
+        unsafe continuation.resume(returning: message)
     }
 }

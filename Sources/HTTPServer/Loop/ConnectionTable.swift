@@ -1,8 +1,8 @@
 internal import Threads
 
-/// A loop's connections by slot, with the deadlines of those that wait beside them.
+/// A loop's connections by slot, and the deadlines of those that wait.
 ///
-/// The deadlines stand in an array of their own: a sweep over ten thousand of them reads 80 KB.
+/// The deadlines have an array of their own, so that a sweep over ten thousand of them reads 80 KB.
 struct ConnectionTable {
     private(set) var connections: [Connection?] = []
     private var deadlines: [UInt64] = []
@@ -12,7 +12,7 @@ struct ConnectionTable {
 
     init() {}
 
-    /// A free slot; its connection is put there with `insert`.
+    /// Reserves a free slot; `insert` puts its connection there.
     mutating func reserve() -> Int {
         if let slot = freeSlots.popLast() { return slot }
         connections.append(nil)
@@ -26,7 +26,7 @@ struct ConnectionTable {
         count += 1
     }
 
-    /// Frees a slot, inserted or only reserved; events told for it from now on are of the past.
+    /// Frees a slot, inserted or only reserved; later events with its token are ignored.
     mutating func remove(_ slot: Int) {
         if connections[slot] != nil { count -= 1 }
         connections[slot] = nil
@@ -35,12 +35,12 @@ struct ConnectionTable {
         freeSlots.append(slot)
     }
 
-    /// What epoll is to say of a slot: its number, and which of its connections in time.
+    /// Returns the token of a slot for epoll: its number, and a generation that distinguishes its connections.
     func token(_ slot: Int) -> UInt64 {
         UInt64(generations[slot]) << 32 | UInt64(slot)
     }
 
-    /// The connection of a token, unless it is gone.
+    /// Returns the connection of a token, unless it is gone.
     func connection(_ token: UInt64) -> Connection? {
         let slot = Int(token & 0xFFFF_FFFF)
         guard slot < connections.count, generations[slot] == UInt32(token >> 32) else { return nil }
@@ -51,7 +51,7 @@ struct ConnectionTable {
         deadlines[slot] = deadline.nanoseconds
     }
 
-    /// Takes the slots whose deadline has come; each is told once.
+    /// Returns the slots whose deadlines have passed; each is returned once.
     mutating func takeOverdue(at now: MonotonicTime) -> [Int] {
         var overdue: [Int] = []
         for slot in deadlines.indices where deadlines[slot] <= now.nanoseconds {

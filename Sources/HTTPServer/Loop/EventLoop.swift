@@ -5,12 +5,12 @@ internal import Threads
 
 /// An event loop: a thread, its listener, its connections, its handler.
 ///
-/// It is an actor whose executor is the loop's thread, so that the compiler keeps what belongs to the loop
-/// on it. Connections and handler are not `Sendable`; a handler that suspends comes back here.
+/// It is an actor whose executor is the loop's thread, so that the compiler keeps the loop's state on that thread.
+/// Connections and handler are not `Sendable`; a handler that suspends resumes here.
 actor EventLoop {
     nonisolated let executor: LoopExecutor
-    nonisolated let orders = LoopStopRequest()
-    nonisolated let configuration: Configuration
+    nonisolated let stopRequest = LoopStopRequest()
+    nonisolated let configuration: HTTPServerConfiguration
     nonisolated let counters: Counters
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -20,10 +20,11 @@ actor EventLoop {
 
     private static let listenerToken = UInt64.max
     private static let wakeToken = UInt64.max - 1
-    /// Connections above the limit that are answered in full form; more are answered in passing.
-    private static let mostTurnedAway = 1_024
-    /// Failed accepts in a row after which trying on is taken for spinning.
-    private static let mostVanished = 16
+    /// How many connections above the limit get a regular response; further ones get one without waiting for their
+    /// request.
+    private static let maximumGracefulRejections = 1_024
+    /// How many accepts may fail in a row before the loop pauses, because further tries would spin.
+    private static let maximumConsecutiveAcceptFailures = 16
     private static let memoryReturnNanoseconds: Int64 = 1_000_000_000
     private static let readLength = 64 * 1024
 
@@ -31,7 +32,7 @@ actor EventLoop {
     private let sweepNanoseconds: Int64
     private var poller: Poller
     private var listener: Listener?
-    /// Given up for a moment when descriptors run out, so that a connection can be told so.
+    /// Closed for a short time when descriptors run out, so that one connection can be accepted and refused.
     private var spareDescriptor: Descriptor?
     private var acceptIsPaused = false
     private var isStopping = false
@@ -39,29 +40,30 @@ actor EventLoop {
     private var mayReturnMemoryAt: MonotonicTime
     let memory: RequestMemory
 
-    /// Whether the last turn is done: who is free now has nothing more to wait for.
-    private(set) var isOver = false
+    /// Whether the last turn is done, so that free workers must end.
+    private(set) var hasStopped = false
 
     var handler: (any RequestHandler)?
     var workers = WorkerPool()
     var table = ConnectionTable()
     var date = DateField()
-    /// `nil` where TLS is not spoken.
+    /// `nil` without TLS.
     let tls: TLSEngine?
-    /// What every read of the loop is read into; its connections copy from it.
+    /// The buffer of every read of the loop; connections copy from it.
     var readBuffer = [UInt8](repeating: 0, count: readLength)
-    /// Connections with answers that leave when the turn ends: of those that wait for their peer, and of those whose
-    /// next request a handler has.
+    /// Connections whose responses leave when the turn ends: those that wait for their peer, and those whose next
+    /// request a handler has.
     var unsent: [Connection] = []
-    /// What there is to do, from `nextDuty` on, in the order in which it came up.
-    var duties: [Worker.Duty] = []
-    var nextDuty = 0
-    /// Connections with answers whose delivery is to be told.
+    /// The work that is pending, from `nextWorkItem` on, in the order in which it arose.
+    var pendingWork: [Worker.WorkItem] = []
+    var nextWorkItem = 0
+    /// Connections with responses whose delivery must be reported.
     var watched: [Connection] = []
-    /// Output buffers between uses.
+    /// Unused output buffers.
     var spareOutputs: [[UInt8]] = []
 
-    init(_ configuration: Configuration, listener: consuming Listener, counters: Counters) throws(StartError)
+    init(_ configuration: HTTPServerConfiguration, listener: consuming Listener, counters: Counters)
+        throws(StartError)
     {
         executor = try LoopExecutor()
         poller = try Poller()
@@ -85,26 +87,26 @@ actor EventLoop {
         self.listener = consume listener
     }
 
-    /// Turns the loop on this thread until it was stopped and its connections have ended.
+    /// Runs the loop on this thread until it is stopped and its connections have ended.
     nonisolated func run() {
         var batch: [UnownedJob] = []
-        var goesOn = true
-        while goesOn {
-            doWhatCameUp(&batch)
-            goesOn = assumeIsolated { $0.turn() }
+        var continues = true
+        while continues {
+            runReadyWork(&batch)
+            continues = assumeIsolated { $0.turn() }
         }
-        // What was cut off still has to let go of its socket.
-        doWhatCameUp(&batch)
+        // Connections that were cut off still have to close their sockets.
+        runReadyWork(&batch)
         assumeIsolated { $0.dismissWorkers() }
         while !executor.isQueueEmpty { executor.runQueuedJobs(&batch) }
         assumeIsolated { $0.handler = nil }
     }
 
-    private nonisolated func doWhatCameUp(_ batch: inout [UnownedJob]) {
-        repeat { executor.runQueuedJobs(&batch) } while assumeIsolated { $0.callWorker() }
+    private nonisolated func runReadyWork(_ batch: inout [UnownedJob]) {
+        repeat { executor.runQueuedJobs(&batch) } while assumeIsolated { $0.dispatchWork() }
     }
 
-    func adopt(_ handler: any RequestHandler) {
+    func setHandler(_ handler: any RequestHandler) {
         self.handler = handler
     }
 }
@@ -112,22 +114,22 @@ actor EventLoop {
 // MARK: - A turn
 
 extension EventLoop {
-    /// Waits for events and hands them out.
+    /// Waits for events and dispatches them.
     ///
-    /// Returns whether the loop goes on.
+    /// Returns whether the loop continues.
     private func turn() -> Bool {
         for connection in unsent { sendGathered(connection) }
         unsent.removeAll(keepingCapacity: true)
-        handler?.turnEnded()
-        let sleeps = !hasDuties && executor.fallAsleep()
+        handler?.loopTurnDidEnd()
+        let sleeps = !hasPendingWork && executor.fallAsleep()
         let count = poller.wait(milliseconds: sleeps ? millisecondsToSleep : 0)
         if sleeps { executor.wokeUp() }
         for index in 0..<count { take(poller.event(index)) }
         let now = MonotonicTime.now()
-        if orders.isStopping { stop(at: now) }
+        if stopRequest.isStopping { stop(at: now) }
         if now >= nextSweep { sweep(at: now) }
-        if hasDuties { handler?.turnBegins(with: duties.count - nextDuty) }
-        return !(isStopping && (table.count == 0 || now >= orders.cutOff))
+        if hasPendingWork { handler?.loopTurnWillBegin(connectionCount: pendingWork.count - nextWorkItem) }
+        return !(isStopping && (table.count == 0 || now >= stopRequest.cutOff))
     }
 
     private var millisecondsToSleep: Int32 {
@@ -141,7 +143,7 @@ extension EventLoop {
         case Self.wakeToken: executor.wakeSignal.clear()
         case Self.listenerToken: acceptConnections()
         default:
-            guard let connection = table.connection(event.token), connection.note(event) else { return }
+            guard let connection = table.connection(event.token), connection.record(event) else { return }
             wake(connection, .ready)
         }
     }
@@ -160,12 +162,12 @@ extension EventLoop {
         if now >= mayReturnMemoryAt { returnMemory(at: now) }
     }
 
-    /// Gives back what a flood has left behind; done too often, it would cost more than it gives.
+    /// Returns memory to the system after a flood; done too often, it would cost more than it gains.
     private func returnMemory(at now: MonotonicTime) {
         mayReturnMemoryAt = now.advanced(byNanoseconds: Self.memoryReturnNanoseconds)
         workers.dismissIdle()
         guard hasMemoryToReturn else { return }
-        // What is free again is the allocator's, which would keep it.
+        // The allocator would keep the freed memory.
         linux_return_memory()
         memory.memoryWasReturned()
         workers.memoryWasReturned()
@@ -176,7 +178,7 @@ extension EventLoop {
     }
 
     private func dismissWorkers() {
-        isOver = true
+        hasStopped = true
         workers.dismissAll()
     }
 
@@ -184,20 +186,20 @@ extension EventLoop {
         if !isStopping {
             isStopping = true
             nextSweep = now
-            // What is in the backlog would be reset with the listener.
+            // Closing the listener would reset the connections in its backlog.
             acceptConnections(atMost: Int(configuration.backlog))
             if let number = listener?.number { poller.unwatch(number) }
             listener = nil
-            for case let connection? in table.connections { bid(connection, at: now) }
+            for case let connection? in table.connections { beginStopping(connection, at: now) }
         }
-        guard now >= orders.cutOff else { return }
+        guard now >= stopRequest.cutOff else { return }
         for case let connection? in table.connections {
             connection.isCutOff = true
             wake(connection, .cutOff)
         }
     }
 
-    private func bid(_ connection: Connection, at now: MonotonicTime) {
+    private func beginStopping(_ connection: Connection, at now: MonotonicTime) {
         connection.state.stop(at: now)
         if connection.isParked { table.setDeadline(connection.deadline, of: connection.slot) }
     }
@@ -216,7 +218,7 @@ extension EventLoop {
                 open(descriptor, peer: peer)
             case .vanished:
                 vanishedInARow += 1
-                guard vanishedInARow < Self.mostVanished else { return pauseAccepting() }
+                guard vanishedInARow < Self.maximumConsecutiveAcceptFailures else { return pauseAccepting() }
             case .nothing: return
             case .exhausted: return pauseAccepting()
             }
@@ -227,8 +229,8 @@ extension EventLoop {
         let openCount = counters.openConnections.load(ordering: .relaxed) + 1
         let isTooMany = openCount > configuration.maximumConnections
         if isTooMany { counters.turnedAwayConnections.add(1) }
-        guard openCount <= configuration.maximumConnections + Self.mostTurnedAway else {
-            turnAway(Socket(descriptor), peer: peer)
+        guard openCount <= configuration.maximumConnections + Self.maximumGracefulRejections else {
+            reject(Socket(descriptor), peer: peer)
             return
         }
         let slot = table.reserve()
@@ -257,10 +259,10 @@ extension EventLoop {
         )
         counters.acceptedConnections.add(1)
         counters.openConnections.add(1)
-        duties.append(Worker.Duty(slot: slot, cause: .accepted(turnsAway: isTooMany)))
+        pendingWork.append(Worker.WorkItem(slot: slot, cause: .accepted(turnsAway: isTooMany)))
     }
 
-    /// Forgets a connection and closes its socket.
+    /// Removes a connection and closes its socket.
     func close(_ connection: Connection) {
         table.remove(connection.slot)
         connection.state.abandon()
@@ -268,9 +270,9 @@ extension EventLoop {
         counters.openConnections.add(-1)
     }
 
-    /// Lets the backlog wait until the next sweep: descriptors or memory ran out, and trying on would spin.
+    /// Stops accepting until the next sweep: descriptors or memory ran out, and further tries would spin.
     ///
-    /// The spare descriptor lets the first in the queue go, so that it learns of it.
+    /// The spare descriptor makes room to accept and refuse the first connection in the queue.
     private func pauseAccepting() {
         guard let number = listener?.number else { return }
         counters.acceptPauses.add(1)
@@ -279,14 +281,14 @@ extension EventLoop {
         spareDescriptor = nil
         if case .connection(let descriptor, let peer)? = listener?.accept() {
             counters.turnedAwayConnections.add(1)
-            turnAway(Socket(descriptor), peer: peer)
+            reject(Socket(descriptor), peer: peer)
         }
         spareDescriptor = Descriptor(linux_open_null())
     }
 
-    /// Answers 503 and closes, without waiting for anything.
-    private func turnAway(_ socket: consuming Socket, peer: PeerAddress) {
-        // Who speaks TLS would not understand it.
+    /// Sends 503 and closes, without waiting for anything.
+    private func reject(_ socket: consuming Socket, peer: PeerAddress) {
+        // A TLS client would not understand the response.
         guard tls == nil else { return }
         var state = ConnectionState(
             limits: configuration.limits,
@@ -301,7 +303,7 @@ extension EventLoop {
         var output: [UInt8] = []
         let context = ResponseWriter.Context(method: nil, version: .http11, keepsAlive: false)
         ResponseWriter.write(response, to: &output, date: date.current(), context)
-        // A request that has come is read, or its bytes would turn the close into a reset.
+        // Read a request that has arrived, or its bytes would turn the close into a reset.
         _ = socket.receive(into: &readBuffer)
         _ = socket.send(output, from: 0)
         socket.endSending()

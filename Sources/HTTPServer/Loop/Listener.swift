@@ -19,12 +19,12 @@ struct Listener: ~Copyable, Sendable {
         descriptor.number
     }
 
-    /// The port that is listened on.
+    /// The port that it listens on.
     var port: UInt16 {
         linux_local_address(descriptor.number).port
     }
 
-    /// Binds an address; others of this process may bind the same one.
+    /// Binds an address, which other listeners of this process may bind too.
     init(_ address: PeerAddress, backlog: Int32) throws(StartError) {
         let descriptor = try Self.bound(address, isShared: true)
         guard listen(descriptor.number, backlog) == 0 else { throw .listening(address) }
@@ -33,8 +33,8 @@ struct Listener: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Refuses an address that another socket listens on, whoever shares it: a second server on the same
-    /// port would silently take half of the first one's connections.
+    /// Throws if another socket listens on an address, shared or not: a second server on the same port would silently
+    /// take half of the first one's connections.
     static func checkIsFree(_ address: PeerAddress) throws(StartError) {
         guard address.port != 0 else { return }
         _ = try bound(address, isShared: false)
@@ -53,7 +53,7 @@ struct Listener: ~Copyable, Sendable {
         }
     }
 
-    /// What the kernel holds of answers under way; it doubles it for what it needs besides.
+    /// How many bytes of responses the kernel buffers; it doubles the number for its bookkeeping.
     private static let sendBufferByteCount: Int32 = 128 * 1024
 
     private static func bound(_ address: PeerAddress, isShared: Bool) throws(StartError) -> Descriptor {
@@ -64,7 +64,8 @@ struct Listener: ~Copyable, Sendable {
         }
         _ = linux_set_option(descriptor.number, SOL_SOCKET, SO_REUSEADDR, 1)
         if isShared { _ = linux_set_option(descriptor.number, SOL_SOCKET, SO_REUSEPORT, 1) }
-        // Inherited by its connections: without it the kernel takes megabytes of answers that nobody reads.
+        // Connections inherit it: without it the kernel would buffer megabytes of responses that their peers do not
+        // read.
         _ = linux_set_option(descriptor.number, SOL_SOCKET, SO_SNDBUF, sendBufferByteCount)
         let target = linux_address(high: address.high, low: address.low, port: address.port)
         guard linux_bind(descriptor.number, isIPv4 ? 1 : 0, target) == 0 else { throw .listening(address) }
@@ -98,7 +99,7 @@ extension StartError {
     }
 
     private static func systemErrorText(_ code: Int32) -> String {
-        // strerror gives a text of the C library, which is copied before anything else can be asked of it.
+        // strerror returns a text of the C library, which is copied before the next call.
         guard let text = unsafe strerror(code) else { return "error \(code)" }
         return unsafe String(cString: text)
     }

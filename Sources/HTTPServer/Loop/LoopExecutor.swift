@@ -1,11 +1,12 @@
 internal import Glibc
 internal import Synchronization
+internal import Threads
 
-/// Runs an event loop's jobs, one after the other, on the loop's thread.
+/// Runs an event loop's jobs one by one on the loop's thread.
 ///
-/// It is the serial executor of the loop's actor, which isolates, and the task executor that its
-/// connections' tasks prefer: a continuation resumes on the latter, and would go round by the global pool
-/// without it. Any thread may enqueue. A sleeping loop is woken once, however many jobs come while it wakes up.
+/// It is the serial executor of the loop's actor, which isolates the loop's state, and the task executor that the
+/// tasks of its connections prefer: a continuation resumes on the latter, and would pass through the global pool
+/// without it. Any thread may enqueue. A sleeping loop is woken once, however many jobs arrive while it wakes up.
 final class LoopExecutor: SerialExecutor, TaskExecutor {
     private struct Queue {
         var jobs: [UnownedJob] = []
@@ -32,7 +33,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
         if mustWake { wakeSignal.raise() }
     }
 
-    /// Wakes the loop without a job, so that it looks at what was asked of it.
+    /// Wakes the loop without a job, so that it reads its stop request.
     func wake() {
         wakeSignal.raise()
     }
@@ -56,7 +57,7 @@ extension LoopExecutor {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
     }
 
-    /// Runs the jobs that are queued now, but not those that they queue.
+    /// Runs the queued jobs, but not those that they enqueue.
     func runQueuedJobs(_ batch: inout [UnownedJob]) {
         queue.withLock { swap(&$0.jobs, &batch) }
         for job in batch {
@@ -73,7 +74,8 @@ extension LoopExecutor {
         queue.withLock { $0.jobs.isEmpty }
     }
 
-    /// Declares that the loop goes to sleep, which every job from now on ends; `false` if one is there.
+    /// Declares that the loop goes to sleep, so that the next job wakes it; returns `false` if there is a job
+    /// already.
     func fallAsleep() -> Bool {
         queue.withLock { queue in
             queue.loopIsAsleep = queue.jobs.isEmpty
@@ -83,5 +85,27 @@ extension LoopExecutor {
 
     func wokeUp() {
         queue.withLock { $0.loopIsAsleep = false }
+    }
+}
+
+/// The request to stop a loop, which the loop reads once a turn.
+final class LoopStopRequest: Sendable {
+    private let stopIsWanted = Atomic<Bool>(false)
+    // Not an atomic: `Atomic<UInt64>.min` compares as if signed (Swift 6.3).
+    private let cutOffTime = Mutex(MonotonicTime(nanoseconds: .max))
+
+    /// Requests a graceful stop that ends at the given time; of two requests, the earlier time counts.
+    func stop(until moment: MonotonicTime) {
+        cutOffTime.withLock { $0 = min($0, moment) }
+        stopIsWanted.store(true, ordering: .releasing)
+    }
+
+    var isStopping: Bool {
+        stopIsWanted.load(ordering: .acquiring)
+    }
+
+    /// When the loop drops the connections that are still open.
+    var cutOff: MonotonicTime {
+        cutOffTime.withLock { $0 }
     }
 }

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// An epoll instance.
 struct Poller: ~Copyable {
-    /// What happened to a connection's socket, or to one of the loop's own descriptors.
+    /// An event of a connection's socket, or of one of the loop's own descriptors.
     struct Event {
         let token: UInt64
         private let events: UInt32
@@ -37,13 +37,13 @@ struct Poller: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Watches a connection: each change is told once (edge-triggered), so that no call is needed later.
+    /// Watches a connection: epoll reports each change once (edge-triggered), so that no call is needed later.
     func watchConnection(_ number: Int32, token: UInt64) -> Bool {
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
         return linux_epoll_control(descriptor.number, EPOLL_CTL_ADD, number, events, token) == 0
     }
 
-    /// Watches for input for as long as there is some (level-triggered).
+    /// Watches for input: epoll reports it as long as there is some (level-triggered).
     func watchInput(_ number: Int32, token: UInt64) -> Bool {
         linux_epoll_control(descriptor.number, EPOLL_CTL_ADD, number, EPOLLIN.rawValue, token) == 0
     }
@@ -52,13 +52,13 @@ struct Poller: ~Copyable {
         _ = linux_epoll_control(descriptor.number, EPOLL_CTL_DEL, number, 0, 0)
     }
 
-    /// Waits at most so long, or without end for -1, and gives what happened to the closure.
+    /// Waits at most the given time, or without limit for -1, and returns the number of events.
     mutating func wait(milliseconds: Int32) -> Int {
         // The array's memory has room for the count that is passed, and the call keeps no pointer.
         Int(max(0, unsafe linux_epoll_wait(descriptor.number, &events, Int32(events.count), milliseconds)))
     }
 
-    /// An event of the last wait.
+    /// Returns an event of the last wait.
     func event(_ index: Int) -> Event {
         Event(events[index])
     }

@@ -16,9 +16,9 @@ struct Socket: ~Copyable {
         case failed
     }
 
-    /// What the kernel knows of a connection, which it still tells when it was reset.
+    /// What the kernel knows of a connection, even after a reset.
     struct Progress: Equatable {
-        /// Bytes acknowledged since the connection's beginning; 0 where the system does not say.
+        /// Bytes acknowledged since the connection's start; 0 where the system does not report them.
         var acknowledgedCount: UInt64
         var isClosed: Bool
     }
@@ -35,7 +35,7 @@ struct Socket: ~Copyable {
         descriptor.number
     }
 
-    /// Reads what is there, at most the buffer's length.
+    /// Reads the available bytes, at most the buffer's length.
     func receive(into buffer: inout [UInt8]) -> Received {
         while true {
             // recv writes into the array's own memory, at most its length, and keeps no pointer.
@@ -49,7 +49,7 @@ struct Socket: ~Copyable {
         }
     }
 
-    /// Sends bytes from an index on; never raises SIGPIPE.
+    /// Sends the bytes from an index on; never raises SIGPIPE.
     func send(_ bytes: [UInt8], from start: Int) -> Sent {
         while true {
             // send reads within the array's own memory and keeps no pointer.
@@ -63,14 +63,29 @@ struct Socket: ~Copyable {
         }
     }
 
-    /// Tells the peer that nothing more comes.
+    /// Closes the sending side, so that the peer reads the end.
     func endSending() {
         _ = shutdown(descriptor.number, Int32(SHUT_WR))
     }
 
-    /// How far the peer's kernel has acknowledged what was sent.
+    /// How many of the sent bytes the peer's kernel has acknowledged.
     var progress: Progress {
         let progress = linux_progress_of(descriptor.number)
         return Progress(acknowledgedCount: progress.acknowledged_bytes, isClosed: progress.is_closed != 0)
+    }
+}
+
+/// A file descriptor that is closed with its owner.
+struct Descriptor: ~Copyable, Sendable {
+    let number: Int32
+
+    /// Takes ownership of a descriptor; `nil` for a negative one, which stands for an error.
+    init?(_ number: Int32) {
+        guard number >= 0 else { return nil }
+        self.number = number
+    }
+
+    deinit {
+        _ = close(number)
     }
 }

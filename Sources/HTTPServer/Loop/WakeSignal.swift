@@ -29,7 +29,7 @@ final class WakeSignal: Sendable {
 
     /// Blocks this thread until the signal is raised.
     ///
-    /// Returns whether it was raised before the time was over; `nil` waits without end.
+    /// Returns whether it was raised before the limit; `nil` waits without limit.
     func wait(until limit: MonotonicTime? = nil) -> Bool {
         while true {
             let left = limit.map { $0.nanoseconds(since: .now()) }

@@ -6,7 +6,7 @@ enum ByteClass {
     static let tab: UInt8 = 0x09
     static let colon: UInt8 = 0x3A
 
-    /// `tchar` (RFC 9110 §5.6.2): what names and methods are made of.
+    /// `tchar` (RFC 9110 §5.6.2): the bytes of names and methods.
     @inline(__always)
     static func isToken(_ byte: UInt8) -> Bool {
         contains(byte, low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
@@ -18,20 +18,20 @@ enum ByteClass {
         byte == space || byte == tab
     }
 
-    /// What a field value may hold (RFC 9110 §5.5): visible characters, blanks and bytes from 0x80 on.
+    /// The bytes of a field value (RFC 9110 §5.5): visible characters, blanks and bytes from 0x80 on.
     @inline(__always)
     static func isFieldValue(_ byte: UInt8) -> Bool {
         byte >= 0x20 ? byte != 0x7F : byte == tab
     }
 
-    /// What a request target may hold: the characters of RFC 3986, and those that browsers send bare in
-    /// queries (`"<>[]\^`{|}`); never a blank, control byte, `#` or a byte from 0x80 on.
+    /// The bytes of a request target: the characters of RFC 3986, and those that browsers send unencoded in queries
+    /// (`"<>[]\^`{|}`); never a blank, control byte, `#` or a byte from 0x80 on.
     @inline(__always)
     static func isTarget(_ byte: UInt8) -> Bool {
         byte > 0x20 && byte < 0x7F && byte != 0x23
     }
 
-    /// `unreserved` and `sub-delims` of RFC 3986, the characters of a `reg-name` besides `%`.
+    /// `unreserved` and `sub-delims` of RFC 3986: the characters of a `reg-name` apart from `%`.
     @inline(__always)
     static func isHostName(_ byte: UInt8) -> Bool {
         contains(byte, low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
@@ -42,7 +42,7 @@ enum ByteClass {
         byte &- 0x30 < 10
     }
 
-    /// The value of a hexadecimal digit of either case.
+    /// Returns the value of a hexadecimal digit of either case.
     @inline(__always)
     static func hexValue(_ byte: UInt8) -> UInt8? {
         if isDigit(byte) { return byte &- 0x30 }
@@ -63,31 +63,30 @@ enum ByteClass {
 }
 
 extension ByteClass {
-    /// Where a run of bytes of one class ends that begins at an index: at the first other byte, or with the
-    /// bytes.
+    /// Returns the end of the run of bytes of one class that starts at an index: the first other byte, or the end.
     @inline(__always)
     static func run(of isOfClass: (UInt8) -> Bool, in bytes: Span<UInt8>, from start: Int) -> Int {
         precondition(start >= 0, "a run of bytes begins among them")
         var index = start
-        // The index is not negative, and found to be below the count.
+        // The index is not negative, and the loop's condition keeps it below the count.
         while index < bytes.count, isOfClass(unsafe bytes[unchecked: index]) { index += 1 }
         return index
     }
 
-    /// Where a run of what a field value may hold ends.
+    /// Returns the end of a run of bytes of a field value.
     ///
-    /// Eight bytes at a time, as long as all of them are visible characters or blanks.
+    /// It reads eight bytes at a time, as long as all of them are visible characters or blanks.
     @inline(__always)
     static func runOfFieldValue(in bytes: Span<UInt8>, from start: Int) -> Int {
         words(of: bytes, from: start) { word in
-            // The highest bit of a byte: whether it is a control byte, and whether it is 0x7F.
+            // The highest bit of each byte says whether it is a control byte, and whether it is 0x7F.
             ((word &- every(0x20)) & ~word | lowBytes(equal: 0x7f, in: word)) & every(0x80) == 0
         } then: {
             run(of: isFieldValue, in: bytes, from: $0)
         }
     }
 
-    /// Where a run of what a request target may hold ends.
+    /// Returns the end of a run of bytes of a request target.
     @inline(__always)
     static func runOfTarget(in bytes: Span<UInt8>, from start: Int) -> Int {
         words(of: bytes, from: start) { word in
@@ -98,7 +97,7 @@ extension ByteClass {
         }
     }
 
-    /// Where a run of bytes ends that are neither of two, which are below 0x80.
+    /// Returns the end of a run of bytes that are neither of two, which are below 0x80.
     @inline(__always)
     static func run(without first: UInt8, or second: UInt8, in bytes: Span<UInt8>) -> Int {
         words(of: bytes, from: 0) { word in
@@ -108,7 +107,7 @@ extension ByteClass {
         }
     }
 
-    /// Passes over whole words of eight bytes that are surely of a class, and leaves the rest to `finish`.
+    /// Skips words of eight bytes that certainly belong to a class, and leaves the rest to `finish`.
     @inline(__always)
     private static func words(
         of bytes: Span<UInt8>,
@@ -126,28 +125,29 @@ extension ByteClass {
         return finish(index)
     }
 
-    /// Eight bytes, the first of them lowest, which the caller knows to be there.
+    /// Returns eight bytes as a word, the first of them lowest; the caller has checked that they exist.
     @inline(__always)
     @unsafe private static func word(of bytes: Span<UInt8>, at index: Int) -> UInt64 {
         unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self).littleEndian
     }
 
-    /// A word of eight times the same byte.
+    /// Returns a word of eight times the same byte.
     @inline(__always)
     private static func every(_ byte: UInt8) -> UInt64 {
         UInt64(byte) &* 0x0101_0101_0101_0101
     }
 
-    /// The highest bit of each byte that equals another one; behind the first that does it may be set for nothing.
+    /// Returns a word with the highest bit set in each byte that equals the given one; after the first such byte,
+    /// others may be set by mistake.
     @inline(__always)
     private static func lowBytes(equal byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ every(byte)
         return (difference &- every(0x01)) & ~difference
     }
 
-    /// Whether two names are the same but for the case of their letters.
+    /// Returns whether two names are equal apart from the case of their letters.
     ///
-    /// Eight bytes at a time, as long as all of them are ASCII.
+    /// It compares eight bytes at a time, as long as all of them are ASCII.
     static func equals(_ left: Span<UInt8>, inEitherCase right: Span<UInt8>) -> Bool {
         guard left.count == right.count else { return false }
         var index = 0
@@ -155,10 +155,10 @@ extension ByteClass {
             // Eight bytes from an index that is not negative and at least eight below both counts.
             let (one, other) = unsafe (word(of: left, at: index), word(of: right, at: index))
             guard (one | other) & every(0x80) == 0 else { break }
-            // The highest bit of each byte: whether it is a letter. None carries into the next one.
+            // The highest bit of each byte says whether it is a letter. No byte carries into the next one.
             let small = one | every(0x20)
             let letters = (small &+ every(0x80 - 0x61)) & ~(small &+ every(0x80 - 0x7b)) & every(0x80)
-            // They may differ in the bit that makes capitals small.
+            // Letters may differ in the bit of their case.
             guard (one ^ other) & ~(letters &>> 2) == 0 else { return false }
             index += 8
         }
@@ -169,7 +169,7 @@ extension ByteClass {
         return true
     }
 
-    /// Whether bytes are a lower-case text, in letters of either case.
+    /// Returns whether bytes equal a lower-case text apart from the case of letters.
     static func equals(_ bytes: Span<UInt8>, _ range: Range<Int>, lowercase text: StaticString) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }
         for offset in 0..<range.count {
@@ -183,7 +183,7 @@ extension ByteClass {
 }
 
 extension ByteClass {
-    /// Whether a text is a lower-case name, in letters of either case.
+    /// Returns whether a text equals a lower-case name apart from the case of letters.
     static func equals(_ lowercase: String, _ text: String) -> Bool {
         equals(lowercase.utf8.span, inEitherCase: text.utf8.span)
     }

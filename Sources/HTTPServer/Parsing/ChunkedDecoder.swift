@@ -1,10 +1,10 @@
-/// Takes the chunked coding off a body (RFC 9112 §7.1).
+/// Removes the chunked coding from a body (RFC 9112 §7.1).
 ///
-/// It is given each byte once, except for a trailer section that has begun: that is given again, longer,
+/// The caller passes each byte once, except for a trailer section that has started: it passes that again, longer,
 /// until it has ended.
 struct ChunkedDecoder {
     enum Outcome: Equatable {
-        /// Everything that could be used was used; more bytes are needed.
+        /// All usable bytes were used; more are needed.
         case more
         /// The body and its trailers have ended.
         case end
@@ -25,9 +25,9 @@ struct ChunkedDecoder {
 
     private var state = State.sizeStart
     private var sizeDigits = 0
-    /// The chunk's size while it is read, then what is left of its data.
+    /// The chunk's size while it is read, then the remaining length of its data.
     private var remaining = 0
-    /// While the state is `chunkExtension`.
+    /// Only while the state is `chunkExtension`.
     private var extensionParser: ChunkExtensionParser?
     private var trailers = FieldSectionParser(at: 0)
     private var trailerCount = 0
@@ -36,7 +36,7 @@ struct ChunkedDecoder {
 
     /// Decodes bytes and appends the data to the body.
     ///
-    /// The first `used` bytes need not be given again.
+    /// The caller must not pass the first `used` bytes again.
     mutating func decode(
         _ bytes: Span<UInt8>,
         into body: inout [UInt8],
@@ -85,7 +85,7 @@ struct ChunkedDecoder {
             guard extensionParser != nil else { throw .chunkSizeSyntax }
             state = .chunkExtension
         }
-        // Only now: a size of too many digits is no size, rather than a large one.
+        // Checked only here: a size with too many digits is malformed rather than too large.
         guard remaining <= room else { throw .bodyLength }
     }
 
@@ -118,9 +118,9 @@ struct ChunkedDecoder {
         state = state == .dataCarriageReturn ? .dataLineFeed : .sizeStart
     }
 
-    /// Reads trailers and drops them: nothing here needs one (RFC 9110 §6.5.1 allows that).
+    /// Reads and drops trailers, as RFC 9110 §6.5.1 allows.
     ///
-    /// - Returns: the index behind their end.
+    /// - Returns: the index after their end.
     private mutating func readTrailers(
         _ bytes: Span<UInt8>,
         _ limits: borrowing Limits
@@ -147,5 +147,91 @@ extension [UInt8] {
     mutating func append(copying bytes: Span<UInt8>) {
         // The buffer is the span's own memory, and append keeps no pointer to it.
         unsafe bytes.withUnsafeBufferPointer { buffer in unsafe append(contentsOf: buffer) }
+    }
+}
+
+/// The grammar of `chunk-ext` (RFC 9112 §7.1.1) after a chunk's size; its content is ignored.
+///
+/// Blanks around the semicolons and equals signs are bad white space, which no client should send and every server
+/// must remove. A blank at the end of the line is refused.
+struct ChunkExtensionParser {
+    private enum State {
+        case beforeSemicolon
+        case nameStart
+        case name
+        case afterName
+        case valueStart
+        case value
+        case quoted
+        case quotedPair
+        case afterQuoted
+    }
+
+    private var state: State
+    private var count = 0
+
+    /// - Parameter first: the byte after the size; the result is nil if it starts neither extensions nor blanks.
+    init?(startingWith first: UInt8) {
+        switch first {
+        case UInt8(ascii: ";"): state = .nameStart
+        case ByteClass.space, ByteClass.tab: state = .beforeSemicolon
+        default: return nil
+        }
+    }
+
+    /// Consumes a byte.
+    ///
+    /// - Returns: whether it was the CR that ends the extensions.
+    mutating func take(_ byte: UInt8, longest: Int) throws(Refusal) -> Bool {
+        if byte == ByteClass.carriageReturn {
+            guard state == .name || state == .value || state == .afterQuoted else {
+                throw .chunkExtensionSyntax
+            }
+            return true
+        }
+        count += 1
+        guard count <= longest else { throw .chunkExtensionLength }
+        guard let next = successor(byte) else { throw .chunkExtensionSyntax }
+        state = next
+        return false
+    }
+
+    private func successor(_ byte: UInt8) -> State? {
+        switch state {
+        case .quoted:
+            switch byte {
+            case UInt8(ascii: "\""): .afterQuoted
+            case UInt8(ascii: "\\"): .quotedPair
+            default: ByteClass.isFieldValue(byte) ? .quoted : nil
+            }
+        case .quotedPair: ByteClass.isFieldValue(byte) ? .quoted : nil
+        default: ByteClass.isBlank(byte) ? afterBlank : afterToken(byte)
+        }
+    }
+
+    /// Returns the state after a blank outside quotation marks.
+    private var afterBlank: State? {
+        switch state {
+        case .name, .afterName: .afterName
+        case .value, .afterQuoted, .beforeSemicolon: .beforeSemicolon
+        default: state
+        }
+    }
+
+    private func afterToken(_ byte: UInt8) -> State? {
+        switch byte {
+        case UInt8(ascii: ";"):
+            state == .nameStart || state == .valueStart ? nil : .nameStart
+        case UInt8(ascii: "="):
+            state == .name || state == .afterName ? .valueStart : nil
+        case UInt8(ascii: "\""):
+            state == .valueStart ? .quoted : nil
+        default:
+            switch state {
+            case .nameStart, .name: ByteClass.isToken(byte) ? .name : nil
+            case .valueStart, .value: ByteClass.isToken(byte) ? .value : nil
+            default: nil
+            }
+        }
     }
 }

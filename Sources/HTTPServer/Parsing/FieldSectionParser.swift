@@ -1,14 +1,14 @@
 /// Reads field lines up to the empty line that ends them (RFC 9112 §5), for heads and trailers alike.
 ///
-/// It is given the same bytes again each time, with more of them, and goes on where it stopped: each
-/// byte is looked at once, and refused as soon as it is seen.
+/// The caller passes the same bytes again each time, with more of them, and the parser continues where it stopped: it
+/// reads each byte once, and refuses it at once.
 struct FieldSectionParser {
     enum Outcome: Equatable {
         /// All bytes are read and more are needed.
         case more
         /// A field line has ended.
         case line(RequestHead.Line)
-        /// The empty line has ended; `position` is behind it.
+        /// The empty line has ended; `position` is after it.
         case end
     }
 
@@ -22,7 +22,7 @@ struct FieldSectionParser {
         case lastLineFeed
     }
 
-    /// The next byte to look at.
+    /// The index of the next byte.
     private(set) var position: Int
     private let start: Int
     private var state = State.firstLineStart
@@ -31,13 +31,13 @@ struct FieldSectionParser {
     private var valueStart = 0
     private var valueEnd = 0
 
-    /// A parser of the section that starts at an index of the bytes to come.
+    /// Creates a parser of the section that starts at the given index.
     init(at start: Int) {
         self.start = start
         position = start
     }
 
-    /// Reads to the end of the next line; the section may have `limit` bytes before its last line end.
+    /// Reads up to the end of the next line; the section may have `limit` bytes before its last line end.
     mutating func next(_ bytes: Span<UInt8>, limit: Int) throws(Refusal) -> Outcome {
         while position < bytes.count {
             guard position - start < limit + 2 else { throw .fieldsLength }

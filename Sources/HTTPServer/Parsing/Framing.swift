@@ -1,4 +1,4 @@
-/// What the field lines say about host, body and connection, gathered line by line (RFC 9112 §3.2, §6, §9).
+/// What the field lines say about host, body and connection, collected line by line (RFC 9112 §3.2, §6, §9).
 struct Framing: Equatable {
     enum Body: Equatable {
         case none
@@ -20,13 +20,13 @@ struct Framing: Equatable {
     private(set) var keepsAlive = false
     private(set) var expectsContinue = false
 
-    /// Where the Host field's value stands.
+    /// The range of the Host field's value.
     var hostValue: Range<UInt32>? { host }
 
-    /// Takes a line into account; most names mean nothing here, which their length alone tells.
+    /// Adds a line; the length alone rules out most names.
     ///
-    /// - Returns: whether the line is handed on. One whose name is `Content-Length` or `Transfer-Encoding`
-    ///   with an underscore is not: whoever makes variables of names takes one for the other.
+    /// - Returns: whether handlers get the line. They do not get `Content-Length` or `Transfer-Encoding` with an
+    ///   underscore, because programs that turn names into variables confuse the two.
     mutating func note(_ line: RequestHead.Line, in bytes: Span<UInt8>) throws(Refusal) -> Bool {
         let name = Int(line.name.lowerBound)..<Int(line.name.upperBound)
         let value = Int(line.value.lowerBound)..<Int(line.value.upperBound)
@@ -55,13 +55,13 @@ struct Framing: Equatable {
         return true
     }
 
-    /// Judges the section as a whole, once it has ended.
+    /// Checks the section as a whole, once it has ended.
     ///
     /// - Returns: how the body is framed.
     func conclude(_ version: Version) throws(Refusal) -> Body {
         guard host != nil || version == .http10 else { throw .hostMissing }
         if lastCoding != nil {
-            // RFC 9112 §6.1: a client of HTTP/1.0 cannot mean it; the framing is faulty.
+            // RFC 9112 §6.1: HTTP/1.0 has no transfer codings, so that the framing is faulty.
             guard version == .http11 else { throw .transferEncodingInHTTP10 }
             guard !hasUnknownCoding else { throw .transferEncodingUnknown }
             return .chunked
@@ -99,7 +99,7 @@ struct Framing: Equatable {
         guard !value.isEmpty else { throw .transferEncodingSyntax }
         var rest = value
         while let element = FieldList.next(bytes, &rest) {
-            // An empty element is allowed by RFC 9110 §5.6.1, and is what smugglers send.
+            // RFC 9110 §5.6.1 allows an empty element, but request smuggling uses them.
             guard !element.isEmpty else { throw .transferEncodingSyntax }
             for index in element where !ByteClass.isToken(bytes[index]) { throw .transferEncodingSyntax }
             guard lastCoding != .chunked else { throw .transferEncodingOrder }
@@ -115,7 +115,8 @@ struct Framing: Equatable {
 
 /// The elements of a comma-separated list (RFC 9110 §5.6.1).
 enum FieldList {
-    /// Takes the next element off the front of `rest`, without the blanks around it; it may be empty.
+    /// Removes the next element from the front of `rest`, and returns it without the blanks around it; it may be
+    /// empty.
     ///
     /// - Returns: `nil` when nothing is left; a comma at the end is followed by one empty element.
     static func next(_ bytes: Span<UInt8>, _ rest: inout Range<Int>) -> Range<Int>? {
@@ -130,6 +131,6 @@ enum FieldList {
         return start..<end
     }
 
-    /// What `rest` becomes behind the last element: no range of a message starts so far out.
+    /// The value of `rest` after the last element: no range of a message starts that far out.
     private static let nothing = Int.max..<Int.max
 }

@@ -1,7 +1,7 @@
-/// Reads a request's head: request line and field lines (RFC 9112 §2 to §6).
+/// Parses a request's head: request line and field lines (RFC 9112 §2 to §6).
 ///
-/// Like `FieldSectionParser`, it is given the head's bytes from their beginning each time, goes on where
-/// it stopped, and throws at the offending byte.
+/// As with `FieldSectionParser`, the caller passes the head's bytes from their start each time, and the parser
+/// continues where it stopped. It throws at the offending byte.
 struct HeadParser {
     private enum State {
         /// Before the request line, where one empty line is tolerated (RFC 9112 §2.2).
@@ -15,7 +15,7 @@ struct HeadParser {
         case fields
     }
 
-    /// What a head says, once it has ended.
+    /// A complete head.
     struct Head: Equatable {
         var method: Method
         var target: RequestTarget
@@ -24,11 +24,11 @@ struct HeadParser {
         var framing: Framing
         var body: Framing.Body
 
-        /// Bytes from the beginning to the end of the empty line.
+        /// The number of bytes from the start to the end of the empty line.
         var length: Int
     }
 
-    /// Longer method names are taken for garbage: 400 and not 501.
+    /// Longer method names count as garbage: 400 and not 501.
     private static let longestMethod = 32
 
     private var state = State.start
@@ -47,12 +47,12 @@ struct HeadParser {
 
     init() {}
 
-    /// Whether a byte of the request line was seen; an empty line before it does not count.
+    /// Whether the request line has started; an empty line before it does not count.
     var hasBegun: Bool {
         state != .start && state != .emptyLineFeed
     }
 
-    /// Reads on in the head's bytes, which are given from their beginning; `nil` while more are needed.
+    /// Continues to parse the head's bytes, which are passed from their start; returns `nil` while more are needed.
     mutating func parse(_ bytes: Span<UInt8>, limits: borrowing Limits) throws(Refusal) -> Head? {
         while position < bytes.count, state != .fields {
             switch state {
@@ -116,7 +116,7 @@ struct HeadParser {
         state = .version
     }
 
-    /// `HTTP/` DIGIT `.` DIGIT, in capitals, and nothing else (RFC 9112 §2.3).
+    /// Parses `HTTP/` DIGIT `.` DIGIT, in capitals, and nothing else (RFC 9112 §2.3).
     private mutating func readVersion(_ bytes: Span<UInt8>) throws(Refusal) {
         let offset = position - versionStart
         let byte = bytes[position]
@@ -165,7 +165,7 @@ struct HeadParser {
 
     private func conclude() throws(Refusal) -> Head? {
         let body = try framing.conclude(version)
-        // Last of all: a request that is malformed besides is answered 400.
+        // Checked last: a request that is malformed as well gets 400.
         guard case .known(let method) = methodName, let requestTarget else { throw .methodUnknown }
         return Head(
             method: method,

@@ -1,4 +1,4 @@
-/// Why bytes are no request, or none that is taken; each case is one rule that was broken.
+/// Why bytes are not a request that the server accepts; each case is one broken rule.
 package enum Refusal: Error, Hashable, Sendable, CaseIterable {
     // The request line (RFC 9112 §2, §3).
     case emptyLines
@@ -74,7 +74,7 @@ extension Refusal {
         }
     }
 
-    /// What to tell the client: one sentence, without a byte of its request.
+    /// The sentence that the client gets, without a byte of its request.
     package var sentence: String {
         requestLineSentence ?? fieldSentence ?? framingSentence ?? connectionSentence
     }
@@ -85,7 +85,7 @@ extension Refusal {
         case .methodSyntax: "The method is not a token followed by one space."
         case .methodLength: "The method is too long."
         case .methodUnknown: "The method is not implemented here."
-        case .targetSyntax: "The request target holds a character that must be percent-encoded."
+        case .targetSyntax: "The request target contains a character that must be percent-encoded."
         case .targetForm:
             "The request target is neither a path nor an http or https URL that fits the method."
         case .targetFragment: "The request target has a fragment."
@@ -105,7 +105,7 @@ extension Refusal {
         case .fieldNameSyntax: "A field name is not a token."
         case .whiteSpaceBeforeColon: "A field name is followed by white space instead of its colon."
         case .missingColon: "A field line has no colon."
-        case .fieldValueSyntax: "A field value holds a control character."
+        case .fieldValueSyntax: "A field value contains a control character."
         case .bareCarriageReturn: "A CR is not followed by LF."
         case .bareLineFeed: "An LF is not preceded by CR."
         case .fieldsLength: "The field lines are too long."
@@ -142,11 +142,11 @@ extension Refusal {
 
     private var connectionSentence: String {
         switch self {
-        case .endedEarly: "The request ended before it was whole."
+        case .endedEarly: "The connection ended before the request did."
         case .headTooSlow: "The request line and fields took too long."
         case .bodyTooSlow: "The body took too long."
         case .tooManyConnections: "Too many connections are open."
-        case .memoryExhausted: "Too many requests are under way that have not come whole."
+        case .memoryExhausted: "Too many requests have not arrived completely."
         case .tlsMissing: "This port speaks HTTPS only."
         default: "The request is malformed."
         }

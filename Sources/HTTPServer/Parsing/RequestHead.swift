@@ -1,6 +1,6 @@
-/// The bytes of a request's head, and where its field lines stand in them.
+/// The bytes of a request's head, and the ranges of its field lines.
 struct RequestHead: Sendable {
-    /// Where one field line's name and value stand; the value without the white space around it.
+    /// The ranges of a field line's name and value; the value without the white space around it.
     struct Line: Sendable, Hashable {
         var name: Range<UInt32>
         var value: Range<UInt32>
@@ -8,8 +8,8 @@ struct RequestHead: Sendable {
 
     private var bytes: [UInt8]
     let lines: [Line]
-    /// A bit for each length that a name of the lines has, in steps round 64: most names that are looked for and are not
-    /// there have another length than all that are.
+    /// A bit for each length, modulo 64, that a name of the lines has: most names that are looked up and missing have
+    /// none of these lengths.
     private let nameLengths: UInt64
 
     init(bytes: [UInt8], lines: [Line]) {
@@ -20,7 +20,7 @@ struct RequestHead: Sendable {
 
     private static func bit(ofLength length: Int) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: length) }
 
-    /// A head made of lines that were never on a wire.
+    /// Creates a head from lines that did not come over a connection.
     init(_ fields: [FieldLine]) {
         var bytes: [UInt8] = []
         var lines: [Line] = []
@@ -34,9 +34,9 @@ struct RequestHead: Sendable {
         self.init(bytes: bytes, lines: lines)
     }
 
-    /// Puts a text behind the rest that was never on a wire.
+    /// Appends a text that did not come over a connection.
     ///
-    /// - Returns: where it stands.
+    /// - Returns: its range.
     mutating func append(_ text: String) -> Range<UInt32> {
         let start = UInt32(bytes.count)
         bytes.append(contentsOf: text.utf8)
@@ -51,7 +51,7 @@ struct RequestHead: Sendable {
         read(bytes.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)))
     }
 
-    /// The first line of this name at or after an index; the name's letters may be of either case.
+    /// Returns the first line of this name at or after an index; the case of letters does not matter.
     func firstLine(named name: String, from start: Int = 0) -> Int? {
         guard nameLengths & Self.bit(ofLength: name.utf8.count) != 0 else { return nil }
         let wanted = name.utf8.span

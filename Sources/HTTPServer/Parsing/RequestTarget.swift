@@ -1,18 +1,18 @@
-/// A request target taken apart (RFC 9112 §3.2): where its parts stand in the head's bytes.
+/// The parts of a request target (RFC 9112 §3.2) as ranges of the head's bytes.
 struct RequestTarget: Equatable {
-    /// The path; empty where the target has none, as in `http://host?query`.
+    /// The path; empty if the target has none, as in `http://host?query`.
     var path: Range<Int>
     var query: Range<Int>?
 
-    /// The authority of an absolute-form target; it stands for the Host field then.
+    /// The authority of an absolute-form target, which replaces the Host field.
     var authority: Range<Int>?
 
     /// Whether it is `*`, or an absolute form that means the same (RFC 9112 §3.2.4).
     var isAsterisk = false
 
-    /// Reads the target of a method (RFC 9112 §3.2).
+    /// Parses the target of a method (RFC 9112 §3.2).
     ///
-    /// - Precondition: the range is not empty and holds nothing but `ByteClass.isTarget` bytes.
+    /// - Precondition: the range is not empty and contains only `ByteClass.isTarget` bytes.
     static func read(
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,
@@ -57,7 +57,7 @@ struct RequestTarget: Equatable {
         return target
     }
 
-    /// The index behind `http://` or `https://`, in letters of either case.
+    /// Returns the index after `http://` or `https://`, in letters of either case.
     private static func endOfScheme(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         for scheme in ["http://", "https://"] as [StaticString] where range.count > scheme.utf8CodeUnitCount {
             let end = range.lowerBound + scheme.utf8CodeUnitCount
@@ -67,18 +67,18 @@ struct RequestTarget: Equatable {
     }
 }
 
-/// A method's name as far as the server tells them apart.
+/// A method's name, as far as the server distinguishes them.
 enum MethodName: Equatable {
     case known(Method)
     case connect
     case other
 
     var allowsAsterisk: Bool {
-        // The preface of HTTP/2 has one, too; it is refused for its version or its method.
+        // The preface of HTTP/2 has one too; it is refused for its version or its method.
         self == .known(.options) || self == .other
     }
 
-    /// Reads a token of at most eight bytes by comparing them as one number.
+    /// Parses a token of at most eight bytes by comparing them as one number.
     init(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         guard range.count <= 8 else {
             self = .other
@@ -100,5 +100,114 @@ enum MethodName: Equatable {
             case 0x43_4F_4E_4E_45_43_54: .connect
             default: .other
             }
+    }
+}
+
+/// The grammar of `uri-host [ ":" port ]` (RFC 9110 §7.2, RFC 3986 §3.2.2) in Host fields and absolute-form targets.
+///
+/// It is narrower than the RFCs in two points: no comma, which their `reg-name` allows but which reads like a list of
+/// hosts, and no userinfo.
+enum Authority {
+    static func isValid(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        guard !range.isEmpty else { return false }
+        let end: Int?
+        if bytes[range.lowerBound] == UInt8(ascii: "[") {
+            end = endOfLiteral(bytes, range)
+        } else {
+            end = endOfName(bytes, range)
+        }
+        guard let end else { return false }
+        return end == range.upperBound || isPort(bytes, end..<range.upperBound)
+    }
+
+    /// Returns the index after a non-empty `reg-name` or IPv4 address.
+    private static func endOfName(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "%") {
+                guard index + 2 < range.upperBound, ByteClass.hexValue(bytes[index + 1]) != nil,
+                    ByteClass.hexValue(bytes[index + 2]) != nil
+                else { return nil }
+                index += 3
+            } else if ByteClass.isHostName(byte), byte != UInt8(ascii: ",") {
+                index += 1
+            } else {
+                break
+            }
+        }
+        return index > range.lowerBound ? index : nil
+    }
+
+    /// Parses `":" *DIGIT`, at most 65535.
+    private static func isPort(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        guard bytes[range.lowerBound] == ByteClass.colon else { return false }
+        var port = 0
+        for index in range.dropFirst() {
+            guard ByteClass.isDigit(bytes[index]) else { return false }
+            port = port * 10 + Int(bytes[index] - 0x30)
+            guard port <= 65_535 else { return false }
+        }
+        return true
+    }
+
+    /// Returns the index after the `]` of an IPv6 address.
+    private static func endOfLiteral(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        var end = range.lowerBound + 1
+        while end < range.upperBound, bytes[end] != UInt8(ascii: "]") { end += 1 }
+        guard end < range.upperBound, isIPv6(bytes, range.lowerBound + 1..<end) else { return nil }
+        return end + 1
+    }
+
+    /// Parses eight groups of 1 to 4 digits; one `::` may stand for one or more groups, an IPv4 address for the last
+    /// two.
+    private static func isIPv6(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        var groups = 0
+        var isShortened = false
+        var index = range.lowerBound
+        while index < range.upperBound {
+            if bytes[index] == ByteClass.colon {
+                let isDouble = index + 1 < range.upperBound && bytes[index + 1] == ByteClass.colon
+                if isDouble {
+                    guard !isShortened else { return false }
+                    isShortened = true
+                    index += 2
+                    if index < range.upperBound, bytes[index] == ByteClass.colon { return false }
+                    continue
+                }
+                guard groups > 0, index + 1 < range.upperBound else { return false }
+                index += 1
+            }
+            let start = index
+            while index < range.upperBound, ByteClass.hexValue(bytes[index]) != nil { index += 1 }
+            if index < range.upperBound, bytes[index] == UInt8(ascii: ".") {
+                guard isIPv4(bytes, start..<range.upperBound) else { return false }
+                groups += 2
+                break
+            }
+            guard (1...4).contains(index - start) else { return false }
+            groups += 1
+            if index < range.upperBound, bytes[index] != ByteClass.colon { return false }
+        }
+        return isShortened ? groups < 8 : groups == 8
+    }
+
+    private static func isIPv4(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        var parts = 0
+        var index = range.lowerBound
+        while index < range.upperBound {
+            var value = 0
+            let start = index
+            while index < range.upperBound, ByteClass.isDigit(bytes[index]), index - start < 3 {
+                value = value * 10 + Int(bytes[index] - 0x30)
+                index += 1
+            }
+            guard index > start, value < 256 else { return false }
+            parts += 1
+            if index == range.upperBound { break }
+            guard bytes[index] == UInt8(ascii: "."), index + 1 < range.upperBound else { return false }
+            index += 1
+        }
+        return parts == 4
     }
 }

@@ -1,28 +1,28 @@
 internal import Threads
 
-// What the loop does differently for connections over TLS.
+// What a loop does differently for connections over TLS.
 
 extension EventLoop {
-    /// Takes bytes that were received where TLS is spoken.
+    /// Handles bytes that were received from a connection over TLS.
     ///
-    /// Returns what to do about them: to read on when they are no whole record, or say nothing of HTTP.
+    /// Returns the next action: to read on when they are not a whole record, or contain no HTTP.
     func opened(_ count: Int, on connection: Connection) -> ConnectionState.Action {
-        if let handshake = connection.handshake { return shakeHands(handshake, count, on: connection) }
+        if let handshake = connection.handshake { return continueHandshake(handshake, count, on: connection) }
         guard let session = connection.tls else {
             return connection.state.received(readBuffer[..<count], at: .now())
         }
         let length = decrypt(count, on: connection, session)
         if length > 0, let tls { return connection.state.received(tls.received[..<length], at: .now()) }
         if let end = endOf(session, connection) { return end }
-        // The protocol may have something to say by itself. What it is kept busy with does not count as a
-        // request: new keys without end would otherwise keep a connection from ever waiting for its deadline.
+        // TLS may exchange messages of its own. They do not count as a request: with endless key updates a connection
+        // would otherwise never wait, and so never reach its deadline.
         return MonotonicTime.now() < connection.state.deadline ? .read : connection.state.timedOut()
     }
 
-    /// Takes bytes of a handshake.
+    /// Handles bytes of a handshake.
     ///
-    /// Returns what to do then: to read on while more of them are needed.
-    private func shakeHands(
+    /// Returns the next action: to read on while more bytes are needed.
+    private func continueHandshake(
         _ handshake: Connection.Handshake,
         _ count: Int,
         on connection: Connection
@@ -35,23 +35,23 @@ extension EventLoop {
             connection.tls = tls?.accept()
             if connection.tls != nil { memory.changeSessions(by: 1) }
         }
-        // Without a session memory has run out.
+        // There is no session when memory has run out.
         guard let session = connection.tls else { return .close }
         let length = decrypt(count, on: connection, session)
         guard session.phase != .handshake else {
             return MonotonicTime.now() < handshake.deadline ? .read : .close
         }
-        return secured(connection, session, plainCount: length, handshake.turnsAway)
+        return finishHandshake(connection, session, plainCount: length, handshake.turnsAway)
     }
 
-    /// The handshake is over or has failed: takes the request that may have come with its end.
-    private func secured(
+    /// Ends a handshake that succeeded or failed, and handles the request that may have come with its last bytes.
+    private func finishHandshake(
         _ connection: Connection,
         _ session: TLSSession,
         plainCount: Int,
         _ turnsAway: Bool
     ) -> ConnectionState.Action {
-        // The alert that says why is written.
+        // The alert with the reason is written.
         guard session.phase != .failed || plainCount > 0 else { return .close }
         connection.handshake = nil
         counters.handshakes.add(1)
@@ -61,7 +61,7 @@ extension EventLoop {
         return connection.state.received(tls.received[..<plainCount], at: .now())
     }
 
-    /// What to do when nothing more can come over a connection's TLS; `nil` while something can.
+    /// Returns the action for a TLS session that can receive no more; `nil` while it can.
     func endOf(_ session: TLSSession, _ connection: Connection) -> ConnectionState.Action? {
         switch session.phase {
         case .handshake, .established: nil
@@ -70,10 +70,10 @@ extension EventLoop {
         }
     }
 
-    /// Writes the alert that says that nothing more comes.
+    /// Writes the alert that ends the TLS session (close_notify).
     ///
-    /// Answers whose delivery is watched are acknowledged first. Many clients never read the alert, and to
-    /// close with something unread is to reset the connection: that would look as if the answer were lost.
+    /// Watched responses must be acknowledged first: many clients never read the alert, and a client that closes with
+    /// unread bytes resets the connection, which would look as if the response were lost.
     func endTLS(_ connection: Connection) async {
         guard let session = connection.tls else { return }
         if !connection.ledger.isEmpty, await flush(connection) { await settleDeliveries(connection) }
@@ -85,7 +85,7 @@ extension EventLoop {
         return tls.receive(readBuffer, count: count, on: session, output: &connection.output)
     }
 
-    /// Whether a first byte is that of a method's name; a handshake begins with 22 (RFC 8446, 5.1).
+    /// Returns whether a first byte starts a method's name; a handshake starts with 22 (RFC 8446, 5.1).
     private static func beginsAsHTTP(_ byte: UInt8) -> Bool {
         UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
     }

@@ -7,22 +7,22 @@ public final class TLSClient {
     /// Plain text that is sent once the handshake is done.
     private var waiting: [UInt8]
 
-    /// Most bytes that `receive` takes at once.
+    /// The maximum number of bytes that `receive` takes at once.
     public static let receiveLength = 16 * 1024
 
     /// - Parameters:
-    ///   - request: sent when the handshake is done.
-    ///   - host: the name that the server's certificate must have, or the address; nil takes any certificate. Whoever
-    ///     answers could then be anybody, so that nothing secret may be sent.
-    ///   - roots: a file of authorities in PEM, one of which the certificate must come from; nil takes those that this
-    ///     machine trusts.
-    /// - Throws: `TLSError` with the cause `resources`, also where the file of authorities cannot be used.
+    ///   - request: the bytes to send when the handshake is done.
+    ///   - host: the name or address that the server's certificate must have; nil accepts any certificate. Any server
+    ///     could then respond, so that nothing secret may be sent.
+    ///   - roots: a file of authorities in PEM, one of which must have issued the certificate; nil means those that
+    ///     this machine trusts.
+    /// - Throws: `TLSError` with the cause `resources`, also when the file of authorities cannot be used.
     public init(
         sending request: [UInt8],
         verifying host: String? = nil,
         roots: String? = nil
     ) throws(TLSError) {
-        // The session counts its own reference to the context.
+        // The session holds its own reference to the context.
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw TLSError(.resources) }
         defer { unsafe SSL_CTX_free(context) }
         guard let wire = TLSWire(),
@@ -38,12 +38,12 @@ public final class TLSClient {
         room = [UInt8](repeating: 0, count: Self.receiveLength + TLSEngine.recordRoom)
     }
 
-    /// Whether nothing more can come.
+    /// Whether nothing more can be received.
     public var hasEnded: Bool {
         session.phase == .closedByPeer || session.phase == .failed
     }
 
-    /// Whether the peer has said that nothing more comes; an end without it may be somebody else's doing.
+    /// Whether the peer has ended the session properly (close_notify); an attacker may have caused any other end.
     public var hasEndedWell: Bool { session.phase == .closedByPeer }
 
     /// Whether the handshake is done.
@@ -52,9 +52,9 @@ public final class TLSClient {
     /// Why the server's certificate was refused, in OpenSSL's words; nil where it was not.
     public var certificateProblem: String? { session.phase == .failed ? session.verificationError : nil }
 
-    /// Takes received bytes, none at first.
+    /// Handles received bytes; the first call passes none.
     ///
-    /// - Returns: the plain text within them, and what is to be sent now.
+    /// - Returns: the plain text in them, and the bytes to send now.
     public func receive(_ bytes: [UInt8]) -> (plain: [UInt8], output: [UInt8]) {
         var output: [UInt8] = []
         let count = session.receive(bytes, count: bytes.count, into: &room, output: &output)

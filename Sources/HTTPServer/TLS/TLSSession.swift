@@ -2,28 +2,28 @@ internal import COpenSSL
 
 /// One connection's TLS: received bytes go in, plain text and bytes to be sent come out.
 ///
-/// It has no socket and no clock, never waits, and is touched on its loop's thread only. Safe: the handle is this
-/// object's alone, and lives as long as it does.
+/// It has no socket and no clock and never waits; only its loop's thread touches it. Safe: this object is the only
+/// owner of the handle, which lives as long as the object.
 @safe final class TLSSession {
     enum Phase: Equatable {
-        /// Nothing can be sent or received yet but the handshake itself.
+        /// Only the handshake itself can be sent or received.
         case handshake
         case established
         /// The peer has said that it sends no more (close_notify).
         case closedByPeer
-        /// The protocol was broken; an alert that says so may have been written.
+        /// The peer broke the protocol; an alert about it may have been written.
         case failed
     }
 
     private(set) var phase = Phase.handshake
-    private var hasSaidGoodbye = false
+    private var hasSentCloseNotify = false
     private let connection: OpaquePointer
-    /// Where the connection's bytes go through.
+    /// The memory that the connection's bytes pass through.
     private let wire: TLSWire
-    /// Holds what the connection's callbacks use.
+    /// Kept alive because the connection's callbacks use it.
     private let context: TLSContext?
 
-    /// Takes a connection over that goes over the wire, and keeps alive what it needs.
+    /// Takes ownership of a connection over the wire, and keeps alive what it needs.
     init(owning connection: OpaquePointer, over wire: TLSWire, keeping context: TLSContext?) {
         unsafe self.connection = connection
         self.context = context
@@ -31,31 +31,31 @@ internal import COpenSSL
     }
 
     deinit {
-        // Nobody else has it.
+        // This value is its only owner.
         unsafe SSL_free(connection)
     }
 
-    /// Whether the handshake took up a session of earlier.
+    /// Whether the handshake resumed an earlier session.
     var isResumed: Bool {
         // The connection is alive.
         unsafe SSL_session_reused(connection) == 1
     }
 
-    /// Why the peer's certificate was refused, in OpenSSL's words; nil where it was not, or was not asked for.
+    /// Why the peer's certificate was refused, in OpenSSL's words; nil if it was not, or was not requested.
     var verificationError: String? {
-        // The connection is alive, and the text is a constant of OpenSSL's.
+        // The connection is alive, and the text is a constant of OpenSSL.
         unsafe tls_verification_error(connection).map { unsafe String(cString: $0) }
     }
 
-    /// Takes received bytes and gives the plain text that is whole within them.
+    /// Decrypts received bytes, as far as they are whole records.
     ///
-    /// All bytes are used up: what is no whole record yet is kept by OpenSSL.
+    /// It consumes all bytes: OpenSSL stores those of an incomplete record.
     ///
     /// - Parameters:
-    ///   - bytes: holds the received bytes at its beginning.
-    ///   - count: how many they are.
-    ///   - plain: has room for the bytes and a record more; the plain text is written to its beginning.
-    ///   - output: gets what the protocol has to say to it, such as the next part of a handshake.
+    ///   - bytes: starts with the received bytes.
+    ///   - count: the number of received bytes.
+    ///   - plain: has room for the bytes and one more record; the plain text is written to its start.
+    ///   - output: gets the bytes that TLS itself sends in response, such as the next part of a handshake.
     /// - Returns: the length of the plain text.
     func receive(
         _ bytes: [UInt8],
@@ -63,10 +63,10 @@ internal import COpenSSL
         into plain: inout [UInt8],
         output: inout [UInt8]
     ) -> Int {
-        // What another connection left behind would be taken for an error of this one.
+        // OpenSSL would take an error that another connection left behind for one of this connection.
         ERR_clear_error()
         let length = wire.lend(bytes, count: count) {
-            if phase == .handshake { shakeHands() }
+            if phase == .handshake { continueHandshake() }
             return phase == .established ? read(into: &plain) : 0
         }
         wire.collect(into: &output)
@@ -96,10 +96,10 @@ internal import COpenSSL
         return true
     }
 
-    /// Appends the alert that says that nothing more comes (close_notify), once and where it may be said.
+    /// Appends the alert that ends the session (close_notify), once and if the session's phase allows it.
     func end(output: inout [UInt8]) {
-        guard phase == .established || phase == .closedByPeer, !hasSaidGoodbye else { return }
-        hasSaidGoodbye = true
+        guard phase == .established || phase == .closedByPeer, !hasSentCloseNotify else { return }
+        hasSentCloseNotify = true
         ERR_clear_error()
         // The connection is alive; the alert goes over the wire.
         _ = unsafe SSL_shutdown(connection)
@@ -107,7 +107,7 @@ internal import COpenSSL
         ERR_clear_error()
     }
 
-    private func shakeHands() {
+    private func continueHandshake() {
         // The connection is alive.
         let result = unsafe SSL_do_handshake(connection)
         if result == 1 {
@@ -125,20 +125,20 @@ internal import COpenSSL
                 let rest = unsafe UnsafeMutableBufferPointer(rebasing: buffer[length...])
                 let count = unsafe SSL_read(connection, rest.baseAddress, Int32(clamping: rest.count))
                 guard count > 0 else {
-                    noteEnd(count)
+                    recordEnd(count)
                     return
                 }
                 length += Int(count)
-                // To ask once more would only make OpenSSL take up a buffer and let go of it again.
+                // Another call would only make OpenSSL allocate a buffer and free it again.
                 if wire.isEmpty, unsafe SSL_has_pending(connection) == 0 { return }
             }
-            // More plain text than bytes came: there is no such thing.
+            // More plain text than received bytes is impossible.
             fail()
         }
         return length
     }
 
-    private func noteEnd(_ result: Int32) {
+    private func recordEnd(_ result: Int32) {
         // The connection is alive, and this was its last call.
         switch unsafe SSL_get_error(connection, result) {
         case SSL_ERROR_WANT_READ: break

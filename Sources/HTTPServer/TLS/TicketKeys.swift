@@ -1,23 +1,23 @@
 internal import COpenSSL
 internal import Synchronization
-internal import Threads
+package import Threads
 
-/// The ticket keys of a server: the same for all its loops and over every change of its certificate.
+/// The ticket keys of a server, the same for all its loops and across changes of its certificate.
 ///
-/// They are never written anywhere; after a restart every client shakes hands in full once.
+/// They are never stored; after a restart every client makes one full handshake.
 final class TicketKeys: Sendable {
     private let ring = Mutex(TicketKeyRing())
 
-    /// Lets a context seal and open its tickets with these keys, which must outlive it.
+    /// Lets a context encrypt and decrypt its tickets with these keys, which must outlive it.
     func attach(to context: OpaquePointer) {
-        // Index 0 is the application's own. The pointer is not counted: the caller keeps the keys alive.
+        // Index 0 belongs to the application. The pointer is not counted: the caller keeps the keys alive.
         unsafe SSL_CTX_set_ex_data(context, 0, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context) { connection, name, vector, cipher, mac, seals in
             guard let context = unsafe SSL_get_SSL_CTX(connection),
                 let keys = unsafe SSL_CTX_get_ex_data(context, 0), let name = unsafe name,
                 let vector = unsafe vector
             else { return -1 }
-            // What `attach` has put there, and whoever made the context keeps alive.
+            // The object that `attach` has put there, and that the context's owner keeps alive.
             let ticketKeys = unsafe Unmanaged<TicketKeys>.fromOpaque(keys).takeUnretainedValue()
             return seals != 0
                 ? unsafe ticketKeys.seal(name, vector, cipher, mac)
@@ -49,9 +49,9 @@ final class TicketKeys: Sendable {
 
     /// Finds the key that a ticket names.
     ///
-    /// Returns what OpenSSL expects: 0 for an unknown key, 1 for a known one, 2 to have the ticket replaced,
-    /// which TLS 1.3 wants each time, so that nobody can tell that two connections are the same client's
-    /// (RFC 8446, C.4), and TLS 1.2 once the key is not the newest.
+    /// Returns what OpenSSL expects: 0 for an unknown key, 1 for a known one, 2 to replace the ticket. TLS 1.3
+    /// replaces it each time, so that an observer cannot link two connections of a client (RFC 8446, C.4); TLS 1.2
+    /// does once the key is not the newest.
     private func open(
         _ name: UnsafeMutablePointer<UInt8>,
         _ vector: UnsafeMutablePointer<UInt8>,
@@ -77,7 +77,7 @@ final class TicketKeys: Sendable {
         _ vector: UnsafeMutablePointer<UInt8>,
         encrypts: Bool
     ) -> Bool {
-        // The secrets stand behind the name and are copied by the call.
+        // The secrets follow the name, and the call copies them.
         unsafe key.bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return false }
             let secrets = unsafe start + TicketKeyRing.Key.nameLength
@@ -90,5 +90,53 @@ final class TicketKeys: Sendable {
         var bytes = [UInt8](repeating: 0, count: count)
         // RAND_bytes fills the array's own memory.
         return unsafe RAND_bytes(&bytes, Int32(count)) == 1 ? bytes : nil
+    }
+}
+
+/// The keys that encrypt session tickets, newest first.
+///
+/// A key encrypts tickets for `rotation`, and decrypts them as long as they may be used.
+package struct TicketKeyRing: Sendable {
+    /// How long one key encrypts new tickets.
+    package static let rotation: Duration = .seconds(12 * 3600)
+    /// How long a session may be resumed.
+    package static let sessionLifetime: Duration = .seconds(24 * 3600)
+
+    /// A key name, which tickets contain, then a key for AES-256 and one for HMAC-SHA-256.
+    package struct Key: Sendable, Hashable {
+        package static let nameLength = 16
+        package static let secretLength = 32
+        package static let length = nameLength + 2 * secretLength
+
+        package let bytes: [UInt8]
+        let madeAt: MonotonicTime
+
+        package var name: ArraySlice<UInt8> {
+            bytes[..<Self.nameLength]
+        }
+    }
+
+    private var keys: [Key] = []
+
+    package init() {}
+
+    /// Returns the key for new tickets; creates one from `random` bytes when the newest key is too old.
+    ///
+    /// Returns `nil` when it is too old and the system has no randomness.
+    package mutating func sealing(at now: MonotonicTime, random: (Int) -> [UInt8]?) -> Key? {
+        if let newest = keys.first, now < newest.madeAt.advanced(by: Self.rotation) { return newest }
+        guard let bytes = random(Key.length), bytes.count == Key.length else { return nil }
+        let key = Key(bytes: bytes, madeAt: now)
+        keys.removeAll { now >= $0.madeAt.advanced(by: Self.rotation + Self.sessionLifetime) }
+        keys.insert(key, at: 0)
+        return key
+    }
+
+    /// Returns the key of a name, while it decrypts tickets.
+    package func opening(named name: some Collection<UInt8>, at now: MonotonicTime) -> Key? {
+        keys.first { key in
+            key.name.elementsEqual(name)
+                && now < key.madeAt.advanced(by: Self.rotation + Self.sessionLifetime)
+        }
     }
 }

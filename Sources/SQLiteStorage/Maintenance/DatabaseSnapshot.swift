@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// A database that is looked at and left as it is, beside a server or alone.
 struct DatabaseSnapshot {
@@ -58,7 +59,7 @@ struct DatabaseSnapshot {
         return try body()
     }
 
-    func content() throws(StoreError) -> DatabaseContent {
-        try DatabaseContent(opening, connection)
+    func content() throws(StoreError) -> DatabaseSummary {
+        try DatabaseSummary(opening, connection)
     }
 }

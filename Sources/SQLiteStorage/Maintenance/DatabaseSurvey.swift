@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+public import Storage
 
 /// What an operator wants to know of a database that he does not mean to change.
 public struct DatabaseSurvey: Sendable {
@@ -7,7 +8,7 @@ public struct DatabaseSurvey: Sendable {
     public let path: String
     /// A process that has the database open; 0 where its number is not to be seen, nil where there is none.
     public let holder: Int32?
-    public let content: DatabaseContent
+    public let content: DatabaseSummary
     public let directory: Directory
     public let writeAheadLogBytes: Int64
     /// Bytes that the disk still takes; nil where it does not say.

@@ -1,10 +1,11 @@
 public import Attribution
 internal import SQLite
+public import Storage
 
 /// A copy of a database, whole and checked, that gets its name by ``publish()``; without that it is deleted.
 public final class SQLiteBackup {
     /// What the copy holds.
-    public let content: DatabaseContent
+    public let content: DatabaseSummary
     private let draft: DatabaseDraft
     private let mayReplace: Bool
 
@@ -24,7 +25,7 @@ public final class SQLiteBackup {
         to path: String,
         mayReplace: Bool,
         unless isInterrupted: () -> Bool,
-        check: (DatabaseContent) throws(StoreError) -> Void
+        check: (DatabaseSummary) throws(StoreError) -> Void
     ) throws(StoreError) {
         let look = try DatabaseSnapshot(configuration)
         let target = try DatabaseFile(path: path)
@@ -83,7 +84,7 @@ public final class SQLiteBackup {
         }
     }
 
-    static func refuseFullDisk(_ target: DatabaseFile, _ content: DatabaseContent) throws(StoreError) {
+    static func refuseFullDisk(_ target: DatabaseFile, _ content: DatabaseSummary) throws(StoreError) {
         guard let free = DatabaseFile.freeByteCount(inFolder: target.folder), free < content.byteCount else {
             return
         }

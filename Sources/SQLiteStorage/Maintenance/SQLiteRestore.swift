@@ -1,10 +1,11 @@
 public import Attribution
 internal import SQLite
+public import Storage
 
 /// A backup on its way to being the database, whole and checked; without ``publish(movingAside:)`` it is deleted.
 public final class SQLiteRestore {
     /// What the backup holds.
-    public let content: DatabaseContent
+    public let content: DatabaseSummary
     private let draft: DatabaseDraft
 
     /// Copies a backup beside the database that it is to be, and reads all of the copy.
@@ -21,7 +22,7 @@ public final class SQLiteRestore {
         to configuration: SQLiteConfiguration,
         mayReplace: Bool,
         unless isInterrupted: () -> Bool,
-        check: (DatabaseContent) throws(StoreError) -> Void
+        check: (DatabaseSummary) throws(StoreError) -> Void
     ) throws(StoreError) {
         let target = try DatabaseFile(path: configuration.path)
         try Self.refuseTarget(target, mayReplace: mayReplace)
@@ -46,7 +47,7 @@ public final class SQLiteRestore {
         let connection = try opening.translated { () throws(SQLiteError) in
             try SQLiteConnection(path: opening.file.path, access: .immutable, busyMilliseconds: 0)
         }
-        content = try DatabaseContent(opening, connection)
+        content = try DatabaseSummary(opening, connection)
         try check(content)
         try SQLiteBackup.refuseFullDisk(target, content)
         draft = try DatabaseDraft(of: target, from: opening.file)

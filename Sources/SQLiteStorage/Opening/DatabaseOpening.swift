@@ -176,8 +176,8 @@ struct DatabaseOpening: Sendable {
 
     private func plan(applied: [Migration], pending: [Migration], backupPath: String?) -> MigrationPlan {
         MigrationPlan(
-            applied: applied.map { MigrationPlan.Step(number: $0.number, name: $0.name) },
-            pending: pending.map { MigrationPlan.Step(number: $0.number, name: $0.name) },
+            applied: applied.map(\.name),
+            pending: pending.map(\.name),
             backupPath: backupPath
         )
     }

@@ -31,19 +31,6 @@ struct Migration: Sendable {
     }
 }
 
-/// What a start would change in a database's schema.
-public struct MigrationPlan: Equatable, Sendable {
-    public struct Step: Equatable, Sendable {
-        public let number: Int64
-        /// The file's name.
-        public let name: String
-    }
-    public let applied: [Step]
-    public let pending: [Step]
-    /// Where the database would be copied to first; nil when there is nothing to copy, or nothing pends.
-    public let backupPath: String?
-}
-
 /// The schema of one open database.
 struct SchemaState {
     /// Number of the last migration; 0 for a new database.

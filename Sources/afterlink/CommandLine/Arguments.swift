@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// What stood on the command line behind a command's name.
+/// The words of the command line after the command's name.
 package struct Arguments: Equatable, Sendable {
     /// Values by option name, in the order given; a switch that is there has no values.
     package private(set) var options: [String: [String]] = [:]

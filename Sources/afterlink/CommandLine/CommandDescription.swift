@@ -2,7 +2,7 @@
 package struct CommandOption: Sendable {
     /// As after `--`.
     package let name: String
-    /// What stands for the value in the help; nil for a switch.
+    /// The placeholder of the value in the help; nil for a switch.
     package let placeholder: String?
     package let isRepeatable: Bool
     package let help: String
@@ -34,23 +34,18 @@ package struct CommandDescription: Sendable {
         package let help: String
     }
 
-    /// A call that works as it stands, and what it is good for.
-    package struct Example: Sendable {
-        package let call: String
-        package let purpose: String
-    }
-
     /// The words after `afterlink`, such as `apps create`.
     package let name: String
     /// One line for the overview, without a full stop.
     package let summary: String
-    /// What it does, in paragraphs.
+    /// The paragraphs of the help.
     package let discussion: [String]
     package var operands: [Operand] = []
     package var options: [CommandOption] = []
     /// Names of the settings that it takes.
     package var settings: [String] = []
-    package let examples: [Example]
+    /// Calls that work as they stand, each with its purpose.
+    package let examples: KeyValuePairs<String, String>
     let run: @Sendable (Invocation) async throws -> ExitCode
 
     /// All options that may stand on the command line.
@@ -63,7 +58,7 @@ package struct CommandDescription: Sendable {
         options + (settings.isEmpty ? [] : [.config]) + [.help]
     }
 
-    /// Those entries of the table of settings that this command takes, in the table's order.
+    /// The settings that this command takes, in the table's order.
     package var settingsTaken: [Setting] {
         Setting.all.filter { settings.contains($0.name) }
     }

@@ -5,7 +5,7 @@ internal import Threads
 /// How a command ended, as scripts see it.
 package enum ExitCode: Int32, Sendable {
     case success = 0
-    /// What was asked could not be done.
+    /// The command failed.
     case failed = 1
     /// The command line was not understood.
     case usage = 2
@@ -13,7 +13,7 @@ package enum ExitCode: Int32, Sendable {
     case configuration = 78
 }
 
-/// Why a command did not do what it was asked, in words for the person who asked.
+/// Why a command failed, and what to do about it.
 package struct CommandFailure: Error, Equatable, Sendable {
     package let exitCode: ExitCode
     /// What happened: a sentence, or a sentence and a list.
@@ -58,7 +58,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
         )
     }
 
-    /// As one finding in a list of them, whose lines go on from a name and end without a full stop.
+    /// The failure as a line in a list, which follows a name and ends without a full stop.
     package var finding: (text: String, advice: String) {
         (Self.clause(explanation), Self.clause(advice))
     }

@@ -2,7 +2,7 @@
 package enum HelpText {
     private static let width = 80
 
-    /// What `afterlink help` prints.
+    /// Returns the output of `afterlink help`.
     package static func overview(of commands: [CommandDescription]) -> String {
         let indent = (commands.map(\.name.count).max() ?? 0) + 4
         let lines = commands.map { command in
@@ -23,7 +23,7 @@ package enum HelpText {
             """
     }
 
-    /// What `afterlink help apps` prints, where `apps` is the first word of several commands.
+    /// Returns the output of `afterlink help apps`, if `apps` is the first word of several commands.
     package static func group(_ word: String, of commands: [CommandDescription]) -> String {
         let indent = (commands.map(\.name.count).max() ?? 0) + 14
         let lines = commands.map { "  " + "afterlink \($0.name)".padded(to: indent - 2) + $0.summary }
@@ -36,7 +36,7 @@ package enum HelpText {
             """
     }
 
-    /// What `afterlink help serve` prints.
+    /// Returns the output of `afterlink help serve`.
     package static func command(_ command: CommandDescription) -> String {
         var parts = [synopsis(command)]
         parts += command.discussion.map { wrapped($0, indent: 0).joined(separator: "\n") }
@@ -50,13 +50,13 @@ package enum HelpText {
         parts.append("Options:\n" + options.joined(separator: "\n"))
         parts += settings(command.settingsTaken) { $0.option.map(synopsis) ?? $0.environmentVariable }
         let examples = command.examples.map {
-            "  \($0.call)\n" + wrapped($0.purpose, indent: 6).joined(separator: "\n")
+            "  \($0.key)\n" + wrapped($0.value, indent: 6).joined(separator: "\n")
         }
         if !examples.isEmpty { parts.append("Examples:\n" + examples.joined(separator: "\n")) }
         return parts.joined(separator: "\n\n")
     }
 
-    /// The settings, each under its section's heading, introduced as told.
+    /// Returns the settings under their sections' headings, each with the given head.
     static func settings(_ settings: [Setting], head: (Setting) -> String) -> [String] {
         Setting.Section.allCases.compactMap { section in
             let members = settings.filter { $0.section == section }

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// Finds the command that is meant, runs it, and says in words and in the exit code how it ended.
+/// Finds a command, runs it, and reports its end in words and by the exit code.
 package struct Program: Sendable {
     package let commands: [CommandDescription]
 
@@ -72,7 +72,7 @@ package struct Program: Sendable {
         return (command, Array(words.dropFirst(2)))
     }
 
-    /// What is printed about a command, a group of commands, or `settings`.
+    /// Returns the help on a command, a group of commands, or `settings`.
     package func help(on words: [String]) throws -> String {
         let name = words.joined(separator: " ")
         if name.isEmpty { return HelpText.overview(of: commands) }

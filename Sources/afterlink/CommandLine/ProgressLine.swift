@@ -1,7 +1,7 @@
 internal import Dispatch
 
-/// Says on standard error how far a long command has come: every second on a terminal, in one line that is written
-/// over; elsewhere a line every ten seconds.
+/// Reports the progress of a long command on standard error: every second on a terminal, in one line that is overwritten;
+/// elsewhere a line every ten seconds.
 struct ProgressLine {
     private let isTerminal = Console.errorIsTerminal
     private var printedAt = DispatchTime.now()

@@ -1,4 +1,4 @@
-/// Words of a command line that somebody may paste into a shell.
+/// Words of a command line, quoted for pasting into a shell.
 package enum ShellWord {
     /// The text as one word of a POSIX shell: as it is where nothing in it has a meaning, else between single quotes.
     package static func quoted(_ text: String) -> String {

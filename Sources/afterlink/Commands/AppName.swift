@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// What an operator calls an app.
+/// An app's name, as an operator gives it.
 enum AppName {
     static func read(_ text: String) throws -> String {
         guard let name = ValueText.name(text) else {
@@ -14,7 +14,7 @@ enum AppName {
         return name
     }
 
-    /// Does something to an app, and says it in words when another app has the name already.
+    /// Runs a change of an app, and explains a name that another app has.
     static func translatingConflict(
         _ name: String,
         _ change: () async throws -> Void

@@ -35,8 +35,8 @@ enum AppSettingOptions {
                 "LANGUAGE",
                 isRepeatable: true,
                 help:
-                    "A language that the app comes in, as Xcode names it (tr, pt-BR): iOS tells the app one of them, not"
-                    + " the browser's; `none` forgets them."
+                    "A language that the app comes in, as Xcode names it (tr, pt-BR): iOS gives the app one of them, not"
+                    + " the browser's; `none` removes them."
             ),
             CommandOption(
                 "development-language",

@@ -2,6 +2,7 @@ internal import Attribution
 internal import Dispatch
 internal import Glibc
 internal import Server
+internal import Storage
 
 /// The command `afterlink backup`.
 enum BackUpCommand {
@@ -13,7 +14,7 @@ enum BackUpCommand {
                 + " when it is on disk: what was interrupted is called PATH.afterlink-partial, never PATH. A serving process goes"
                 + " on meanwhile.",
             "The server keys go along, to PATH.key, because without them nothing in a restored database can be found, and"
-                + " the address keys, to PATH.address-key. Whoever has all of them has everything: keep them as you keep"
+                + " the address keys, to PATH.address-key. These files together reveal everything: protect them like"
                 + " the database.",
         ],
         operands: [
@@ -33,11 +34,8 @@ enum BackUpCommand {
         ],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink backup /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
-                    + " --overwrite",
-                purpose: "Every night; the last one is replaced when the new one is whole."
-            )
+            "afterlink backup /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
+                + " --overwrite": "Every night; the last one is replaced when the new one is whole."
         ],
         run: run
     )
@@ -148,7 +146,7 @@ enum BackUpCommand {
 
     private struct Outcome {
         let database: String
-        /// Where the database's key is, if not in its usual place.
+        /// The path of the database's key, if it is not the usual one.
         let namedKey: String?
         let path: String
         let keyPath: String?

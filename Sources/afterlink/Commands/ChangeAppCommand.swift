@@ -7,7 +7,7 @@ enum ChangeAppCommand {
         name: "apps set",
         summary: "Change how an app behaves",
         discussion: [
-            "Changes what is named and leaves the rest. A list that is given replaces the list there was. A serving"
+            "Changes the given settings and keeps the others. A given list replaces the previous one. A serving"
                 + " process follows within half a second."
         ],
         options: [AppChoice.option, CommandOption("name", "NAME", help: "A new name.")]
@@ -15,19 +15,10 @@ enum ChangeAppCommand {
             + [.json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink apps set --destination shopapp://",
-                purpose: "From now on clicks of strangers lead into the app only."
-            ),
-            CommandDescription.Example(
-                call: "afterlink apps set --app Shop --open-clicks off",
-                purpose: "Clicks need a key from now on."
-            ),
-            CommandDescription.Example(
-                call: "afterlink apps set --on-ambiguity campaignOnly --default-link shopapp://home",
-                purpose:
-                    "Where several people may be meant, the campaign counts and nobody's own link is opened."
-            ),
+            "afterlink apps set --destination shopapp://": "Let clicks without a key lead into the app only.",
+            "afterlink apps set --app Shop --open-clicks off": "Require a key for clicks.",
+            "afterlink apps set --on-ambiguity campaignOnly --default-link shopapp://home":
+                "If several people may be meant, credit the campaign and open no personal link.",
         ],
         run: run
     )
@@ -38,11 +29,11 @@ enum ChangeAppCommand {
         guard changes.contains(where: arguments.has) else {
             throw CommandFailure(
                 .usage,
-                "`afterlink apps set` was not told what to change.",
+                "`afterlink apps set` needs at least one setting to change.",
                 advice: "Give at least one of \(changes.map { "--\($0)" }.joined(separator: ", "))."
             )
         }
-        // Wrong use is told before anything else is looked at.
+        // Report wrong use before anything else.
         var probe = App.Settings(name: "")
         try change(&probe, arguments)
         let database = try CommandDatabase.open(ConfigurationReader.read(invocation))

@@ -14,10 +14,8 @@ enum CheckHealthCommand {
         ],
         settings: ["listen", "tls-certificate", "tls-key"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink health --listen 127.0.0.1:8080 && echo ready",
-                purpose: "In a script that waits for the service."
-            )
+            "afterlink health --listen 127.0.0.1:8080 && echo ready":
+                "In a script that waits for the service."
         ],
         run: run
     )
@@ -26,31 +24,33 @@ enum CheckHealthCommand {
         let configuration = try ConfigurationReader.read(invocation)
         let address = configuration.listen
         let overTLS = configuration.tlsCertificate != nil
-        let answer: ClientResponse?
-        do throws(SystemError) {
-            answer = try ask(address, overTLS: overTLS)
+        let response: ClientResponse?
+        do {
+            response = try Exchange(address, overTLS: overTLS).get("/readyz")
         } catch {
-            // Whoever does not understand what comes may hang up.
+            // A server that does not understand what comes may hang up.
             guard error.number == ECONNRESET || error.number == EPIPE else {
                 throw CommandFailure(
                     "No service answers at \(address): \(error.text).",
                     advice: "Start it with `afterlink serve`, or name its address with --listen."
                 )
             }
-            answer = nil
+            response = nil
         }
-        guard let answer, answer.status != 400 else { throw misunderstanding(at: address, overTLS: overTLS) }
-        switch answer.status {
+        guard let response, response.status != 400 else {
+            throw misunderstanding(at: address, overTLS: overTLS)
+        }
+        switch response.status {
         case 200: break
         case 503:
-            let reason = (try? JSONValue(parsing: Array(answer.body.utf8)))?.object?["reason"]?.string
+            let reason = response.json?["reason"]?.string
             throw CommandFailure(
                 "The service at \(address) is not ready\(reason.map { ": \($0)" } ?? "").",
                 advice: "Its log says why."
             )
         default:
             throw CommandFailure(
-                "At \(address), /readyz is answered \(answer.statusText): that is no service of Afterlink.",
+                "At \(address), /readyz returns \(response.statusText): that is no service of Afterlink.",
                 advice: "Name the service's own address with --listen."
             )
         }
@@ -58,19 +58,9 @@ enum CheckHealthCommand {
         return .success
     }
 
-    /// The answer of /readyz; nil for what is no HTTP.
-    private static func ask(_ address: ListenAddress, overTLS: Bool) throws(SystemError) -> ClientResponse? {
-        let request = Array("GET /readyz HTTP/1.1\r\nHost: \(address)\r\nConnection: close\r\n\r\n".utf8)
-        let connection = try ClientConnection(to: address)
-        return ClientResponse(
-            try overTLS ? connection.exchangeOverTLS(request) : connection.exchange(request)
-        )
-    }
-
-    /// Why nothing sensible was answered: the other end may speak TLS where plain HTTP was spoken, or the other way
-    /// round.
+    /// Why no response makes sense: the server may speak TLS and was asked in plain HTTP, or the other way round.
     private static func misunderstanding(at address: ListenAddress, overTLS: Bool) -> CommandFailure {
-        guard let other = try? ask(address, overTLS: !overTLS), other.status != 400 else {
+        guard let other = try? Exchange(address, overTLS: !overTLS).get("/readyz"), other.status != 400 else {
             return CommandFailure(
                 "What answers at \(address) is no service of Afterlink.",
                 advice: "Name the service's own address with --listen."

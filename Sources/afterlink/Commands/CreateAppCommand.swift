@@ -11,7 +11,7 @@ enum CreateAppCommand {
             "It has no keys yet; `afterlink keys create` makes them. A serving process knows the app within half a"
                 + " second.",
             "From the second app on, a click without a key has to say whose it is: with the app's id as \"app\", or by"
-                + " an origin that one app alone allows. Otherwise it is answered 400.",
+                + " an origin that one app alone allows. Otherwise it gets 400.",
         ],
         operands: [
             CommandDescription.Operand(
@@ -23,11 +23,8 @@ enum CreateAppCommand {
         options: [CommandOption("name", "NAME", help: "Its name.")] + AppSettingOptions.all + [.json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call:
-                    "afterlink apps create Shop --destination shopapp:// --destination https://shop.example",
-                purpose: "An app whose links may open the app or the shop's site, and nothing else."
-            )
+            "afterlink apps create Shop --destination shopapp:// --destination https://shop.example":
+                "An app whose links may open the app or the shop's site, and nothing else."
         ],
         run: run
     )
@@ -73,7 +70,7 @@ enum CreateAppCommand {
         return .success
     }
 
-    /// What changes for clicks without a key when there is more than one app to which they could belong.
+    /// Explains how clicks without a key must name their app if there are several.
     private static func keylessHint(_ app: App, among apps: [App]) -> String? {
         guard apps.count > 1 else { return nil }
         // With the second app it is the first one's pages that have to change.

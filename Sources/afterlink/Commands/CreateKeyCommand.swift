@@ -27,10 +27,8 @@ enum CreateKeyCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink keys create --kind server --label \"shop back end\" --expires 365d",
-                purpose: "A key for a year, for the only app there is."
-            )
+            "afterlink keys create --kind server --label \"shop back end\" --expires 365d":
+                "A key for a year, for the only app there is."
         ],
         run: run
     )
@@ -101,7 +99,7 @@ enum CreateKeyCommand {
         try Console.show(
             asJSON ? KeyListing.json(key, text: text) : text.text,
             orElse: CommandFailure(
-                "The key \(key.id.text) was made, but it could not be printed, and nobody has seen it.",
+                "The key \(key.id.text) was made, but it could not be printed and was never shown.",
                 advice:
                     "Run `afterlink keys revoke \(key.id.text)`, and make another one where standard output is read."
             )

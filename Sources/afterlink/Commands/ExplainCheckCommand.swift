@@ -5,7 +5,7 @@ internal import Server
 enum ExplainCheckCommand {
     static let description = CommandDescription(
         name: "explain",
-        summary: "Tell why a check matched or did not",
+        summary: "Explain why a check matched or did not match",
         discussion: [
             "Finds a recorded check and says why it ended as it did: the clicks with its fingerprint and what became of"
                 + " each, and where there are none, what the fingerprint was made of and in which value the nearest"
@@ -26,10 +26,7 @@ enum ExplainCheckCommand {
         options: [.json],
         settings: CommandDatabase.settings + ["server-key-file", "device-data"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink explain chk_01jz8w6t7n3k5m9q2r4v6x8y0z",
-                purpose: "Why did this launch find no click?"
-            )
+            "afterlink explain chk_01jz8w6t7n3k5m9q2r4v6x8y0z": "Why did this launch find no click?"
         ],
         run: run
     )

@@ -16,11 +16,8 @@ enum InitializeCommand {
             "server-key-file", "app-name", "destination", "initial-app-key", "initial-admin-key",
         ],
         examples: [
-            CommandDescription.Example(
-                call:
-                    "afterlink init --database /var/lib/afterlink/afterlink.db --destination myapp:// --json",
-                purpose: "For a script: the keys are in .keys.app, .keys.server, .keys.test and .keys.admin."
-            )
+            "afterlink init --database /var/lib/afterlink/afterlink.db --destination myapp:// --json":
+                "For a script: the keys are in .keys.app, .keys.server, .keys.test and .keys.admin."
         ],
         run: run
     )
@@ -71,7 +68,7 @@ enum InitializeCommand {
             )
         }
         return CommandFailure(
-            "\(made), but its keys could not be printed, and nobody has seen them.",
+            "\(made), but its keys could not be printed and were never shown.",
             advice:
                 "Nothing is in it yet: delete \(database) and \(key), and make it again where standard output is read."
         )

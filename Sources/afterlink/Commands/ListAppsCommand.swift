@@ -8,7 +8,7 @@ enum ListAppsCommand {
         discussion: ["Prints all apps, the oldest first."],
         options: [.json],
         settings: CommandDatabase.settings,
-        examples: [CommandDescription.Example(call: "afterlink apps list", purpose: "Which apps are there?")],
+        examples: ["afterlink apps list": "Which apps are there?"],
         run: run
     )
 

@@ -16,10 +16,7 @@ enum ListKeysCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink keys list",
-                purpose: "Which keys are there, which are in use?"
-            )
+            "afterlink keys list": "Which keys are there, which are in use?"
         ],
         run: run
     )

@@ -7,16 +7,13 @@ enum ListServerKeysCommand {
         name: "server-key list",
         summary: "Show how many server keys there are, and since when",
         discussion: [
-            "The newest comes first. None is shown itself: each has a mark that tells nothing of it, by which it can be"
-                + " told from the others."
+            "Lists the newest first. Shows no key itself, but a mark that distinguishes it from the others and reveals"
+                + " nothing of it."
         ],
         options: [.json],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink server-key list",
-                purpose: "Is the former key still needed?"
-            )
+            "afterlink server-key list": "Is the former key still needed?"
         ],
         run: run
     )

@@ -1,4 +1,5 @@
 internal import Server
+internal import Storage
 
 /// The command `afterlink migrate`.
 enum MigrateCommand {
@@ -17,10 +18,7 @@ enum MigrateCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink migrate --dry-run",
-                purpose: "What will the new version do to the database?"
-            )
+            "afterlink migrate --dry-run": "What will the new version do to the database?"
         ],
         run: run
     )
@@ -28,33 +26,33 @@ enum MigrateCommand {
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
         let configuration = try ConfigurationReader.read(invocation)
         try CommandDatabase.require(configuration)
-        let outline = try CommandDatabase.outline(configuration)
+        let plan = try CommandDatabase.migrationPlan(configuration)
         let isDryRun = invocation.arguments.has("dry-run")
-        if !isDryRun, !outline.pending.isEmpty {
+        if !isDryRun, !plan.pending.isEmpty {
             try CommandDatabase.openOrMake(configuration).close()
         }
         Console.print(
             invocation.arguments.has("json")
-                ? json(outline, isDryRun: isDryRun) : text(outline, isDryRun: isDryRun)
+                ? json(plan, isDryRun: isDryRun) : text(plan, isDryRun: isDryRun)
         )
         return .success
     }
 
-    private static func text(_ outline: MigrationOutline, isDryRun: Bool) -> String {
+    private static func text(_ plan: MigrationPlan, isDryRun: Bool) -> String {
         var table = Table([("MIGRATION", .left), ("STATE", .left)])
-        for name in outline.applied { table.add([name, "there"]) }
-        for name in outline.pending { table.add([name, isDryRun ? "to be applied" : "applied"]) }
-        guard !outline.pending.isEmpty else { return table.text + "\n\nThe database is up to date." }
-        guard let path = outline.backupPath else { return table.text }
+        for name in plan.applied { table.add([name, "there"]) }
+        for name in plan.pending { table.add([name, isDryRun ? "to be applied" : "applied"]) }
+        guard !plan.pending.isEmpty else { return table.text + "\n\nThe database is up to date." }
+        guard let path = plan.backupPath else { return table.text }
         return table.text + "\n\nThe database \(isDryRun ? "would be" : "was") copied before, to \(path)."
     }
 
-    private static func json(_ outline: MigrationOutline, isDryRun: Bool) -> String {
+    private static func json(_ plan: MigrationPlan, isDryRun: Bool) -> String {
         var json = JSONWriter()
         json.object { json in
-            json.member("applied") { write(outline.applied + (isDryRun ? [] : outline.pending), to: &$0) }
-            json.member("pending") { write(isDryRun ? outline.pending : [], to: &$0) }
-            json.member("backup", outline.backupPath)
+            json.member("applied") { write(plan.applied + (isDryRun ? [] : plan.pending), to: &$0) }
+            json.member("pending") { write(isDryRun ? plan.pending : [], to: &$0) }
+            json.member("backup", plan.backupPath)
         }
         return json.text
     }

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// What a statistics report says of probabilities, as tables: those that there is anything in.
+/// The probabilities of a statistics report as tables; empty tables are left out.
 struct ProbabilityTables {
     let report: StatisticsReport
 

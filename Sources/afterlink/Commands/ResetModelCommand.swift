@@ -5,7 +5,7 @@ internal import Server
 enum ResetModelCommand {
     static let description = CommandDescription(
         name: "model reset",
-        summary: "Forget what an app's traffic has taught",
+        summary: "Reset an app's model",
         discussion: [
             "Matching begins as on a fresh database: the newest click with the fingerprint matches, until some traffic"
                 + " has been seen. Clicks, matches and statistics stay as they are. Worth it where traffic was not"
@@ -19,10 +19,7 @@ enum ResetModelCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink model reset --app Shop",
-                purpose: "The traffic so far was a load test."
-            )
+            "afterlink model reset --app Shop": "The traffic so far was a load test."
         ],
         run: run
     )

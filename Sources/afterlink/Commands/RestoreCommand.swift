@@ -1,12 +1,13 @@
 internal import Attribution
 internal import Glibc
 internal import Server
+internal import Storage
 
 /// The command `afterlink restore`.
 enum RestoreCommand {
     static let description = CommandDescription(
         name: "restore",
-        summary: "Make a backup the database",
+        summary: "Restore a backup as the database",
         discussion: [
             "Copies a backup to where the database belongs, reads all of the copy, and gives it the database's name"
                 + " when it is on disk; then its key. The backup stays as it is. Refused while a service has the"
@@ -32,11 +33,8 @@ enum RestoreCommand {
         ],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink restore /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
-                    + " --overwrite",
-                purpose: "Back to last night; what was there until now is kept beside."
-            )
+            "afterlink restore /var/backups/afterlink.db --database /var/lib/afterlink/afterlink.db"
+                + " --overwrite": "Back to last night; what was there until now is kept beside."
         ],
         run: run
     )
@@ -128,7 +126,7 @@ enum RestoreCommand {
         KeyCopy.text(at: path).flatMap { ServerKeyList($0) }?.holds(key.server) ?? false
     }
 
-    /// Without those of the backup's time, the addresses of its live clicks are compared with none.
+    /// Restores the address keys: without those of the backup, the addresses of its live clicks are compared with none.
     private static func putAddresses(_ key: KeyCopy?, at path: String, aside: String) throws {
         guard let text = key?.addresses, KeyCopy.text(at: path) != text else { return }
         if let former = KeyCopy.text(at: path) { try KeyCopy.put(former, at: aside) }
@@ -169,7 +167,7 @@ enum RestoreCommand {
             case .incompatible:
                 "Nothing was changed. A backup of a newer version needs that version of Afterlink."
             case .corrupted:
-                "Nothing was changed. Take another backup; `afterlink verify --database BACKUP` tells more."
+                "Nothing was changed. Take another backup; `afterlink verify --database BACKUP` shows more."
             default: "Nothing was changed."
             }
         return CommandFailure("Nothing was restored: \(error.explanation).", advice: advice)

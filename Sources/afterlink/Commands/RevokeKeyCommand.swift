@@ -5,10 +5,10 @@ internal import Server
 enum RevokeKeyCommand {
     static let description = CommandDescription(
         name: "keys revoke",
-        summary: "Make a key invalid for ever",
+        summary: "Revoke a key",
         discussion: [
-            "Requests with the key are answered 401 from now on; a serving process follows within half a second. No"
-                + " click is lost by it."
+            "Requests with the key get 401; a serving process follows within half a second. No click is"
+                + " lost."
         ],
         operands: [
             CommandDescription.Operand(
@@ -20,10 +20,7 @@ enum RevokeKeyCommand {
         options: [CommandOption("json", help: "Print a JSON object instead.")],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z",
-                purpose: "The phone with the key was lost."
-            )
+            "afterlink keys revoke key_01jz8w6t7n3k5m9q2r4v6x8y0z": "The phone with the key was lost."
         ],
         run: run
     )

@@ -1,28 +1,27 @@
 internal import Attribution
 internal import Crypto
 internal import Server
+internal import Storage
 
 /// The command `afterlink server-key rotate`.
 enum RotateServerKeyCommand {
     static let description = CommandDescription(
         name: "server-key rotate",
-        summary: "Put a new server key in the place of the present one",
+        summary: "Replace the current server key with a new one",
         discussion: [
-            "Makes a new key, under which a serving process stores clicks and makes tokens from some seconds later on;"
-                + " nothing has to be restarted. What was stored before is found as ever: the former key stays in"
-                + " the file beside the new one until nothing is stored under it any more, which is when the"
-                + " retention time has passed after the last window of its clicks, and is then destroyed.",
-            "The keys for addresses, which change every day by themselves, come from new random bytes from tomorrow on.",
-            "Whoever has stolen the former key and the database can still try fingerprints against what was stored until"
-                + " now. Take a new backup: those from before hold the former key.",
+            "Makes a new key, under which a serving process stores clicks and signs tokens after some seconds, without a"
+                + " restart. Clicks stored before are still found: the previous key stays in the file until nothing is"
+                + " stored under it, that is, until the retention time has passed after the last window of its clicks, and"
+                + " is then destroyed.",
+            "The address keys, which change every day anyway, come from new random bytes from tomorrow on.",
+            "A thief of the previous key and the database can still test fingerprints against what was stored until now."
+                + " Take a new backup: older ones contain the previous key only.",
         ],
         options: [CommandOption("json", help: "Print a JSON object instead.")],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink server-key rotate --data-directory /var/lib/afterlink",
-                purpose: "Somebody has left who had a copy of the key."
-            )
+            "afterlink server-key rotate --data-directory /var/lib/afterlink":
+                "A person with a copy of the key has left."
         ],
         run: run
     )
@@ -56,7 +55,7 @@ enum RotateServerKeyCommand {
         return .success
     }
 
-    /// Where it would not be the database's own that is replaced, and where there are too many to be looked for.
+    /// Refuses to replace a foreign key, a key that was just made, and more keys than checks can look up.
     private static func refuse(
         _ list: ServerKeyList,
         _ summary: DatabaseSummary,
@@ -83,7 +82,7 @@ enum RotateServerKeyCommand {
         }
     }
 
-    /// Whoever had the server key may have had those of the addresses too, and with them all that follow.
+    /// Renews the address keys: a thief of the server key may have them too, and all later ones follow from them.
     private static func renewAddresses(_ configuration: Configuration, at now: Timestamp)
         throws
     {

@@ -8,25 +8,21 @@ enum ServeCommand {
         name: "serve",
         summary: "Answer clicks and first launches",
         discussion: [
-            "Records clicks, answers first launches, and goes on until SIGTERM or SIGINT. With nothing set it listens"
-                + " on 127.0.0.1:8080 and keeps everything in ./afterlink.db.",
+            "Records clicks and answers first launches until SIGTERM or SIGINT. Without settings it listens on"
+                + " 127.0.0.1:8080 and stores everything in ./afterlink.db.",
             "On a new database it makes the first app and its keys, prints them once, and shows two curl calls that"
                 + " work.",
-            "SIGTERM and SIGINT stop gracefully: requests in flight are finished, everything is on disk, exit status"
-                + " 0. A second signal hurries. SIGHUP opens the log file and reads the certificate anew.",
+            "SIGTERM and SIGINT stop gracefully: requests in flight finish, everything is on disk, exit status"
+                + " 0. A second signal drops what is in flight. SIGHUP reopens the log file and reloads the certificate.",
         ],
         settings: Setting.all.map(\.name),
         examples: [
-            CommandDescription.Example(call: "afterlink serve", purpose: "On this machine, to try it."),
-            CommandDescription.Example(
-                call: "afterlink serve --listen 0.0.0.0:8080 --data-directory /var/lib/afterlink"
-                    + " --trusted-proxy 10.0.0.0/8 --destination myapp://",
-                purpose: "Behind a proxy in 10.0.0.0/8, with links into one app only."
-            ),
-            CommandDescription.Example(
-                call: "AFTERLINK_LISTEN=[::]:8080 afterlink serve --config /etc/afterlink.json",
-                purpose: "Settings from three places: flags win over the environment, this over the file."
-            ),
+            "afterlink serve": "On this machine, to try it.",
+            "afterlink serve --listen 0.0.0.0:8080 --data-directory /var/lib/afterlink"
+                + " --trusted-proxy 10.0.0.0/8 --destination myapp://":
+                "Behind a proxy in 10.0.0.0/8, with links into one app only.",
+            "AFTERLINK_LISTEN=[::]:8080 afterlink serve --config /etc/afterlink.json":
+                "Settings from three places: flags win over the environment, this over the file.",
         ],
         run: run
     )
@@ -60,8 +56,8 @@ enum ServeCommand {
 
     private static func notShown(_ firstApp: FirstApp) -> CommandFailure {
         CommandFailure(
-            "The keys of the app \"\(firstApp.app.settings.name)\" were made, but they could not be printed, and nobody"
-                + " has seen them.",
+            "The keys of the app \"\(firstApp.app.settings.name)\" were made, but they could not be printed and were"
+                + " never shown.",
             advice:
                 "Make others with `afterlink keys create`, and revoke these: `afterlink keys list` shows them."
         )

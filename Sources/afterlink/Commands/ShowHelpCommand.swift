@@ -19,14 +19,8 @@ enum ShowHelpCommand {
             CommandOption("markdown", help: "Print the settings as the table that stands in the README.")
         ],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink help serve",
-                purpose: "What can be set when serving."
-            ),
-            CommandDescription.Example(
-                call: "afterlink help apps create",
-                purpose: "How to make another app."
-            ),
+            "afterlink help serve": "What can be set when serving.",
+            "afterlink help apps create": "How to make another app.",
         ],
         run: run
     )

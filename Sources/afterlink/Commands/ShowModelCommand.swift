@@ -5,7 +5,7 @@ internal import Server
 enum ShowModelCommand {
     static let description = CommandDescription(
         name: "model show",
-        summary: "Show what an app's traffic has taught",
+        summary: "Show an app's model, learnt from its traffic",
         discussion: [
             "How many clicks lead to launches and how soon, how often a device keeps its address, and how many launches"
                 + " come from no click: what a match's confidence is worked out from. On a new database these are"
@@ -19,10 +19,7 @@ enum ShowModelCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink model show",
-                purpose: "What confidence is made of, for the only app there is."
-            )
+            "afterlink model show": "What confidence is made of, for the only app there is."
         ],
         run: run
     )

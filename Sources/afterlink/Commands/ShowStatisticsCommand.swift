@@ -26,10 +26,7 @@ enum ShowStatisticsCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink stats --campaign SUMMER25 --from 2026-06-01",
-                purpose: "How the campaign has done since June."
-            )
+            "afterlink stats --campaign SUMMER25 --from 2026-06-01": "How the campaign has done since June."
         ],
         run: run
     )

@@ -6,7 +6,7 @@ enum ShowVersionCommand {
         discussion: ["Prints the program's name and version. `afterlink --version` does the same."],
         options: [CommandOption("json", help: "Print a JSON object instead.")],
         examples: [
-            CommandDescription.Example(call: "afterlink version", purpose: "For a report about a defect.")
+            "afterlink version": "For a report about a defect."
         ],
         run: run
     )

@@ -23,10 +23,7 @@ enum Verify {
         ],
         settings: CommandDatabase.settings + ["server-key-file"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink verify --database /var/backups/afterlink.db",
-                purpose: "Is this backup good?"
-            )
+            "afterlink verify --database /var/backups/afterlink.db": "Is this backup good?"
         ],
         run: run
     )

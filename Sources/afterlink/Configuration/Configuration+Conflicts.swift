@@ -44,7 +44,7 @@ extension Configuration {
         return sentences.map { SettingConflict(setting: "unsafe-test-clock", value: nil, sentence: $0) }
     }
 
-    /// Who set one of the two thinks that HTTPS is spoken: never plain HTTP instead.
+    /// Refuses one of the two alone: its operator expects HTTPS, so plain HTTP must not be served.
     private var tlsConflictss: [SettingConflict] {
         switch (tlsCertificate, tlsKey) {
         case (let certificate?, nil):

@@ -2,7 +2,7 @@ package import Attribution
 package import HTTPServer
 package import Server
 
-/// What an operator chose: every setting with a value that has been checked.
+/// The operator's configuration: every setting with a valid value.
 package struct Configuration: Sendable {
     package var listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 8080))
     package var metricsListen: ListenAddress?
@@ -40,9 +40,9 @@ package struct Configuration: Sendable {
     package var relayRanges: String?
     package var landingPage: String?
 
-    /// In seconds from one look at the copies of domain files to the next; 0 for none.
+    /// The interval in seconds at which the copies of domain files are read; 0 for never.
     package var domainWatch: Int64 = 0
-    /// Where Apple and Google show their copies, with `{host}` in the place of the host.
+    /// The addresses of Apple's and Google's copies, with `{host}` instead of the host.
     package var domainCopies = DomainFileMonitor.Copies()
 
     package var appName = "app"
@@ -67,25 +67,25 @@ package struct Configuration: Sendable {
 
     package init() {}
 
-    /// Where the database is.
+    /// The path of the database.
     package var databasePath: String {
         guard !database.hasPrefix("/"), dataDirectory != "." else { return database }
         return dataDirectory.hasSuffix("/") ? dataDirectory + database : dataDirectory + "/" + database
     }
 
-    /// Where the server key is.
+    /// The path of the server keys.
     package var serverKeyPath: String {
         serverKeyFile ?? databasePath + ".key"
     }
 
-    /// Where the keys for addresses come from.
+    /// The path of the address keys.
     package var addressKeyPath: String { databasePath + KeyCopy.addressSuffix }
 
     private static let standardConnections = 20_000
-    /// Below it, a service that was not told how many connections to take says how few it takes.
+    /// Below this number, a service without --maximum-connections warns how few connections it takes.
     static let connectionsWorthHaving = 10_000
 
-    /// How many connections are taken where so many files and sockets are left for them.
+    /// Returns the number of connections that the given number of files and sockets allows.
     package func connectionLimit(descriptors: Int) -> Int {
         maximumConnections ?? max(1, min(Self.standardConnections, descriptors))
     }

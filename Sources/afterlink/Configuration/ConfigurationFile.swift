@@ -36,7 +36,7 @@ struct ConfigurationFile {
         }
     }
 
-    /// Where a value stands, for messages.
+    /// Returns the position of a value, for messages.
     func place(of fileKey: String) -> String {
         "\(fileKey) in \(path)"
     }

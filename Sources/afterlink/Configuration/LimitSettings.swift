@@ -6,13 +6,13 @@ internal import Server
 extension Setting {
     static let limits: [Setting] = [
         limit("limit-target", "BYTES", 256...65_536, default: 8192, into: \.limits.targetByteCount)
-            .saying("Longest request target; a longer one is answered 414."),
+            .saying("Maximum length of a request target; a longer one gets 414."),
         limit("limit-fields", "BYTES", 1024...1_048_576, default: 16_384, into: \.limits.fieldsByteCount)
-            .saying("All header fields of a request together; more are answered 431."),
+            .saying("Maximum of all header fields of a request together; more get 431."),
         limit("limit-field-count", "N", 8...10_000, default: 100, into: \.limits.fieldCount)
-            .saying("Header fields of a request; more are answered 431."),
+            .saying("Maximum number of header fields of a request; more get 431."),
         limit("limit-body", "BYTES", 1024...16_777_216, default: 65_536, into: \.limits.bodyByteCount)
-            .saying("Longest body; a longer one is answered 413 before it is read."),
+            .saying("Maximum length of a body; a longer one gets 413 before it is read."),
         limit(
             "limit-memory",
             "BYTES",
@@ -20,22 +20,22 @@ extension Setting {
             default: 67_108_864,
             into: \.requestMemory
         )
-        .saying("All requests together that have not come whole; one more is answered 503."),
+        .saying("Memory of all requests that have not arrived completely; one more gets 503."),
         limit("limit-requests", "N", 1...1_000_000_000, default: 1000, into: \.limits.requestsPerConnection)
-            .saying("Requests on one connection; the answer to the last one closes it."),
+            .saying("Maximum number of requests on one connection; the response to the last one closes it."),
         limit("limit-queue", "N", 1...1_000_000, default: 8192, into: \.queueLimit)
-            .saying("Clicks and matches that may wait for the disk; one more is answered 503 at once."),
+            .saying("Clicks and matches that may wait for the disk; one more gets 503 at once."),
     ]
 
     static let timeLimits: [Setting] = [
         seconds("timeout-header", default: 10, into: \.timeouts.header)
-            .saying("From a request's first byte to the end of its header; then 408."),
+            .saying("Time from a request's first byte to the end of its header; then 408."),
         seconds("timeout-body", default: 10, into: \.timeouts.body)
-            .saying("From the end of the header to the end of the body; then 408."),
+            .saying("Time from the end of the header to the end of the body; then 408."),
         seconds("timeout-idle", default: 75, into: \.timeouts.idle)
-            .saying("Without a byte between requests; then the connection is closed."),
+            .saying("Time without a byte between requests; then the connection is closed."),
         seconds("timeout-write", default: 10, into: \.timeouts.write)
-            .saying("Without progress while an answer is sent; then the connection is closed."),
+            .saying("Time without progress while a response is sent; then the connection is closed."),
         Setting(
             "shutdown-grace",
             .timeLimits,
@@ -55,7 +55,7 @@ extension Setting {
             "json|text",
             default: "text on a terminal, else json",
             allowed: "json or text",
-            help: "One JSON object a line, or lines for people.",
+            help: "Write one JSON object a line, or lines for people.",
             intoOptional: \.logFormat,
             { LogFormat(rawValue: $0) }
         ),
@@ -65,7 +65,7 @@ extension Setting {
             "FILE",
             default: "standard error",
             allowed: "the path of a file",
-            help: "Where the log is appended to. SIGHUP opens it anew, for rotation.",
+            help: "Append the log to this file. SIGHUP reopens it, for rotation.",
             intoOptional: \.logFile,
             ValueText.path
         ),

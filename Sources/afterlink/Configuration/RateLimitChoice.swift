@@ -1,6 +1,6 @@
 package import Server
 
-/// What an operator says of a rate limit.
+/// An operator's choice of a rate limit.
 package enum RateLimitChoice: Equatable, Sendable {
     case off
     case limit(RateLimit)

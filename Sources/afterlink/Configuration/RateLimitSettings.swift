@@ -9,32 +9,33 @@ extension Setting {
             default: "for each, see below",
             into: \.rateLimit,
             help:
-                "Clicks and checks that one address may send, counted apart; more are answered 429. Many phones"
-                + " share an address: leave room. `off` switches all limits off that are not set by themselves."
+                "Limit the clicks and the checks of one address, counted separately; more get 429. Many"
+                + " phones share an address: leave room. `off` switches off every limit that is not set"
+                + " itself."
         ),
         rateLimit(
             "rate-limit-clicks",
             default: standard(.clicks),
             into: \.clickRateLimit,
-            help: "The same for clicks alone. A server key is not limited."
+            help: "The same for clicks only. A server key is not limited."
         ),
         rateLimit(
             "rate-limit-checks",
             default: standard(.checks),
             into: \.checkRateLimit,
-            help: "The same for checks alone. A server key is not limited."
+            help: "The same for checks only. A server key is not limited."
         ),
         rateLimit(
             "rate-limit-admin",
             default: standard(.admin),
             into: \.adminRateLimit,
-            help: "Calls of /admin and /metrics that one address may make."
+            help: "Limit the requests of one address to /admin and /metrics."
         ),
         rateLimit(
             "rate-limit-pictures",
             default: standard(.pictures),
             into: \.pictureRateLimit,
-            help: "QR codes that one address may ask for."
+            help: "Limit the QR codes that one address may request."
         ),
     ]
 
@@ -54,7 +55,7 @@ extension Setting {
             .network,
             "N/s:BURST",
             default: defaultText,
-            allowed: "off, or so many a second and so many at once, as in 20/s:500",
+            allowed: "off, or a number a second and a number at once, as in 20/s:500",
             help: help,
             intoOptional: path,
             ValueText.rateLimit

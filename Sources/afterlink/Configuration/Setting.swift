@@ -3,7 +3,7 @@
 /// Flag, environment variable and file key follow from the name; help, documentation and error messages are
 /// made from the texts; so none of them can disagree.
 package struct Setting: Sendable {
-    /// Under which heading it stands in the help.
+    /// The heading in the help.
     package enum Section: String, CaseIterable, Sendable {
         case network = "Network"
         case database = "Database"
@@ -23,12 +23,12 @@ package struct Setting: Sendable {
     /// Words joined with `-`.
     package let name: String
     package let section: Section
-    /// What stands for the value in the help; nil for a switch.
+    /// The placeholder of the value in the help; nil for a switch.
     package let placeholder: String?
     package let isRepeatable: Bool
     /// Never taken from the command line, which every process can read, and never printed.
     package let isSecret: Bool
-    /// What holds when nothing is set, in words.
+    /// The default, in words.
     package let defaultText: String
     /// Ends the sentence "must be …".
     package let allowed: String
@@ -67,7 +67,7 @@ package struct Setting: Sendable {
 struct InvalidValue: Error {
     /// The text that is wrong, one of several where the setting is repeatable.
     let text: String
-    /// What to say instead of the setting's "must be …".
+    /// The sentence that replaces the setting's "must be …".
     var sentence: String?
 }
 

@@ -1,6 +1,6 @@
 /// The table of settings as text, for the terminal and for the README.
 package enum SettingsDocumentation {
-    /// What `afterlink help settings` prints.
+    /// The output of `afterlink help settings`.
     package static var text: String {
         let sections = HelpText.settings(Setting.all) { setting in
             let places = [setting.flag, setting.environmentVariable, setting.fileKey].compactMap(\.self)

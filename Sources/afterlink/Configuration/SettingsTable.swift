@@ -17,7 +17,7 @@ extension Setting {
             "ADDRESS:PORT",
             default: "127.0.0.1:8080",
             allowed: "an IP address and a port, as in 127.0.0.1:8080 or [::1]:8080",
-            help: "Where clicks and first launches are answered. Port 0 picks a free one.",
+            help: "Serve clicks and first launches on this address. Port 0 picks a free port.",
             into: \.listen,
             { ListenAddress($0) }
         ),
@@ -28,7 +28,8 @@ extension Setting {
             default: "none",
             allowed: "an IP address and a port, as in 127.0.0.1:9090 or [::1]:9090",
             help:
-                "Where /metrics, /healthz and /readyz are answered without a key. Keep it off the internet.",
+                "Serve /metrics, /healthz and /readyz on this address, without a key. Keep it off the"
+                + " internet.",
             intoOptional: \.metricsListen,
             { ListenAddress($0) }
         ),
@@ -38,7 +39,7 @@ extension Setting {
             repeated: "CIDR",
             default: "none",
             allowed: "an address range, as in 10.0.0.0/8 or fd00::/8",
-            help: "Proxies whose X-Forwarded-For and Forwarded headers are believed.",
+            help: "Trust the X-Forwarded-For and Forwarded headers of these proxies.",
             into: \.trustedProxies,
             { AddressRange($0) }
         ),
@@ -48,7 +49,8 @@ extension Setting {
             "N",
             default: "one per core",
             allowed: "a whole number from 1 to 256",
-            help: "Event loops, each a thread with its own connections and its own view of the database.",
+            help: "Number of event loops, each a thread with its own connections and its own view of the"
+                + " database.",
             into: \.threads,
             { ValueText.integer($0, in: 1...256) }
         ),
@@ -58,7 +60,7 @@ extension Setting {
             "N",
             default: "20000, or what the limit of open files leaves",
             allowed: "a whole number from 1 to 1000000",
-            help: "Open connections; one more is answered 503.",
+            help: "Maximum of open connections; one more gets 503.",
             intoOptional: \.maximumConnections,
             { ValueText.integer($0, in: 1...1_000_000) }
         ),
@@ -69,8 +71,8 @@ extension Setting {
             default: "none, plain HTTP",
             allowed: "the path of a file",
             help:
-                "Certificate chain in PEM, the server's own first: with it and --tls-key, HTTPS is spoken at"
-                + " --listen. SIGHUP reads both anew.",
+                "Certificate chain in PEM, the server's own first: with it and --tls-key, --listen"
+                + " speaks HTTPS. SIGHUP reloads both.",
             intoOptional: \.tlsCertificate,
             ValueText.path
         ),
@@ -80,8 +82,8 @@ extension Setting {
             "FILE",
             default: "none",
             allowed: "the path of a file",
-            help: "Private key of --tls-certificate in PEM, without a password, which only its owner can read"
-                + " (and root's group, if it is root's).",
+            help: "Private key of --tls-certificate in PEM, without a password, readable only by its"
+                + " owner (and by root's group, if root owns it).",
             intoOptional: \.tlsKey,
             ValueText.path
         ),
@@ -105,8 +107,8 @@ extension Setting {
             default: "the working directory",
             allowed: "the path of a directory",
             help:
-                "Where the database lies if its path is relative. `serve`, `init` and `restore` make it when it is"
-                + " not there.",
+                "Directory of the database if its path is relative. `serve`, `init` and `restore`"
+                + " create it if it is missing.",
             into: \.dataDirectory,
             ValueText.path
         ),
@@ -116,8 +118,8 @@ extension Setting {
             "FILE",
             default: "the database's path and .key",
             allowed: "the path of a file",
-            help: "The server keys, the newest first: fingerprints and ids are hashed under them, and tokens"
-                + " signed. The first is made with the database; back up both together.",
+            help: "File of the server keys, the newest first, which hash fingerprints and ids and sign"
+                + " tokens. The first key is made with the database; back up both together.",
             intoOptional: \.serverKeyFile,
             ValueText.path
         ),
@@ -128,8 +130,8 @@ extension Setting {
             default: "full",
             allowed: "full or relaxed",
             help:
-                "What an acknowledged click survives: with full a power cut, with relaxed the end of the process,"
-                + " while a power cut may take the last seconds.",
+                "With full, an acknowledged click survives a power cut; with relaxed, it survives the"
+                + " end of the process, but a power cut may lose the last seconds.",
             into: \.durability,
             { StoreDurability(rawValue: $0) }
         ),
@@ -158,7 +160,8 @@ extension Setting {
             default: "60",
             allowed: "a whole number of seconds from 0 to 3600",
             help:
-                "How long a caller without an install id may ask for a lost answer again; 0 switches it off.",
+                "How long a caller without an install id may fetch a lost response again; 0 switches"
+                + " this off.",
             into: \.replayGrace,
             { ValueText.integer($0, in: 0...3600) }
         ),
@@ -168,7 +171,7 @@ extension Setting {
             "SECONDS",
             default: "604800",
             allowed: "a whole number of seconds from 0 to 315360000",
-            help: "How long clicks are kept after they expired. Statistics stay.",
+            help: "How long clicks are retained after they expired. Statistics stay.",
             into: \.retention,
             { ValueText.integer($0, in: 0...315_360_000) }
         ),
@@ -176,23 +179,24 @@ extension Setting {
             "device-data",
             default: "built in",
             help:
-                "Releases of systems, panels, time zones and languages newer than the built-in ones, kind by kind. Read"
-                + " at the start.",
+                "Replace built-in tables of system releases, panels, time zones and languages, kind by"
+                + " kind. Read at the start.",
             into: \.deviceData
         ),
         tableFile(
             "robots",
             default: "built in",
             help:
-                "Whose clicks are counted and never matched, instead of the built-in list. Read at the start.",
+                "Replace the built-in list of robots, whose clicks count but never match. Read at the"
+                + " start.",
             into: \.robots
         ),
         tableFile(
             "relay-ranges",
             default: "none",
             help:
-                "Address ranges, one a line, that tell visitors apart no more than private ones: relays such as Apple's."
-                + " Read at the start.",
+                "Address ranges, one a line, that distinguish visitors no better than private ones:"
+                + " relays such as Apple's. Read at the start.",
             into: \.relayRanges
         ),
     ]
@@ -205,8 +209,9 @@ extension Setting {
             default: "0, off",
             allowed: "0, or a whole number of seconds from 60 to 604800",
             help:
-                "How often the domain files of all link hosts are looked at where phones read them: at the host, at"
-                + " Apple and at Google. What differs is told in the log, the statistics and the metrics.",
+                "How often to compare the domain files of all link hosts where phones read them: at the"
+                + " host, at Apple and at Google. The log, the statistics and the metrics report"
+                + " differences.",
             into: \.domainWatch,
             { $0 == "0" ? 0 : ValueText.integer($0, in: 60...604_800) }
         ),
@@ -236,7 +241,7 @@ extension Setting {
             "URL",
             default: address ?? "none",
             allowed: "an https address with {host} in the place of the host, or none",
-            help: "Where the watch reads \(holder)'s copy; none leaves it out.",
+            help: "Read \(holder)'s copy at this address; none leaves it out.",
             into: path,
             ValueText.copies
         )
@@ -267,7 +272,8 @@ extension Setting {
             "FILE",
             default: "built in",
             allowed: "the path of a file",
-            help: "The page that people see who open a link, as a template of your own. Read at the start.",
+            help: "Template of the page that opens for a link, instead of the built-in one. Read at the"
+                + " start.",
             intoOptional: \.landingPage,
             ValueText.path
         )
@@ -290,8 +296,8 @@ extension Setting {
             repeated: "PREFIX",
             default: "any",
             allowed: "a scheme or a site, as in myapp:// or https://shop.example",
-            help: "Where clicks of that app may lead when anybody can post them."
-                + " Set it before strangers can reach the service.",
+            help: "Restrict where clicks of that app may lead if they are posted without a key. Set it"
+                + " before the service is public.",
             into: \.destinations,
             ValueText.destination
         ),
@@ -302,7 +308,7 @@ extension Setting {
             isSecret: true,
             default: "a random one, printed once",
             allowed: "32 to 256 visible ASCII characters",
-            help: "The new app's key, brought instead of made. No key is printed then.",
+            help: "Use this key for the new app instead of making one. Then no key is printed.",
             intoOptional: \.initialAppKey,
             { KeyText(operatorsOwn: $0) }
         ),
@@ -313,7 +319,7 @@ extension Setting {
             isSecret: true,
             default: "a random one, printed once",
             allowed: "32 to 256 visible ASCII characters",
-            help: "The first admin key, brought instead of made. No key is printed then.",
+            help: "Use this first admin key instead of making one. Then no key is printed.",
             intoOptional: \.initialAdminKey,
             { KeyText(operatorsOwn: $0) }
         ),

@@ -1,4 +1,4 @@
-/// What an acknowledged write survives.
+/// The failures that an acknowledged write survives.
 ///
 /// The raw value is the word of the setting.
 package enum StoreDurability: String, Sendable {

@@ -40,7 +40,7 @@ enum ValueText {
         )
     }
 
-    /// 1 to 100 characters that can be told from nothing: one of them to be seen, none at the ends white space.
+    /// Returns a name of 1 to 100 characters, of which one is visible and the first and last are no white space.
     static func name(_ text: String) -> String? {
         guard (1...100).contains(text.count), !hasControls(text), let first = text.first,
             let last = text.last,

@@ -1,6 +1,7 @@
 internal import Attribution
 internal import Glibc
 internal import Server
+internal import Storage
 
 /// The database as a command uses it, alone or beside a serving process, on the main thread.
 struct CommandDatabase {
@@ -13,13 +14,13 @@ struct CommandDatabase {
     let store: OpenStore
     private let stores: Stores
 
-    /// Opens a database that is there and up to date; to read it, whoever may be writing to it.
+    /// Opens an existing database that is up to date, while a process serves or not.
     static func open(_ configuration: Configuration, for purpose: Wiring.Purpose = .command)
         throws -> CommandDatabase
     {
         let path = configuration.databasePath
         try require(configuration)
-        guard try outline(configuration).pending.isEmpty else {
+        guard try migrationPlan(configuration).pending.isEmpty else {
             throw CommandFailure(
                 "The database \(path) is of an older version.",
                 advice: "Run `afterlink migrate`, or start the service once with this version."
@@ -52,9 +53,9 @@ struct CommandDatabase {
     }
 
     /// Which migrations the database has and which it lacks.
-    static func outline(_ configuration: Configuration) throws -> MigrationOutline {
+    static func migrationPlan(_ configuration: Configuration) throws -> MigrationPlan {
         try attempt {
-            try Wiring.migrationOutline(configuration)
+            try Wiring.migrationPlan(configuration)
         } orElse: {
             CommandFailure(opening: $0)
         }

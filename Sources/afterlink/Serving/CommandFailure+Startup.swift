@@ -3,7 +3,7 @@ internal import Glibc
 internal import HTTPServer
 
 extension CommandFailure {
-    /// A store's refusal in words for whoever called the command.
+    /// Explains an error of the store.
     init(_ error: StoreError) {
         let advice =
             switch error.code {
@@ -12,7 +12,7 @@ extension CommandFailure {
             case .readOnly:
                 "The file and its folder must belong to the user that Afterlink runs as, on a file system that can be"
                     + " written to."
-            case .inputOutput: "Look at the disk; the system's log may say more."
+            case .inputOutput: "Check the disk; the system's log may say more."
             case .corrupted:
                 "Put the database back from a backup, or name another one with --database; nothing was changed."
             case .incompatible:
@@ -22,17 +22,17 @@ extension CommandFailure {
                     + " another path (--database), and import them there; nothing was changed."
             case .resources: Self.resourcesAdvice
             case .stopping: "Try again when the service has started."
-            case .conflict, .notFound: "Look at what is there with the list commands."
+            case .conflict, .notFound: "Run the list commands to see what there is."
             case .defect: "This is a defect; please report it."
             }
         self.init(
             error.code == .unsupported ? .configuration : .failed,
-            "The database could not do it: \(error.explanation).",
+            "The database operation failed: \(error.explanation).",
             advice: advice
         )
     }
 
-    /// A database that could not be opened; the store's explanation names the file.
+    /// Explains why a database could not be opened; the store's explanation names the file.
     init(opening error: StoreError) {
         guard error.code == .notFound else {
             self.init(error)
@@ -40,7 +40,7 @@ extension CommandFailure {
         }
         self.init(
             "The database cannot be opened: \(error.explanation).",
-            advice: "--database and --data-directory say where it is; `afterlink init` makes a new one."
+            advice: "Name it with --database or --data-directory; `afterlink init` makes a new one."
         )
     }
 }
@@ -49,7 +49,7 @@ extension CommandFailure {
     private static let resourcesAdvice =
         "Raise the limits of the user that Afterlink runs as (ulimit -a shows them)."
 
-    /// A server that could not start.
+    /// Explains why a server could not start.
     init(_ error: StartError) {
         let advice =
             switch error.cause {
@@ -60,7 +60,7 @@ extension CommandFailure {
         self.init(error.message, advice: advice)
     }
 
-    /// What to do about an address that cannot be listened on, by the system's error number.
+    /// Returns what to do about an address that cannot be listened on, by the system's error number.
     private static func advice(listening number: Int32?) -> String {
         switch number {
         case EADDRINUSE:

@@ -2,7 +2,7 @@ internal import Attribution
 internal import HTTPServer
 internal import Server
 
-// What the modules are told of the configuration.
+// The modules' own configurations.
 
 extension Configuration {
     var serviceSettings: ServiceSettings {
@@ -16,8 +16,8 @@ extension Configuration {
         return settings
     }
 
-    func serverConfiguration(_ tls: TLSTermination?) -> HTTPServer.Configuration {
-        var settings = HTTPServer.Configuration(listenAddress: listen, loopCount: threads)
+    func serverConfiguration(_ tls: TLSTermination?) -> HTTPServerConfiguration {
+        var settings = HTTPServerConfiguration(listenAddress: listen, loopCount: threads)
         settings.tls = tls
         settings.limits = limits
         settings.timeouts = timeouts
@@ -27,7 +27,7 @@ extension Configuration {
     }
 
     /// Nil where metrics have no address of their own, which is for the inside and always speaks plain HTTP.
-    var metricsConfiguration: HTTPServer.Configuration? {
-        metricsListen.map { HTTPServer.Configuration(listenAddress: $0, loopCount: 1) }
+    var metricsConfiguration: HTTPServerConfiguration? {
+        metricsListen.map { HTTPServerConfiguration(listenAddress: $0, loopCount: 1) }
     }
 }

@@ -1,6 +1,7 @@
 internal import Attribution
+internal import Storage
 
-/// What there is to know of a database without changing it.
+/// The result of examining a database without changing it.
 struct DatabaseReport: Sendable {
     let path: String
     /// A process that has the database open; 0 where its number is not to be seen, nil where there is none.

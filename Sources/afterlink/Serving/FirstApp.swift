@@ -6,14 +6,14 @@ struct FirstApp: Sendable {
     let app: App
     /// The keys that were made here, to be shown once; not those that the operator brought.
     let madeKeys: [(kind: KeyKind, text: KeyText)]
-    /// Of which kinds the operator brought keys.
+    /// The kinds of the keys that the operator supplied.
     let broughtKinds: [KeyKind]
 
     /// Which keys are made besides those that the operator brought.
     enum Others {
         /// One of each kind that was not brought.
         case always
-        /// None where at least one was brought: nothing is to be printed then, and a key that nobody sees is
+        /// None if at least one was supplied: then nothing is printed, and a key that is never shown is
         /// of no use.
         case unlessBrought
     }
@@ -40,7 +40,7 @@ struct FirstApp: Sendable {
 
     /// Makes app and keys as the configuration says.
     ///
-    /// - Throws: `conflict` when somebody else has just made it.
+    /// - Throws: `conflict` if another process has just made it.
     private static func make(
         in apps: any AppStore,
         _ configuration: Configuration,
@@ -89,7 +89,7 @@ struct FirstApp: Sendable {
 extension FirstApp {
     /// As in `{"app":{"id":"app_…","name":"…"},"keys":{"app":"…","server":"…","test":"…"},"brought":["admin"]}`.
     ///
-    /// Whoever brought a key has it: its text is not repeated.
+    /// The operator has the supplied keys, so their text is not repeated.
     var json: String {
         var json = JSONWriter()
         json.object { json in

@@ -23,7 +23,7 @@ enum InitialSettings {
         }
     }
 
-    /// What to call instead; nil where the database has it so.
+    /// Returns the command to run instead; nil if the database already agrees.
     private static func advice(
         _ setting: String,
         _ configuration: Configuration,

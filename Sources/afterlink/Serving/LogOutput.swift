@@ -2,15 +2,15 @@ internal import Glibc
 internal import Server
 internal import Synchronization
 
-/// Where the log's lines go: a file that can be opened anew for rotation, or standard error.
+/// The destination of the log's lines: a file that can be reopened for rotation, or standard error.
 ///
-/// While the file cannot be written, its lines go to standard error, and service goes on.
+/// While the file cannot be written, its lines go to standard error, and the service continues.
 final class LogOutput: Sendable {
     private let path: String
     private let file: OpenFile?
-    /// The file's name leads elsewhere since a rotation, and could not be opened then.
+    /// Whether the file was rotated and could not be reopened.
     private let isLost = Atomic(false)
-    /// The last lines did not get into the file.
+    /// Whether the last lines could not be written to the file.
     private let isFailing = Atomic(false)
     private let failures = Atomic<Int>(0)
 
@@ -40,7 +40,7 @@ final class LogOutput: Sendable {
             "afterlink_log_write_failures_total",
             .counter,
             Double(failures.load(ordering: .relaxed)),
-            help: "Times that the log file could not be written or opened anew."
+            help: "Times that the log file could not be written or reopened."
         )
     }
 
@@ -52,7 +52,7 @@ final class LogOutput: Sendable {
         }
         do throws(SystemError) {
             let wasLost = isLost.load(ordering: .acquiring)
-            if wasLost { try openAnew() }
+            if wasLost { try reopenFile() }
             let wasFailing = isFailing.load(ordering: .relaxed)
             // A disk that filled up may have taken half a line, which these must not be glued to.
             try file?.write(wasFailing && !wasLost ? [UInt8(ascii: "\n")] + bytes : bytes)
@@ -67,26 +67,26 @@ final class LogOutput: Sendable {
         }
     }
 
-    /// Opens the file anew after it was moved away.
+    /// Reopens the file after it was moved away.
     ///
-    /// Where that fails, it is tried again with the next lines.
+    /// If that fails, the next lines retry it.
     func reopen() {
         guard file != nil else { return }
         do throws(SystemError) {
-            try openAnew()
+            try reopenFile()
         } catch {
             isLost.store(true, ordering: .releasing)
             note(error)
         }
     }
 
-    private func openAnew() throws(SystemError) {
+    private func reopenFile() throws(SystemError) {
         let fresh = try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND)
         file?.redirect(to: fresh)
         isLost.store(false, ordering: .releasing)
     }
 
-    /// Says it once, until it is over.
+    /// Reports a failure once, until it is over.
     private func note(_ error: SystemError) {
         failures.add(1, ordering: .relaxed)
         guard !isFailing.exchange(true, ordering: .relaxed) else { return }

@@ -1,19 +1,20 @@
 internal import Attribution
 internal import SQLiteStorage
+internal import Storage
 
-// What commands do to a whole database, whichever kind it is.
+// Operations of commands on a whole database.
 
 extension Wiring {
-    /// Copies the database beside the name that the copy is to have, while others use it.
+    /// Copies the database while others use it, under a temporary name beside the copy's.
     ///
     /// - Parameters:
     ///   - configuration: names the database.
     ///   - path: the copy's name.
     ///   - mayReplace: whether a file of that name is replaced.
-    ///   - isInterrupted: asked now and then; true ends the copy.
-    ///   - check: throws what speaks against copying this.
+    ///   - isInterrupted: called now and then; true ends the copy.
+    ///   - check: throws if the database must not be copied.
     /// - Returns: the copy, whole and on disk, without its name.
-    /// - Throws: an error that says what to do; then nothing is left of the copy.
+    /// - Throws: an error that says what to do; then the copy is deleted.
     static func backUp(
         _ configuration: Configuration,
         to path: String,
@@ -21,28 +22,31 @@ extension Wiring {
         unless isInterrupted: () -> Bool,
         check: (DatabaseSummary) throws(StoreError) -> Void
     ) throws(StoreError) -> DatabaseCopy {
-        let backup = try SQLiteBackup(
-            of: storeConfiguration(configuration, .command),
-            to: path,
-            mayReplace: mayReplace,
-            unless: isInterrupted,
-            check: { content throws(StoreError) in try check(summary(content)) }
-        )
-        return DatabaseCopy(summary: summary(backup.content)) { () throws(StoreError) in
-            try backup.publish()
-            return nil
+        switch kind(of: configuration) {
+        case .sqlite:
+            let backup = try SQLiteBackup(
+                of: storeConfiguration(configuration, .command),
+                to: path,
+                mayReplace: mayReplace,
+                unless: isInterrupted,
+                check: check
+            )
+            return DatabaseCopy(summary: backup.content) { () throws(StoreError) in
+                try backup.publish()
+                return nil
+            }
         }
     }
 
-    /// Copies a backup beside the database that it is to be.
+    /// Copies a backup under a temporary name beside the database's.
     ///
     /// - Parameters:
     ///   - backup: the backup's path.
     ///   - configuration: names the database.
-    ///   - suffix: for the name of what is moved aside.
-    ///   - mayReplace: whether a database that is there is moved aside.
-    ///   - isInterrupted: asked now and then; true ends the copy.
-    ///   - check: throws what speaks against restoring this.
+    ///   - suffix: the suffix of the name that the previous database is kept under.
+    ///   - mayReplace: whether an existing database is moved aside.
+    ///   - isInterrupted: called now and then; true ends the copy.
+    ///   - check: throws if the backup must not be restored.
     /// - Returns: the copy, whole and on disk, without its name.
     /// - Throws: an error that says what to do; then nothing has changed.
     static func restore(
@@ -53,19 +57,22 @@ extension Wiring {
         unless isInterrupted: () -> Bool,
         check: (DatabaseSummary) throws(StoreError) -> Void
     ) throws(StoreError) -> DatabaseCopy {
-        let restore = try SQLiteRestore(
-            from: backup,
-            to: storeConfiguration(configuration, .command),
-            mayReplace: mayReplace,
-            unless: isInterrupted,
-            check: { content throws(StoreError) in try check(summary(content)) }
-        )
-        return DatabaseCopy(summary: summary(restore.content)) { () throws(StoreError) in
-            try restore.publish(movingAside: suffix, mayReplace: mayReplace)
+        switch kind(of: configuration) {
+        case .sqlite:
+            let restore = try SQLiteRestore(
+                from: backup,
+                to: storeConfiguration(configuration, .command),
+                mayReplace: mayReplace,
+                unless: isInterrupted,
+                check: check
+            )
+            return DatabaseCopy(summary: restore.content) { () throws(StoreError) in
+                try restore.publish(movingAside: suffix, mayReplace: mayReplace)
+            }
         }
     }
 
-    /// Compares the database with itself, beside a serving process or alone, and changes nothing.
+    /// Verifies the database, while a process serves or not, and changes nothing.
     static func verify(_ configuration: Configuration, _ keys: [ServerKey]) throws(StoreError)
         -> [VerifiedCheck]
     {
@@ -89,25 +96,28 @@ extension Wiring {
         try CounterRepair.run(storeConfiguration(configuration, .command))
     }
 
-    /// The recorded clicks and checks of an app, beside a serving process or alone.
+    /// Returns the recorded clicks and checks of an app, while a process serves or not.
     static func history(
         _ configuration: Configuration,
         of app: AppID,
         isTest: Bool,
         remaking: FingerprintReconstruction
     ) throws(StoreError) -> any TrafficHistory {
-        let settings = storeConfiguration(configuration, .reading)
-        return try SQLiteHistory(settings, of: app, isTest: isTest, remaking: remaking)
+        switch kind(of: configuration) {
+        case .sqlite:
+            let settings = storeConfiguration(configuration, .reading)
+            return try SQLiteHistory(settings, of: app, isTest: isTest, remaking: remaking)
+        }
     }
 
-    /// Tells from its first bytes whether a file can be a database.
+    /// Checks from its first bytes that a file can be a database.
     ///
-    /// - Throws: for an empty file, and for one of something else.
+    /// - Throws: for an empty file, and for one of another program.
     static func checkIsDatabase(_ path: String) throws(StoreError) {
         try DatabaseSurvey.checkIsDatabase(path)
     }
 
-    /// What a service should say of a process that has the database open before it.
+    /// Returns a warning if another process has the database open.
     static func sharingWarnings(_ configuration: Configuration) -> [String] {
         guard let holder = DatabaseSurvey.holder(of: configuration.databasePath) else { return [] }
         let process = holder == 0 ? "another process" : "process \(holder)"
@@ -117,14 +127,14 @@ extension Wiring {
         ]
     }
 
-    /// What there is to know of the database without changing it.
+    /// Examines the database without changing it.
     static func survey(_ configuration: Configuration) throws(StoreError) -> DatabaseReport {
         try checkIsDatabase(configuration.databasePath)
         let survey = try DatabaseSurvey(storeConfiguration(configuration, .command))
         return DatabaseReport(
             path: survey.path,
             holder: survey.holder,
-            summary: summary(survey.content),
+            summary: survey.content,
             directory: survey.directory,
             writeAheadLogBytes: survey.writeAheadLogBytes,
             freeBytes: survey.freeBytes,
@@ -135,18 +145,4 @@ extension Wiring {
 
     /// The name and version of the database's library.
     static var databaseLibrary: String { "SQLite \(DatabaseSurvey.libraryVersion)" }
-
-    private static func summary(_ content: DatabaseContent) -> DatabaseSummary {
-        DatabaseSummary(
-            apps: content.apps,
-            keys: content.keys,
-            clicks: content.clicks,
-            claims: content.claims,
-            newestClickAt: content.newestClickAt,
-            schemaVersion: content.schemaVersion,
-            pendingMigrations: content.pendingMigrations,
-            byteCount: content.byteCount,
-            fits: { content.fits($0) }
-        )
-    }
 }

@@ -14,16 +14,6 @@ struct OpenStore: Sendable {
     let keyNeeds: @Sendable () throws(StoreError) -> RequiredKeys
     /// Takes the first word of a key's check.
     let forget: @Sendable (_ serverKey: UInt64) throws(StoreError) -> Void
-    /// Finishes what waits, for so many milliseconds at most, and closes.
+    /// Finishes pending writes within the given number of milliseconds, and closes.
     let stop: @Sendable (_ milliseconds: UInt64) -> Void
-}
-
-/// Which migrations a database has and which it lacks.
-struct MigrationOutline: Equatable, Sendable {
-    /// File names, ascending.
-    let applied: [String]
-    /// File names, ascending.
-    let pending: [String]
-    /// Where the database would be copied to before; nil when there is nothing to copy.
-    let backupPath: String?
 }

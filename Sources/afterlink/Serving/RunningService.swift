@@ -5,32 +5,40 @@ internal import Threads
 
 /// The service while it serves: made in order, stopped in the reverse one.
 final class RunningService: Sendable {
-    let log: Log
-    /// The app that was made with a new database.
-    let firstApp: FirstApp?
-    private let logOutput: LogOutput
-    private let store: OpenStore
-    private let servers: Servers
-    private let service: Service
-    private let keeper: KeyMaintenanceThread
-    /// Nil where plain HTTP is spoken.
-    private let tls: ServedTLS?
-    /// Nil where nobody looks at the copies of domain files.
-    private let domainWatch: PeriodicThread?
-    private let shutdownGrace: Duration
+    /// The parts of the service.
+    private struct Parts: Sendable {
+        /// Nil for plain HTTP.
+        let tls: ServedTLS?
+        let servers: Servers
+        let logOutput: LogOutput
+        let log: Log
+        let store: OpenStore
+        /// The app that was made with a new database.
+        let firstApp: FirstApp?
+        let service: Service
+        let keyMaintenance: KeyMaintenanceThread
+        /// Nil if domain files are not monitored.
+        let domainMonitor: PeriodicThread?
+        let shutdownGrace: Duration
+    }
 
-    /// What the process opens besides connections: the database for each loop, listeners, the log.
+    private let parts: Parts
+
+    var log: Log { parts.log }
+    var firstApp: FirstApp? { parts.firstApp }
+
+    /// How many descriptors the process needs in addition to connections: the database for each loop, listeners, the log.
     static let ownDescriptors = 100
     /// How long the last writes may take once no request is left, in milliseconds.
     private static let storeGrace: UInt64 = 1500
 
-    /// Opens everything, makes the first app on a new database, and begins to answer.
+    /// Opens everything, makes the first app on a new database, and starts to serve.
     ///
     /// - Parameters:
     ///   - chosen: the settings.
-    ///   - origins: where those come from that are not their defaults.
-    /// - Returns: the service, which answers.
-    /// - Throws: what keeps it from that; then nothing of it runs.
+    ///   - origins: the places of those that are not their defaults.
+    /// - Returns: the service, which serves.
+    /// - Throws: what prevents that; then nothing of it runs.
     static func start(
         _ chosen: Configuration,
         _ origins: [ConfigurationReader.Origin] = []
@@ -42,13 +50,13 @@ final class RunningService: Sendable {
         let descriptors = DescriptorLimit.raise()
         configuration.maximumConnections = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
         let (lateStore, lateService) = (SetOnce<OpenStore>(), SetOnce<Service>())
-        // First the addresses: where one is taken, nothing is made, and no keys that would never be shown.
+        // Bind the addresses first: if one is taken, nothing is made, and no keys that would never be shown.
         let servers = try Servers(configuration, lateStore, lateService, tls?.termination)
         try CommandDatabase.prepareDirectory(configuration)
         let modes = FileModes.tighten(database: configuration.databasePath)
         let output = try LogOutput(path: configuration.logFile)
         let log = try makeLog(configuration, output)
-        // Before this process has it open, too.
+        // Before this process opens it itself.
         let others = Wiring.sharingWarnings(configuration)
         let store = try openStore(configuration, lateService, log)
         lateStore.value = store
@@ -57,23 +65,33 @@ final class RunningService: Sendable {
             let (keys, firstApp) =
                 try await FirstApp.prepare(store, apps, configuration, others: .unlessBrought)
             let keyring = keys.keyring
-            let service = makeService(settings, keyring, log, output, store, servers)
+            let service = Service(
+                settings: settings,
+                clock: .system,
+                random: .system,
+                keyring: keyring,
+                log: log,
+                storeHealth: store.health,
+                connections: { servers.main.statistics },
+                process: { ProcessFacts.samples() + [output.failureSample] }
+            )
             lateService.value = service
-            let keeper = try start(servers, firstApp) {
+            let keyMaintenance = try start(servers, firstApp) {
                 try KeyMaintenanceThread(keys, keyring, dependencies(service, store, log))
             }
-            let watch = try startWatch(configuration, store, service)
             let running = RunningService(
-                log,
-                output,
-                firstApp,
-                store,
-                servers,
-                service,
-                keeper,
-                tls,
-                watch,
-                configuration
+                Parts(
+                    tls: tls,
+                    servers: servers,
+                    logOutput: output,
+                    log: log,
+                    store: store,
+                    firstApp: firstApp,
+                    service: service,
+                    keyMaintenance: keyMaintenance,
+                    domainMonitor: try startDomainMonitor(configuration, store, service),
+                    shutdownGrace: .seconds(configuration.shutdownGrace)
+                )
             )
             let warnings =
                 modes + others + keys.warnings + connectionWarnings(chosen, descriptors: descriptors)
@@ -87,8 +105,8 @@ final class RunningService: Sendable {
         }
     }
 
-    /// The thread that looks at the copies of domain files; it has nothing to do with requests.
-    private static func startWatch(
+    /// Starts the thread that polls the copies of domain files, apart from requests.
+    private static func startDomainMonitor(
         _ configuration: Configuration,
         _ store: OpenStore,
         _ service: Service
@@ -109,40 +127,20 @@ final class RunningService: Sendable {
         keeping: () throws -> KeyMaintenanceThread
     ) throws -> KeyMaintenanceThread {
         do {
-            let keeper = try keeping()
+            let thread = try keeping()
             try servers.start()
-            return keeper
+            return thread
         } catch {
             guard let firstApp, !firstApp.madeKeys.isEmpty else { throw error }
             let failure = CommandFailure(describing: error)
             throw CommandFailure(
                 "\(failure.explanation) The keys of the app \"\(firstApp.app.settings.name)\" were made before that, and"
-                    + " nobody has seen them.",
+                    + " were never shown.",
                 advice:
                     "\(failure.advice) Then make other keys with `afterlink keys create`, and revoke these:"
                     + " `afterlink keys list` shows them."
             )
         }
-    }
-
-    private static func makeService(
-        _ settings: ServiceSettings,
-        _ keyring: Keyring,
-        _ log: Log,
-        _ output: LogOutput,
-        _ store: OpenStore,
-        _ servers: Servers
-    ) -> Service {
-        Service(
-            settings: settings,
-            clock: .system,
-            random: .system,
-            keyring: keyring,
-            log: log,
-            storeHealth: store.health,
-            connections: { servers.main.statistics },
-            process: { ProcessFacts.samples() + [output.failureSample] }
-        )
     }
 
     private static func dependencies(_ service: Service, _ store: OpenStore, _ log: Log)
@@ -158,7 +156,7 @@ final class RunningService: Sendable {
         )
     }
 
-    /// What is to be said of the apps and keys that there are.
+    /// Returns warnings about settings without effect, and about the apps and keys in the database.
     private static func remarks(
         on directory: Directory,
         _ origins: [ConfigurationReader.Origin],
@@ -177,7 +175,7 @@ final class RunningService: Sendable {
         return try Log(format: format, clock: .system) { output.write($0) }
     }
 
-    /// Opens the store, whose clock is the service's, which is made after it.
+    /// Opens the store; its clock is that of the service, which is made after it.
     private static func openStore(
         _ configuration: Configuration,
         _ lateService: SetOnce<Service>,
@@ -192,67 +190,47 @@ final class RunningService: Sendable {
         }
     }
 
-    private init(
-        _ log: Log,
-        _ logOutput: LogOutput,
-        _ firstApp: FirstApp?,
-        _ store: OpenStore,
-        _ servers: Servers,
-        _ service: Service,
-        _ keeper: KeyMaintenanceThread,
-        _ tls: ServedTLS?,
-        _ domainWatch: PeriodicThread?,
-        _ configuration: Configuration
-    ) {
-        self.log = log
-        self.logOutput = logOutput
-        self.firstApp = firstApp
-        self.store = store
-        self.servers = servers
-        self.service = service
-        self.keeper = keeper
-        self.tls = tls
-        self.domainWatch = domainWatch
-        shutdownGrace = .seconds(configuration.shutdownGrace)
+    private init(_ parts: Parts) {
+        self.parts = parts
     }
 
-    var listenAddress: ListenAddress { servers.main.listenAddress }
+    var listenAddress: ListenAddress { parts.servers.main.listenAddress }
     /// As in `https://127.0.0.1:8443`.
-    var baseURL: String { "\(tls == nil ? "http" : "https")://\(servers.main.addressText)" }
-    var metricsAddressText: String? { servers.metrics?.addressText }
+    var baseURL: String { "\(parts.tls == nil ? "http" : "https")://\(parts.servers.main.addressText)" }
+    var metricsAddressText: String? { parts.servers.metrics?.addressText }
 
-    /// Stops accepting, finishes what is in flight, brings everything to disk, closes.
+    /// Stops accepting, finishes requests in flight, brings everything to disk, and closes.
     ///
     /// Blocks until then.
     func stop() {
-        service.beginStopping()
+        parts.service.beginStopping()
         log.event(.info, "stopping")
-        domainWatch?.stop()
-        servers.stop(within: shutdownGrace)
-        keeper.stop()
-        store.stop(Self.storeGrace)
+        parts.domainMonitor?.stop()
+        parts.servers.stop(within: parts.shutdownGrace)
+        parts.keyMaintenance.stop()
+        parts.store.stop(Self.storeGrace)
         log.event(.info, "stopped")
         log.flush()
     }
 
-    /// Lets a stop under way cut off what is still in flight.
+    /// Lets a stop under way cut off the requests in flight.
     func dropInFlightRequests() {
-        servers.stop(within: .zero)
+        parts.servers.stop(within: .zero)
     }
 
     func reopenLog() {
         log.flush()
-        logOutput.reopen()
+        parts.logOutput.reopen()
     }
 
-    /// Shows what the certificate's file holds now; connections that are open go on.
+    /// Serves the certificate that its file contains now to new connections.
     func reloadCertificate() {
-        tls?.reload(log)
+        parts.tls?.reload(log)
     }
 
     private func announce(_ configuration: Configuration, warnings: [String]) {
         log.event(.info, "afterlink \(ProgramVersion.text) listens on \(baseURL)")
-        tls?.warn(log)
+        parts.tls?.warn(log)
         if let metricsAddressText { log.event(.info, "metrics on \(metricsAddressText)") }
         if configuration.usesTestClock {
             log.event(.warning, "UNSAFE: the test clock is on, and any request can set the time")
@@ -260,7 +238,7 @@ final class RunningService: Sendable {
         for warning in warnings { log.event(.warning, warning) }
     }
 
-    /// What an operator should know of how many connections there can be.
+    /// Returns warnings about a limit of open files that leaves too few connections.
     private static func connectionWarnings(_ chosen: Configuration, descriptors: Int) -> [String] {
         let limit = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
         if let wanted = chosen.maximumConnections, wanted > descriptors - ownDescriptors {

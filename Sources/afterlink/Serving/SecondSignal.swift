@@ -1,10 +1,9 @@
 internal import Dispatch
 internal import Threads
 
-/// Listens for a second signal while the service stops: whoever signals again does not want to wait.
+/// Listens for a second signal while the service stops, which asks it not to wait.
 ///
-/// On a thread that exists from the start, since one that were asked for at the stop could be refused. It ends with
-/// the process.
+/// Uses a thread from the start, because the system could refuse one at the stop. It ends with the process.
 final class SecondSignal: Sendable {
     private let service = SetOnce<RunningService>()
     private let stopHasBegun = DispatchSemaphore(value: 0)
@@ -21,7 +20,7 @@ final class SecondSignal: Sendable {
         }
     }
 
-    /// From now on, a signal makes the service cut off what is still in flight.
+    /// Makes the next signal drop the requests in flight.
     func arm(for service: RunningService) {
         self.service.value = service
         stopHasBegun.signal()

@@ -10,7 +10,7 @@ struct ServedTLS: Sendable {
     /// How long before its end a certificate is warned of.
     private static let warningDays: Int64 = 14
 
-    /// Nil where plain HTTP is spoken.
+    /// Nil for plain HTTP.
     ///
     /// - Throws: when the certificate or the key cannot be used.
     init?(_ configuration: Configuration) throws {
@@ -19,7 +19,7 @@ struct ServedTLS: Sendable {
         termination = try files.makeTermination()
     }
 
-    /// Reads the files anew, and goes on with what it has where they cannot be used; says which in the log.
+    /// Reloads the files, and keeps the current certificate if they cannot be used; logs which.
     func reload(_ log: Log) {
         do {
             let isAnother = try files.reload(termination)

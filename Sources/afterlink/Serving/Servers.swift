@@ -28,7 +28,7 @@ struct Servers: Sendable {
         try main.start()
     }
 
-    /// Stops both; metrics last, since they tell how the stop goes.
+    /// Stops both; metrics last, since they show the progress of the stop.
     ///
     /// Blocks until then.
     func stop(within grace: Duration) {

@@ -9,7 +9,7 @@ package struct TLSFiles: Sendable {
     /// Longest certificate chain or key that is read.
     private static let limit = 1 << 20
 
-    /// Nil where plain HTTP is spoken.
+    /// Nil for plain HTTP.
     package init?(_ configuration: Configuration) {
         guard let certificate = configuration.tlsCertificate, let key = configuration.tlsKey else {
             return nil
@@ -18,7 +18,7 @@ package struct TLSFiles: Sendable {
         keyPath = key
     }
 
-    /// What ends TLS with this certificate and key.
+    /// Creates the TLS termination with this certificate and key.
     func makeTermination() throws -> TLSTermination {
         let certificate = try readCertificate()
         let key = try readKey()
@@ -42,7 +42,7 @@ package struct TLSFiles: Sendable {
         }
     }
 
-    /// What the certificate's file says of it, without a look at the key.
+    /// Reads the certificate, without its key.
     package func certificate() throws -> CertificateSummary {
         let certificate = try readCertificate()
         return try attempt {
@@ -109,7 +109,7 @@ extension TLSFiles {
                 )
             case .keyEncrypted:
                 (
-                    "The private key \(keyPath) is encrypted, and nobody is there to type its password.",
+                    "The private key \(keyPath) is encrypted, and a service cannot type its password.",
                     "Decrypt it into a file of its own: openssl pkey -in \(ShellWord.quoted(keyPath)) -out FILE && chmod 600 FILE"
                 )
             case .keyDoesNotFit:

@@ -7,7 +7,7 @@ enum TableFiles {
     /// Apple's list of its relay's addresses has about a quarter of a million lines.
     private static let limit = 64 << 20
 
-    /// What the service is told of the configuration, with what the files hold.
+    /// Returns the settings of the service, with the contents of the files.
     ///
     /// - Throws: for the first file that cannot be used, with the line.
     static func settings(of configuration: Configuration) throws -> ServiceSettings {

@@ -14,7 +14,7 @@ struct ClientConnection: ~Copyable {
     /// - Parameters:
     ///   - listenAddress: where the server listens; for 0.0.0.0 and :: the loopback address is taken.
     ///   - timeoutSeconds: how long each step may take.
-    /// - Throws: when nobody listens there.
+    /// - Throws: if no process listens there.
     init(to listenAddress: ListenAddress, timeoutSeconds: Int = 5) throws(SystemError) {
         subject = "\(listenAddress)"
         let family = listenAddress.address.ipv4 == nil ? AF_INET6 : AF_INET
@@ -46,7 +46,7 @@ struct ClientConnection: ~Copyable {
 
     /// The same over TLS.
     ///
-    /// The server's certificate must have the name `host`; where that is nil, whoever answers is taken.
+    /// The server's certificate must have the name `host`; if that is nil, every certificate is accepted.
     func exchangeOverTLS(_ request: [UInt8], verifying host: String? = nil) throws(SystemError) -> [UInt8] {
         guard let client = try? TLSClient(sending: request, verifying: host) else {
             throw SystemError("cannot speak TLS to", subject, number: ENOMEM)
@@ -82,7 +82,7 @@ struct ClientConnection: ~Copyable {
         }
     }
 
-    /// What comes next; nothing at the end.
+    /// Returns the next bytes; empty at the end.
     private func receive() throws(SystemError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: TLSClient.receiveLength)
         // The kernel writes at most the buffer's own length into it.

@@ -3,30 +3,30 @@ internal import Synchronization
 
 /// Standard output and standard error.
 package enum Console {
-    /// For what a command was asked for.
+    /// Prints a command's result.
     ///
-    /// Written at once: whoever waits for a line gets it.
+    /// Written at once, so that a script that waits for a line gets it.
     static func print(_ text: String) {
         if !write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) {
             hasLostOutput.store(true, ordering: .relaxed)
         }
     }
 
-    /// For what may as well be read by nobody.
+    /// Prints a line that may get lost.
     static func printNotice(_ text: String) {
         write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO)
     }
 
-    /// For what nobody can ask for again, such as a key.
+    /// Prints what cannot be printed again, such as a key.
     ///
-    /// - Throws: the failure where it did not reach standard output, because that is closed, full, or read by nobody.
+    /// - Throws: the failure if standard output is closed, full, or not read.
     static func show(_ text: String, orElse failure: CommandFailure) throws {
         // A reader that has gone would end the process before it could say what was lost.
         signal(SIGPIPE, SIG_IGN)
         guard write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) else { throw failure }
     }
 
-    /// Keeps the numbers of the standard streams taken where the caller closed them.
+    /// Opens the standard streams that the caller closed.
     ///
     /// The next file that is opened would get the number, and what is printed would be written into it: keys into the
     /// log file, say.
@@ -38,12 +38,12 @@ package enum Console {
         }
     }
 
-    /// For what went wrong, and for hints beside the result.
+    /// Prints errors, and hints in addition to the result.
     static func printError(_ text: String) {
         _ = write(Array(printable(text).utf8), to: STDERR_FILENO)
     }
 
-    /// For how far something has come, at a terminal: the next such text takes its place, an empty one clears it.
+    /// Prints progress at a terminal: the next such text replaces it, an empty one clears it.
     static func printStatus(_ text: String) {
         write(Array("\r\(printable(text))\u{1B}[K".utf8), to: STDERR_FILENO)
     }
@@ -77,7 +77,7 @@ package enum Console {
 
     /// Writes all bytes.
     ///
-    /// - Returns: false when nobody reads any more or the disk is full.
+    /// - Returns: false if the reader is gone or the disk is full.
     @discardableResult
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
@@ -98,6 +98,6 @@ package enum Console {
         isatty(STDERR_FILENO) == 1
     }
 
-    /// Whether something that was printed did not reach standard output: a key that was shown to nobody, say.
+    /// Whether printed text did not reach standard output.
     static let hasLostOutput = Atomic(false)
 }

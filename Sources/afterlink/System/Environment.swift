@@ -4,7 +4,7 @@ internal import Glibc
 enum Environment {
     /// All variables that begin with the settings' prefix.
     ///
-    /// Where the list cannot be had, those that are known are asked for one by one.
+    /// If the list cannot be read, known variables are read one by one.
     static func settings() -> [String: String] {
         guard let list = try? OpenFile("/proc/self/environ", O_RDONLY).readAll(limit: 1 << 22) else {
             return known()

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// Who but their owner may read or change the files that a service lives on.
+/// The modes of a service's files.
 enum FileModes {
-    /// Takes everybody else's rights to the database and the files beside it away.
+    /// Removes the rights of other users to the database and the files beside it.
     ///
     /// To be called before the database is opened: SQLite gives new files beside it the database's own mode. Folders
-    /// are left as they are, since they may be somebody else's, too.
+    /// are left as they are, since other users may share them.
     ///
     /// - Returns: what was found, for the operator.
     static func tighten(database path: String) -> [String] {
         let files = [path, path + "-wal", path + "-shm"].compactMap(tighten)
         let folder = TextFile.directory(of: path)
-        // With the sticky bit, nobody can move away what is another's.
+        // With the sticky bit, users cannot move the files of others.
         guard let mode = mode(of: folder), mode & 0o022 != 0, mode & S_ISVTX == 0 else { return files }
         return files + [
             "the folder \(folder) can be changed by others than its owner (mode \(octal(mode))), who could put"

@@ -27,7 +27,7 @@ final class NewFile {
 }
 
 extension CommandFailure {
-    /// What a command was to write did not arrive as a whole.
+    /// The output of a command was not written completely.
     static func lostOutput(_ reason: String) -> CommandFailure {
         CommandFailure("The output is not whole: \(reason).", advice: "Make room and run the command again.")
     }

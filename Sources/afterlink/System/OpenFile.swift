@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A file that is open, closed when nobody needs it any more.
+/// An open file, closed with its last use.
 struct OpenFile: ~Copyable, Sendable {
     private let descriptor: Int32
     private let path: String
@@ -70,7 +70,7 @@ struct OpenFile: ~Copyable, Sendable {
         guard fsync(descriptor) == 0 else { throw SystemError("cannot sync", path) }
     }
 
-    /// Waits until nobody else holds this file, and holds it until it is closed.
+    /// Waits for the lock on this file, and holds it until the file is closed.
     func lock() throws(SystemError) {
         while flock(descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else { throw SystemError("cannot lock", path) }
@@ -81,7 +81,7 @@ struct OpenFile: ~Copyable, Sendable {
         _ = flock(descriptor, LOCK_UN)
     }
 
-    /// Belongs to whom another file belongs, where that is somebody else: what root writes for a service is the service's.
+    /// Gives this file the owner and group of `other`: what root writes for a service must belong to the service.
     func matchOwner(of other: borrowing OpenFile) throws(SystemError) {
         let (own, others) = (try status(), try other.status())
         guard own.st_uid != others.st_uid || own.st_gid != others.st_gid else { return }
@@ -112,7 +112,7 @@ struct OpenFile: ~Copyable, Sendable {
 
     /// Whether it is as closed as a private key has to be: to everybody but its owner.
     ///
-    /// What belongs to root may be read by its group, which is how keys are shared with a service.
+    /// The group may read a file of root, which is how keys are shared with a service.
     func isFitForSecrets() throws(SystemError) -> Bool {
         let status = try status()
         return status.st_mode & (status.st_uid == 0 ? 0o037 : 0o077) == 0

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Server
 
-/// What the system knows of this process, under the names that Prometheus' own libraries use.
+/// Figures of this process, under the names that Prometheus' own libraries use.
 enum ProcessFacts {
     static func samples() -> [StoreHealth.Sample] {
         let gauges = [
@@ -22,7 +22,7 @@ enum ProcessFacts {
         ]
     }
 
-    /// Linux tells the number as the directory's size since 6.2; before, the names are counted.
+    /// Linux reports the number as the directory's size since 6.2; on older kernels, the names are counted.
     private static func openDescriptorCount() -> Int? {
         var status = stat()
         // The kernel fills the local value.

@@ -6,17 +6,17 @@ struct SecretFile {
 
     private static let limit = 16_384
 
-    /// Where its next content is written, under the lock.
+    /// The file that the next content is written to, under the lock.
     private var draft: String { path + ".draft" }
 
-    /// What it holds, and whether others than its owner may read or change it.
+    /// Returns the content, and whether other users may read or change the file.
     func read() throws(SystemError) -> (text: String, isOpenToOthers: Bool) {
         let file = try OpenFile(path, O_RDONLY)
         let text = String(decoding: try file.readAll(limit: Self.limit), as: UTF8.self)
         return (text, try file.isOpenToOthers())
     }
 
-    /// By which a change is noticed without reading it; empty where there is no such file.
+    /// A stamp that changes with the file; empty if there is no such file.
     var stamp: [Int] {
         var status = stat()
         // The kernel fills the local value.
@@ -28,7 +28,7 @@ struct SecretFile {
 
     /// Makes the file for the owner of its folder.
     ///
-    /// - Throws: also where it is there already. Nobody ever sees it half-written.
+    /// - Throws: also if the file exists. No reader ever sees it half-written.
     func create(_ text: String) throws(SystemError) {
         try TextFile.create(path, text: text)
         try TextFile.giveToOwnerOfFolder(path)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The signals that a serving process is told with: stop, hurry, open the log anew.
+/// The signals of a serving process: stop, drop what is in flight, reopen the log.
 ///
 /// They are blocked in every thread and fetched by the main one, so that no handler ever interrupts anything.
 struct StopSignals: Sendable {

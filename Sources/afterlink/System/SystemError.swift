@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What the operating system refused, and why.
+/// An error of the operating system.
 struct SystemError: Error, Equatable {
     /// As in "cannot open".
     let action: String

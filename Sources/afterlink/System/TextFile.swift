@@ -19,7 +19,7 @@ package enum TextFile {
 
     /// Makes a file that only its owner can read; returns when it is on disk.
     ///
-    /// - Throws: also when the file is there already. Nobody ever sees it half-written.
+    /// - Throws: also if the file exists. No reader ever sees it half-written.
     static func create(_ path: String, text: String) throws(SystemError) {
         let draft = "\(path).\(getpid())"
         // What a killed process of this number left behind.
@@ -43,7 +43,7 @@ package enum TextFile {
         // Both paths live for the call.
         if unsafe link(draft, path) == 0 { return }
         guard errno != EEXIST else { throw SystemError("cannot make", path) }
-        // Some shared folders know no second names; there, whoever comes at the same moment is not told apart.
+        // Some shared folders have no hard links; there, two processes at the same moment cannot be distinguished.
         guard !exists(path), unsafe Glibc.rename(draft, path) == 0 else {
             throw SystemError("cannot make", path)
         }
@@ -73,7 +73,7 @@ package enum TextFile {
         try OpenFile(directory(of: name), O_RDONLY | O_DIRECTORY).synchronize()
     }
 
-    /// What root makes in a service's folder is for the service, which runs as somebody else.
+    /// Gives a file that root makes in a service's folder to the service's user.
     static func giveToOwnerOfFolder(_ path: String) throws(SystemError) {
         guard geteuid() == 0 else { return }
         var status = stat()

@@ -1,8 +1,7 @@
+import Attribution
 import CLinux
 import Glibc
-import HTTPServer
 import Support
-import Threads
 
 /// Sends the requests of a ``ConstantRatePlan``: one thread that waits for answers and for the time of the next
 /// request, whichever comes first.
@@ -13,16 +12,16 @@ package final class ConstantRateLoad {
     /// Those without a request, by number.
     private var free: [Int] = []
     private var misses: RequestPattern
+    /// Clicks, or checks of clicks.
     private var made: RequestPattern
+    /// Checks that match clicks of the past.
+    private var launches: RequestPattern
     private var random: SeededGenerator
     private var histogram = LatencyHistogram()
     private var sent = 0
     private var failures = 0
     private let start: UInt64
     private let intended: Int
-
-    /// How long answers are waited for after the last request.
-    private static let patience: UInt64 = 5_000_000_000
 
     package static func run(_ plan: ConstantRatePlan) throws -> ConstantRateResult {
         try ConstantRateLoad(plan).run()
@@ -32,15 +31,19 @@ package final class ConstantRateLoad {
         self.plan = plan
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         random = SeededGenerator(seed: UInt64(plan.series))
+        let (key, time) = (plan.key, plan.history.map { Timestamp(milliseconds: $0.lowerBound) })
         let mark = SampleRequests.hexadecimal(plan.series)
-        misses = RequestPattern(mark: "ffffffff") { SampleRequests.check(fingerprint: $0, key: plan.key) }
-        made = RequestPattern(mark: mark) {
-            plan.kind == .clicks
-                ? SampleRequests.click(fingerprint: $0, key: plan.key)
-                : SampleRequests.check(fingerprint: $0, key: plan.key)
+        misses = RequestPattern(mark: "ffffffff") { SampleRequests.check(fingerprint: $0, key: key) }
+        launches = RequestPattern(mark: mark, time: time) {
+            SampleRequests.check(fingerprint: $0, key: key, time: time)
+        }
+        made = RequestPattern(mark: mark, time: time) {
+            plan.kind == .missesAndMatches
+                ? SampleRequests.check(fingerprint: $0, key: key)
+                : SampleRequests.click(fingerprint: $0, key: key, time: time)
         }
         intended = Int(plan.rate * plan.seconds)
-        start = MonotonicTime.now().nanoseconds + 20_000_000
+        start = Stopwatch.nanoseconds + 20_000_000
         for number in 0..<plan.connections {
             connections.append(LoadConnection())
             try open(number)
@@ -49,13 +52,13 @@ package final class ConstantRateLoad {
     }
 
     private func run() throws -> ConstantRateResult {
-        let end = intendedAt(intended) + Self.patience
-        var now = MonotonicTime.now().nanoseconds
+        let end = intendedAt(intended) + UInt64(plan.patience * 1e9)
+        var now = Stopwatch.nanoseconds
         while now < end, sent < intended || free.count < connections.count {
             try sendDue(at: now)
             wait(from: now)
             try receive()
-            now = MonotonicTime.now().nanoseconds
+            now = Stopwatch.nanoseconds
         }
         giveUp(at: now)
         let last = max(now - start, 1)
@@ -87,7 +90,7 @@ package final class ConstantRateLoad {
         )
     }
 
-    /// Sends what should be on its way by now, as far as there are connections.
+    /// Sends the requests that are due, as far as connections are free.
     private func sendDue(at now: UInt64) throws {
         while sent < intended, let number = free.last {
             let intendedAt = intendedAt(sent)
@@ -107,6 +110,7 @@ package final class ConstantRateLoad {
         var madeNumber = number
         switch plan.kind {
         case .clicks: break
+        case .clicksOfThePast: return requestOfThePast(number)
         case .misses: madeNumber = -1
         case .missesAndMatches:
             let clicks = Double(number) * plan.clickRate / plan.rate - 5 * plan.clickRate
@@ -118,6 +122,19 @@ package final class ConstantRateLoad {
         }
         made.set(UInt64(madeNumber))
         return made.bytes
+    }
+
+    /// Ten clicks, and then a check of one of them that was sent well before: no connection may still carry it.
+    private func requestOfThePast(_ number: Int) -> [UInt8] {
+        guard let history = plan.history else { return [] }
+        let span = Double(history.upperBound - history.lowerBound)
+        let time = history.lowerBound + Int64(span * Double(number) / Double(max(intended - 1, 1)))
+        guard number % 11 == 10, number > 60 else {
+            made.set(UInt64(number), at: Timestamp(milliseconds: time))
+            return made.bytes
+        }
+        launches.set(UInt64(number - 60), at: Timestamp(milliseconds: time))
+        return launches.bytes
     }
 
     /// Sleeps until an answer arrives or the next request is due.
@@ -147,7 +164,7 @@ package final class ConstantRateLoad {
 
     private func finish(_ number: Int, isGood: Bool) {
         guard let intendedAt = connections[number].intendedAt else { return }
-        record(since: intendedAt, at: MonotonicTime.now().nanoseconds, isGood: isGood)
+        record(since: intendedAt, at: Stopwatch.nanoseconds, isGood: isGood)
         connections[number].intendedAt = nil
         free.append(number)
     }
@@ -162,7 +179,7 @@ package final class ConstantRateLoad {
         try open(number)
     }
 
-    /// What was not answered, or never sent, has waited until now.
+    /// Counts requests without an answer, or never sent, as failures that waited until now.
     private func giveUp(at now: UInt64) {
         for connection in connections {
             if let intendedAt = connection.intendedAt { record(since: intendedAt, at: now, isGood: false) }

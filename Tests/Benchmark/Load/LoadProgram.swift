@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Support
 
 /// Loads that run as processes of their own, so that they do not share a lock or a heap with what measures.
 ///
@@ -15,26 +16,29 @@ enum LoadProgram: String {
         let decoder = JSONDecoder()
         switch self {
         case .constantRate:
-            try Self.tell(try ConstantRateLoad.run(decoder.decode(ConstantRatePlan.self, from: plan)))
+            try Self.print(try ConstantRateLoad.run(decoder.decode(ConstantRatePlan.self, from: plan)))
         case .resumption:
-            try Self.tell(try ResumptionLoad.run(decoder.decode(ResumptionPlan.self, from: plan)))
+            try Self.print(try ResumptionLoad.run(decoder.decode(ResumptionPlan.self, from: plan)))
         }
     }
 
     /// Starts the load.
-    static func start(_ program: LoadProgram, _ plan: some Encodable) throws -> ChildProcess {
+    func start(_ plan: some Encodable) throws -> ChildProcess {
         let text = String(decoding: try JSONEncoder().encode(plan), as: UTF8.self)
-        return try ChildProcess(OwnProgram.path(), [program.rawValue, text])
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return try ChildProcess(URL(filePath: program), [rawValue, text], endsWithStarter: true)
     }
 
     /// Waits for its end, and reads what it found.
     static func result<Result: Decodable>(of child: ChildProcess) throws -> Result {
-        let text = child.rest()
-        guard child.waitUntilExit() == 0 else { throw BenchmarkError("A load failed: \(text)") }
-        return try JSONDecoder().decode(Result.self, from: Data(text.utf8))
+        let output = try child.remainingOutput()
+        guard child.waitUntilExit() == 0 else {
+            throw BenchmarkError("A load failed: \(String(decoding: output, as: UTF8.self))")
+        }
+        return try JSONDecoder().decode(Result.self, from: output)
     }
 
-    private static func tell(_ result: some Encodable) throws {
-        print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
+    private static func print(_ result: some Encodable) throws {
+        Swift.print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
     }
 }

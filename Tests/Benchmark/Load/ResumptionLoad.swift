@@ -1,7 +1,28 @@
 import Foundation
-import HTTPServer
 import Synchronization
-import Threads
+
+/// Checks on new TLS 1.3 connections, each of which resumes the session of the one before.
+struct ResumptionPlan: Codable {
+    var port: UInt16
+    var key: String
+    var seconds: Double
+    /// Connections at a time, a thread for each.
+    var connections = 32
+
+    func run() throws -> ResumptionResult {
+        try LoadProgram.result(of: LoadProgram.resumption.start(self))
+    }
+}
+
+struct ResumptionResult: Codable {
+    var answered = 0
+    /// Of them on connections that resumed a session.
+    var resumed = 0
+    var failures = 0
+    var seconds = 0.0
+
+    var perSecond: Double { seconds > 0 ? Double(answered) / seconds : 0 }
+}
 
 /// Runs a ``ResumptionPlan``: threads that connect, ask, read to the end, and connect again.
 enum ResumptionLoad {
@@ -14,13 +35,12 @@ enum ResumptionLoad {
             ).utf8
         )
         let total = Mutex(ResumptionResult())
-        let start = MonotonicTime.now()
-        let end = start.advanced(by: .seconds(plan.seconds))
+        let watch = Stopwatch()
         withThreads(plan.connections) {
             var result = ResumptionResult()
             do {
                 let client = try ResumingClient(port: plan.port)
-                while MonotonicTime.now() < end {
+                while watch.seconds < plan.seconds {
                     switch client.ask(request) {
                     case .answered(let isResumed):
                         result.answered += 1
@@ -38,14 +58,14 @@ enum ResumptionLoad {
                 $0.failures += found.failures
             }
         }
-        let seconds = Double(MonotonicTime.now().nanoseconds(since: start)) / 1e9
+        let seconds = watch.seconds
         return total.withLock {
             $0.seconds = seconds
             return $0
         }
     }
 
-    /// Runs `body` on so many threads, and returns when all have.
+    /// Runs `body` on the given number of threads, and returns when all have ended.
     private static func withThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
         let group = DispatchGroup()
         for _ in 0..<count {

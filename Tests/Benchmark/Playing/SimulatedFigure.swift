@@ -1,7 +1,7 @@
 import Attribution
 import Simulation
 
-/// What is told of a world that was played.
+/// A figure of a world that was played.
 enum SimulatedFigure: String, CaseIterable {
     case precision, found, organic, rematched, calibration
     case usedTwice = "used_twice"
@@ -22,7 +22,8 @@ enum SimulatedFigure: String, CaseIterable {
     func name(in world: SimulatedWorld) -> FigureName {
         FigureName(
             "\(world.world.label)_\(world.policy.rawValue)_\(rawValue)",
-            "\(world.label): \(title)"
+            "\(world.label): \(title)",
+            bar(in: world)
         )
     }
 
@@ -38,7 +39,7 @@ enum SimulatedFigure: String, CaseIterable {
         }
     }
 
-    func bar(in world: SimulatedWorld) -> Bar.Requirement? {
+    private func bar(in world: SimulatedWorld) -> Bar? {
         switch self {
         case .precision: world.bars.map { .atLeast($0.precision) }
         case .found: world.bars.map { .atLeast($0.found) }

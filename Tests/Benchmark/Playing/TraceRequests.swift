@@ -1,5 +1,6 @@
 import Attribution
 import Simulation
+import Support
 
 /// The requests that make a trace happen: those of a customer's own server and of released clients.
 struct TraceRequests {

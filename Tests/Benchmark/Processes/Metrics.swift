@@ -1,4 +1,4 @@
-/// What `/metrics` told at one moment.
+/// The values of `/metrics` at one time.
 package struct Metrics {
     private let values: [String: Double]
 
@@ -13,7 +13,7 @@ package struct Metrics {
         )
     }
 
-    /// - Throws: when the server does not tell it.
+    /// - Throws: when the server does not report it.
     package func value(_ name: String) throws(BenchmarkError) -> Double {
         guard let value = values[name] else { throw BenchmarkError("/metrics has no \(name).") }
         return value

@@ -1,45 +1,61 @@
 import Foundation
+import Glibc
 import Support
 
-/// nginx that gives one static answer: the bytes that the server would give, as far as it can be told to.
+/// nginx with one static answer: the bytes that the server would send, as far as nginx can be configured to.
 final class Nginx {
     enum Log { case eachRequest, buffered }
 
     let port: UInt16
     let figures: ProcessFigures
     private let process: ChildProcess
-    private let folder: String
+    private let folder: URL
 
-    /// Starts it, to give one answer to everything.
+    /// Starts it with one answer to everything.
     init(_ answer: StaticAnswer, _ bench: Workbench, log: Log = .eachRequest, certificate: Certificate? = nil)
         throws
     {
         folder = bench.folder.makeFolder("nginx")
-        port = try FreePort.find()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        guard let port = Loopback.freePort() else { throw BenchmarkError("No port is free.") }
+        self.port = port
         let configuration = Self.configuration(
             answer,
-            folder: folder,
-            port: port,
+            folder: folder.path,
+            listen: "127.0.0.1:\(port) reuseport backlog=4096",
             workers: bench.options.workers,
             log: log,
             certificate: certificate
         )
-        let path = folder + "/nginx.conf"
-        try configuration.write(toFile: path, atomically: false, encoding: .utf8)
-        process = try ChildProcess("nginx", ["-c", path, "-p", folder], errors: folder + "/errors")
+        let file = folder.appending(path: "nginx.conf")
+        try configuration.write(to: file, atomically: false, encoding: .utf8)
+        let errors = folder.appending(path: "errors")
+        process = try ChildProcess(
+            URL(filePath: "/usr/bin/env"),
+            ["nginx", "-c", file.path, "-p", folder.path],
+            errorLog: errors,
+            endsWithStarter: true
+        )
         figures = ProcessFigures(of: process.identifier)
-        try FreePort.waitUntilAnswered(port, by: process, log: folder + "/errors")
+        let isListening = try Polling.until {
+            guard process.isRunning else {
+                throw BenchmarkError("nginx: \(try String(contentsOf: errors, encoding: .utf8))")
+            }
+            return (try? RawClient(port: port)) != nil
+        }
+        guard isListening else { throw BenchmarkError("nginx does not answer.") }
     }
 
     deinit {
-        process.stop()
-        try? FileManager.default.removeItem(atPath: folder)
+        process.send(SIGTERM)
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: folder)
     }
 
     private static func configuration(
         _ answer: StaticAnswer,
         folder: String,
-        port: UInt16,
+        listen: String,
         workers: Int,
         log: Log,
         certificate: Certificate?
@@ -61,7 +77,7 @@ final class Nginx {
                 client_body_temp_path \(folder); proxy_temp_path \(folder); fastcgi_temp_path \(folder);
                 uwsgi_temp_path \(folder); scgi_temp_path \(folder);
                 server {
-                    listen 127.0.0.1:\(port) reuseport backlog=4096 \(certificate == nil ? "" : "ssl");
+                    listen \(listen) \(certificate == nil ? "" : "ssl");
                     \(tls ?? "")
                     default_type "\(answer.contentType)";
                     \(fields)
@@ -69,5 +85,59 @@ final class Nginx {
                 }
             }
             """
+    }
+}
+
+/// An answer of the server that nginx is to repeat.
+struct StaticAnswer {
+    let contentType: String
+    /// Without those that nginx writes by itself.
+    let fields: [(name: String, value: String)]
+    let body: String
+
+    private static let writtenByNginx: Set = [
+        "date", "content-length", "content-type", "server", "connection",
+    ]
+
+    init(_ answer: RawClient.Answer) {
+        contentType = answer.field("content-type") ?? "text/plain"
+        body = answer.body
+        fields = answer.fields.compactMap { line in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, !Self.writtenByNginx.contains(parts[0].lowercased()) else { return nil }
+            return (String(parts[0]), String(parts[1].drop { $0 == " " }))
+        }
+    }
+}
+
+/// Programs of others that are measured, or measured with: whether they are installed, and their versions.
+struct ReferencePrograms {
+    let versions: [String]
+
+    private static let commands = [
+        ("nginx", "nginx -v 2>&1"),
+        ("wrk", "wrk -v 2>&1 | head -n 1 | cut -d' ' -f1,2"),
+    ]
+
+    init() throws {
+        let missing = Self.commands.map(\.0).filter { !Self.isInstalled($0) }
+        guard missing.isEmpty else {
+            throw BenchmarkError(
+                "\(missing.joined(separator: " and ")) not found: run Tests/Benchmark/install-yardsticks first."
+            )
+        }
+        versions = try Self.commands.map { name, command in
+            let version = try ExternalProgram.run("sh", ["-c", command + " || true"])
+            return String(decoding: version, as: UTF8.self)
+                .replacingOccurrences(of: "nginx version: ", with: "")
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+    }
+
+    private static func isInstalled(_ name: String) -> Bool {
+        // nginx is installed where only root's path leads.
+        ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"].contains {
+            FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
+        }
     }
 }

@@ -1,23 +1,64 @@
 import Foundation
-import HTTPServer
 import Support
-import Threads
+
+/// The server's program, as it was built.
+struct ServerBinary {
+    let file: URL
+    let version: String
+    /// The flags that `serve` knows.
+    private let flags: Set<String>
+
+    /// Finds it at `path`, or beside this program.
+    init(_ path: String?) throws {
+        file = path.map { URL(filePath: $0) } ?? Installation.binary
+        guard FileManager.default.isExecutableFile(atPath: file.path) else {
+            throw BenchmarkError(
+                "There is no program \(file.path): build it with "
+                    + "`swift build -c release --static-swift-stdlib --product afterlink`, or name it with --binary."
+            )
+        }
+        version = try Self.run(file, ["version"]).trimmingCharacters(in: .newlines)
+        flags = Set(
+            try Self.run(file, ["help", "settings", "--markdown"]).split(separator: "`").compactMap { part in
+                part.hasPrefix("--") ? part.split(separator: " ").first.map(String.init) : nil
+            }
+        )
+    }
+
+    func knows(_ flag: String) -> Bool {
+        flags.contains(flag)
+    }
+
+    private static func run(_ file: URL, _ arguments: [String]) throws -> String {
+        String(decoding: try ExternalProgram.run(file.path, arguments), as: UTF8.self)
+    }
+}
+
+extension Installation {
+    /// Runs a command on the database, which must succeed.
+    func configure(_ arguments: [String]) throws {
+        let output = try run(arguments)
+        guard output.status == 0 else {
+            throw BenchmarkError("\(arguments.joined(separator: " ")) failed: \(output.errors)")
+        }
+    }
+}
 
 /// The server under measurement: keys checked, request log on and written to a file, every click on disk before
 /// its answer.
 final class Server {
-    let port: UInt16
+    var port: UInt16 { process.port }
     let installation: Installation
     let figures: ProcessFigures
-    /// From the moment before it was started to its first answer that it is ready.
-    private(set) var secondsToReady = 0.0
-    private let process: ChildProcess
+    /// From before the process was started to its first answer that it is ready.
+    let secondsToReady: Double
+    private let process: AfterlinkProcess
     private let logPath: String
     private let isEncrypted: Bool
 
     /// Starts it and waits until it is ready.
     ///
-    /// Expired clicks are kept for `retentionSeconds`, by default ten years; `extra` arguments come behind the others.
+    /// Expired clicks are kept for `retentionSeconds`, by default ten years; `extra` arguments come after the others.
     init(
         _ installation: Installation,
         _ bench: Workbench,
@@ -28,35 +69,47 @@ final class Server {
     ) throws {
         self.installation = installation
         isEncrypted = certificate != nil
-        logPath = installation.folder + "/requests.log"
-        port = try FreePort.find()
+        logPath = installation.folder.appending(path: "requests.log").path
         var arguments = [
-            "serve", "--listen", "127.0.0.1:\(port)", "--database", installation.database, "--durability",
-            isDurable ? "full" : "relaxed",
-            "--threads", String(bench.options.workers), "--log-format", "json", "--log-file", logPath,
-            "--limit-requests", "1000000", "--retention", String(retentionSeconds),
-            "--trusted-proxy", "127.0.0.1/32",
+            "--durability", isDurable ? "full" : "relaxed", "--threads", String(bench.options.workers),
+            "--log-format", "json", "--log-file", logPath, "--limit-requests", "1000000",
+            "--retention", String(retentionSeconds), "--trusted-proxy", "127.0.0.1/32",
         ]
         if bench.binary.knows("--rate-limit") { arguments += ["--rate-limit", "off"] }
+        // The clock has not leapt: stored clicks may be some days old.
+        if bench.binary.knows("--accept-clock") { arguments.append("--accept-clock") }
         if let certificate {
             arguments += ["--tls-certificate", certificate.certificatePath, "--tls-key", certificate.keyPath]
         }
-        arguments += extra
-        let errors = installation.folder + "/server.errors"
-        let start = MonotonicTime.now()
-        process = try ChildProcess(bench.binary.path, arguments, errors: errors)
+        let watch = Stopwatch()
+        process = try AfterlinkProcess(installation, arguments + extra, endsWithStarter: true)
         figures = ProcessFigures(of: process.identifier)
-        try awaitReady(errors, since: start)
-        secondsToReady = Double(MonotonicTime.now().nanoseconds(since: start)) / 1e9
+        try Self.awaitReady(process, isEncrypted: isEncrypted)
+        secondsToReady = watch.seconds
+    }
+
+    private static func awaitReady(_ process: AfterlinkProcess, isEncrypted: Bool) throws {
+        let watch = Stopwatch()
+        while watch.seconds < 60, process.isRunning {
+            if let client = try? connect(process.port, isEncrypted: isEncrypted) {
+                client.send("GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+                if try client.answer().status == 200 { return }
+            }
+            usleep(500)
+        }
+        throw BenchmarkError("The server did not become ready.")
     }
 
     deinit {
         stop()
     }
 
-    /// Ends it as an operator does.
+    /// Stops it as an operator does.
     func stop() {
-        process.stop()
+        if process.isRunning {
+            process.terminate()
+            process.waitUntilExit()
+        }
         try? FileManager.default.removeItem(atPath: logPath)
     }
 
@@ -67,12 +120,12 @@ final class Server {
 
     /// The size of the write-ahead log's file.
     func logBytes() -> Double {
-        let path = installation.database + "-wal"
+        let path = installation.database.path + "-wal"
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.doubleValue ?? 0
     }
 
-    /// An answer to one request on a connection of its own.
+    /// The answer to one request on a connection of its own.
     func answer(_ request: String) throws -> RawClient.Answer {
         let client = try connect()
         client.send(request)
@@ -84,19 +137,48 @@ final class Server {
     }
 
     func connect() throws -> RawClient {
-        isEncrypted ? try RawClient(port: port, tls: TLSClientSettings()) : try RawClient(port: port)
+        try Self.connect(port, isEncrypted: isEncrypted)
     }
 
-    private func awaitReady(_ errors: String, since start: MonotonicTime) throws {
-        let end = start.advanced(by: .seconds(60))
-        while MonotonicTime.now() < end, process.isRunning {
-            if let client = try? connect() {
-                client.send("GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-                if try client.answer().status == 200 { return }
-            }
-            usleep(500)
-        }
-        let text = (try? String(contentsOfFile: errors, encoding: .utf8)) ?? ""
-        throw BenchmarkError("The server did not become ready: \(text.suffix(500))")
+    private static func connect(_ port: UInt16, isEncrypted: Bool) throws -> RawClient {
+        isEncrypted ? try RawClient(port: port, tls: TLSClientSettings()) : try RawClient(port: port)
+    }
+}
+
+/// What the kernel reports of a process that runs.
+extension ProcessFigures {
+    /// Resident memory in bytes.
+    func residentBytes() throws -> Double { try known(residentByteCount) }
+
+    /// The largest resident memory since the start, in bytes.
+    func peakResidentBytes() throws -> Double { try known(peakResidentByteCount) }
+
+    func descriptors() throws -> Double { try known(descriptorCount) }
+
+    /// Processor time used so far by the process and its children that still run, in seconds.
+    func processorSeconds() throws -> Double {
+        _ = try known(residentByteCount)
+        return ([self] + children).reduce(0) { $0 + Double($1.processorTicks) } / 100
+    }
+
+    private func known(_ value: Int) throws -> Double {
+        guard value > 0 else { throw BenchmarkError("The process is gone.") }
+        return Double(value)
+    }
+}
+
+/// A certificate that both servers show, in files.
+struct Certificate {
+    let certificatePath: String
+    let keyPath: String
+
+    init(in folder: String) throws {
+        certificatePath = folder + "/certificate.pem"
+        keyPath = folder + "/certificate.key"
+        let made = try TestCertificate()
+        try Data(made.certificate).write(to: URL(fileURLWithPath: certificatePath))
+        try Data(made.key).write(to: URL(fileURLWithPath: keyPath))
+        // The server refuses a key that others may read.
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyPath)
     }
 }

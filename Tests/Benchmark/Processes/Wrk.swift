@@ -1,6 +1,7 @@
 import Foundation
+import Support
 
-/// One run of wrk: as many requests as the server answers.
+/// A run of wrk: as many requests as the server answers.
 struct Wrk {
     struct Result: Decodable {
         let requests: Double
@@ -22,16 +23,14 @@ struct Wrk {
         let path = bench.folder.path + "/wrk.lua"
         try script.text.write(toFile: path, atomically: false, encoding: .utf8)
         let address = "\(isEncrypted ? "https" : "http")://127.0.0.1:\(port)"
-        // wrk counts whole seconds; less than one is none to it.
+        // wrk counts whole seconds, and takes less than one for none.
         let length = max(1, Int(seconds.rounded()))
-        let output = try ChildProcess.output(
-            "wrk",
-            [
-                "-t", String(min(threads, connections)), "-c", String(connections), "-d", "\(length)s", "-s",
-                path,
-                "--timeout", "10s", address,
-            ]
-        )
+        let arguments = [
+            "-t", String(min(threads, connections)), "-c", String(connections), "-d", "\(length)s", "-s",
+            path,
+            "--timeout", "10s", address,
+        ]
+        let output = String(decoding: try ExternalProgram.run("wrk", arguments), as: UTF8.self)
         guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("{") }),
             let result = try? JSONDecoder().decode(Result.self, from: Data(line.utf8))
         else { throw BenchmarkError("wrk gave no figures: \(output.suffix(500))") }
@@ -39,5 +38,72 @@ struct Wrk {
             throw BenchmarkError("\(Int(result.failures)) of \(Int(result.requests)) requests failed.")
         }
         return result
+    }
+
+    /// A result with the processor time that the server took.
+    struct Turn {
+        let result: Result
+        /// Processor time of the server for each answer, in microseconds.
+        let coreMicroseconds: Double
+
+        var perSecond: Double { result.perSecond }
+    }
+
+    /// Runs it, and reads how much processor time a server process took meanwhile.
+    func turn(
+        port: UInt16,
+        of figures: ProcessFigures,
+        seconds: Double,
+        _ bench: Workbench
+    ) throws -> Turn {
+        let before = try figures.processorSeconds()
+        let result = try run(port: port, seconds: seconds, bench)
+        let used = try figures.processorSeconds() - before
+        return Turn(result: result, coreMicroseconds: used / max(result.requests, 1) * 1e6)
+    }
+}
+
+extension Server {
+    /// The rate of checks that end in no match, as many as there can be over keep-alive connections.
+    func highestCheckRate(_ seconds: Double, _ bench: Workbench) throws -> Double {
+        try Wrk(script: .misses(key: installation.keys.app)).run(port: port, seconds: seconds, bench)
+            .perSecond
+    }
+
+    /// The rate of clicks, as many as there can be.
+    func highestClickRate(_ seconds: Double, _ bench: Workbench) throws -> Double {
+        let script = WrkScript.clicks(key: installation.keys.app, series: bench.nextSeries())
+        return try Wrk(script: script, connections: 256).run(port: port, seconds: seconds, bench).perSecond
+    }
+
+    /// Clicks as fast as they can be written, and how many of them the server put into one commit; `script` makes
+    /// them for a key and a series.
+    func clickTurn(
+        _ seconds: Double,
+        _ bench: Workbench,
+        _ script: (_ key: String, _ series: UInt32) -> WrkScript
+    ) throws -> (rate: Double, batch: Double) {
+        let before = try metrics()
+        let result = try Wrk(script: script(installation.keys.app, bench.nextSeries()), connections: 256)
+            .run(port: port, seconds: seconds, bench)
+        let after = try metrics()
+        // Of clicks that bring signals, a very few have the values and the address of another one.
+        guard try after.growth(of: "afterlink_clicks_total", since: before) >= result.requests * 0.99 else {
+            throw BenchmarkError("The server acknowledged clicks that it has not counted.")
+        }
+        let sum = try after.growth(of: "afterlink_store_batch_size_sum", since: before)
+        let count = try after.growth(of: "afterlink_store_batch_size_count", since: before)
+        return (result.perSecond, sum / max(count, 1))
+    }
+
+    /// The server's answer to a check that finds nothing: what nginx is to repeat.
+    func noMatch() throws -> StaticAnswer {
+        let answer = try answer(
+            SampleRequests.check(fingerprint: String(repeating: "f", count: 64), key: installation.keys.app)
+        )
+        guard answer.status == 200, answer.body.contains("no_match") else {
+            throw BenchmarkError("The server answers a check with \(answer.status): \(answer.body)")
+        }
+        return StaticAnswer(answer)
     }
 }

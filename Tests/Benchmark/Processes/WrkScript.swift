@@ -27,10 +27,10 @@ struct WrkScript {
             + #"["User-Agent"] = "\#(SampleRequests.userAgent)", ["X-Forwarded-For"] = \#(address) }"#
     }
 
-    /// Checks of fingerprints that nobody has clicked with, spread over the whole index.
+    /// Checks of fingerprints without a click, spread over the whole index.
     static func misses(key: String, isClosing: Bool = false) -> WrkScript {
         let headers = headers(key, from: "address(math.random(0, 9999999))", isClosing: isClosing)
-        // Made before the run: what the load costs takes time from whom it measures.
+        // Made before the run, because the load shares the server's cores.
         return WrkScript(
             text: common + """
                 local requests, position = {}, 0
@@ -49,7 +49,7 @@ struct WrkScript {
         )
     }
 
-    /// Clicks that nobody has made before; `series` tells them from those of other runs.
+    /// New clicks; `series` distinguishes them from those of other runs.
     static func clicks(key: String, series: UInt32) -> WrkScript {
         let mark = String(repeating: "@", count: 64)
         return WrkScript(
@@ -73,8 +73,7 @@ struct WrkScript {
         )
     }
 
-    /// Clicks that bring what a browser of a kind of devices tells, each from an address that its values have not come
-    /// from before.
+    /// Clicks with the signals of a kind of device, each from an address that its values have not come from before.
     static func clicks(from device: SampleDevice, key: String, series: UInt32) -> WrkScript {
         WrkScript(
             text: common + """
@@ -106,7 +105,7 @@ struct WrkScript {
             + #"["User-Agent"] = "\#(agent)", ["X-Forwarded-For"] = "\#(addressMark)" }"#
     }
 
-    /// Checks of stored clicks, each of which is matched: `count` of them for all threads, from the number `first` on.
+    /// Checks of stored clicks, each of which is matched: `count` of them over all threads, from the number `first` on.
     ///
     /// Every other one comes from the address of its click.
     static func matches(key: String, first: Int, count: Int, threads: Int = 2) -> WrkScript {
@@ -116,7 +115,7 @@ struct WrkScript {
                 local number
                 function init() number = \(first) + math.floor(\(count) / \(threads)) * (id - 1) end
                 function request()
-                    local hex = string.format("\(SeededFingerprint.prefix)%016x", number)
+                    local hex = string.format("\(SeedPlan.fingerprintPrefix)%016x", number)
                     local made = wrk.format("GET", "\(SampleRequests.checkPath)" .. hex, \(headers))
                     number = number + 1
                     return made
@@ -140,7 +139,7 @@ struct WrkScript {
         )
     }
 
-    /// One request again and again.
+    /// One request, repeated.
     static func get(_ target: String, key: String) -> WrkScript {
         WrkScript(
             text: common + """

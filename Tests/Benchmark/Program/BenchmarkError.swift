@@ -1,4 +1,4 @@
-/// Why the benchmark, or one row of it, cannot go on: a sentence for whoever started it.
+/// Why the benchmark, or one row of it, cannot continue: a sentence for the person who started it.
 package struct BenchmarkError: Error, CustomStringConvertible {
     package let description: String
 
@@ -7,7 +7,7 @@ package struct BenchmarkError: Error, CustomStringConvertible {
     }
 }
 
-/// A row that this machine or this binary has no use for, and why.
+/// Why a row cannot be measured on this machine or of this binary.
 struct NotMeasurable: Error {
     let reason: String
 

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     var rows = RowName.standard
     /// How often each contestant is measured; odd, so that a median is one of them.
@@ -16,6 +16,8 @@ struct Options {
     var isLong = false
     /// The server's binary; nil: the one beside this program.
     var binary: String?
+    /// Another binary of the server to compare with; nil: the yardsticks.
+    var rival: String?
     /// Where stored clicks are kept between runs; nil: beside this program.
     var cache: String?
     /// Where the figures go as JSON; nil: nowhere.
@@ -39,6 +41,9 @@ struct Options {
           --quick          Try every row in a minute, with little data: figures mean nothing, and none is judged.
           --long           An hour of mixed load instead of ten minutes.
           --binary PATH    The server's binary; by default the one beside this program.
+          --against PATH   Compare with this binary of the server instead of the yardsticks, turn by turn, each with a
+                           database of its own. A figure is the median of the rounds' ratios: above 1 means that
+                           --binary is better.
           --cache DIR      Where stored clicks are kept between runs (6 GB).
           --json PATH      Write the figures there.
           --list           List the rows.
@@ -61,6 +66,7 @@ struct Options {
             case "--quick": isQuick = true
             case "--long": isLong = true
             case "--binary": binary = try Self.value(of: name, &rest)
+            case "--against": rival = try Self.value(of: name, &rest)
             case "--cache": cache = try Self.value(of: name, &rest)
             case "--json": json = try Self.value(of: name, &rest)
             case "--list": listsRows = true
@@ -69,7 +75,11 @@ struct Options {
             }
         }
         if isQuick { (rounds, seconds) = (1, 1) }
+        if rival != nil { rows = RowName.comparable }
         if !only.isEmpty { rows = only }
+        if rival != nil, let row = rows.first(where: { !$0.isComparable }) {
+            throw BenchmarkError("The row \(row.rawValue) compares no binaries.")
+        }
     }
 
     private static func value(of name: String, _ rest: inout ArraySlice<String>) throws(BenchmarkError)

@@ -1,4 +1,4 @@
-/// What is measured together, so that its contestants take turns.
+/// A row of the table: what is measured together, in turns.
 enum RowName: String, CaseIterable {
     case checks
     case clicks
@@ -19,7 +19,7 @@ enum RowName: String, CaseIterable {
     case simulation
     case simulationLarge = "simulation-large"
 
-    /// Those that are measured when none is asked for: ten million live clicks take their time to store.
+    /// Those that are measured when none is named: ten million live clicks take long to store.
     static let standard = allCases.filter { $0 != .checkLatencyLive }
 
     var summary: String {
@@ -47,6 +47,11 @@ enum RowName: String, CaseIterable {
         }
     }
 
+    /// Those that compare two binaries.
+    static let comparable: [RowName] = [.checks, .clicks, .signalClicks, .hotKey, .mixed, .start, .memory]
+
+    var isComparable: Bool { Self.comparable.contains(self) }
+
     func measure(_ bench: Workbench) throws -> [Figure] {
         switch self {
         case .checks: try ChecksRow.measure(bench)
@@ -71,6 +76,20 @@ enum RowName: String, CaseIterable {
                 bench.options.worlds.isEmpty ? SimulationRow.worlds : bench.options.worlds
             )
         case .simulationLarge: try SimulationRow.measure(bench, SimulationRow.largeWorlds)
+        }
+    }
+
+    /// What the row measures of one binary, to be compared with another one.
+    func contests(_ bench: Workbench, _ rates: MixedRow.Rates) throws -> [Contest] {
+        switch self {
+        case .checks: try ChecksRow.contests(bench)
+        case .clicks: try ClicksRow.contests(bench)
+        case .signalClicks: try SignalClicksRow.contests(bench)
+        case .hotKey: try HotKeyRow.contests(bench)
+        case .start: try StartRow.contests(bench)
+        case .memory: try MemoryRow.contests(bench)
+        case .mixed: try MixedRow.contests(bench, rates)
+        default: []
         }
     }
 }

@@ -1,9 +1,8 @@
-import Crypto
 import Foundation
 import Glibc
-import SQLiteStorage
+import Support
 
-/// What the rows share: the options, the server's program, stored clicks, and a place to work in.
+/// What the rows share: the options, the server's program, stored clicks, and a folder to work in.
 final class Workbench {
     let options: Options
     let scale: Scale
@@ -18,25 +17,46 @@ final class Workbench {
     init(_ options: Options) throws {
         self.options = options
         scale = Scale(options)
-        binary = try ServerBinary(path: options.binary)
-        let path = try options.cache ?? OwnProgram.sibling("benchmark-cache")
+        binary = try ServerBinary(options.binary)
+        let path = options.cache ?? Installation.binary.deletingLastPathComponent().path + "/benchmark-cache"
         cache = try SeedCache(folder: path)
         folder = try WorkFolder(in: path)
         syncMicroseconds = try DiskSync.medianMicroseconds(in: folder.path)
         seriesCount = UInt32(truncatingIfNeeded: UInt64(Date().timeIntervalSince1970))
     }
 
-    /// Tells whoever watches what goes on; figures go elsewhere.
+    /// Creates the workbench of another binary, in the same folder.
+    init(_ other: Workbench, with binary: ServerBinary) {
+        (options, scale, folder, cache) = (other.options, other.scale, other.folder, other.cache)
+        (syncMicroseconds, seriesCount) = (other.syncMicroseconds, other.seriesCount)
+        self.binary = binary
+    }
+
+    /// Reports progress on standard error, apart from the figures.
     func say(_ text: String) {
         FileHandle.standardError.write(Data("# \(text)\n".utf8))
     }
 
-    /// A copy of a database with so many clicks, to be worked with and thrown away.
+    /// Makes a copy of a database with the plan's clicks, which is deleted with the value.
+    ///
+    /// The copy is synced: writing it back must not disturb a measurement.
     func installation(_ plan: SeedPlan) throws -> Installation {
-        try Installation(copying: cache.installation(plan, self), to: folder.makeFolder("database"))
+        let seeded = try cache.installation(plan, self)
+        let copy = try Installation(in: folder.makeFolder("database"), binary: binary.file, keys: seeded.keys)
+        _ = try ExternalProgram.run(
+            "cp",
+            ["-a", "--reflink=auto", seeded.folder.path + "/.", copy.folder.path]
+        )
+        _ = try ExternalProgram.run("sync", [copy.database.path])
+        return copy
     }
 
-    /// What the server writes for a click.
+    /// A new database without clicks.
+    func emptyInstallation() throws -> Installation {
+        try Installation(in: folder.makeFolder("empty"), binary: binary.file)
+    }
+
+    /// What the server writes for a click with a ready-made fingerprint.
     func template() throws -> ClickTemplate {
         if let knownTemplate { return knownTemplate }
         let template = try ClickTemplate(self)
@@ -44,36 +64,90 @@ final class Workbench {
         return template
     }
 
-    /// Tells the clicks of one load from those of all others, of this run and of earlier ones.
+    /// The next series of clicks, which differ from those of all other loads of this run and of earlier runs.
     func nextSeries() -> UInt32 {
         seriesCount &+= 1
         return seriesCount
     }
 
-    /// Refuses a server that was built from other migrations than this program: rows would be made for the wrong one.
-    func checkSchema(of database: PlainDatabase) throws {
-        let applied = try database.rows("SELECT digest FROM migrations ORDER BY number").compactMap(\.first)
-        let own = SQLiteStore.embeddedMigrations.sorted { $0.name < $1.name }.map { migration in
-            PlainValue.blob(SHA256.digest(of: Array(migration.text.utf8)).bytes)
+    /// Measures contestants in turns, each for the given number of seconds, after a short turn that does not count.
+    ///
+    /// - Returns: for each contestant its results in the order of the rounds.
+    func interleaved<Value>(_ contestants: [(_ seconds: Double) throws -> Value]) throws -> [[Value]] {
+        if !options.isQuick { for contestant in contestants { _ = try contestant(1) } }
+        var results = contestants.map { _ in [Value]() }
+        for round in 0..<options.rounds {
+            let order = Array(contestants.indices)
+            // Each second round goes the other way, so that none always follows the same one.
+            for index in round.isMultiple(of: 2) ? order : order.reversed() {
+                results[index].append(try contestants[index](options.seconds))
+            }
         }
-        guard applied == own else {
-            throw BenchmarkError(
-                "\(binary.path) has other migrations than this program: build both from the same source."
-            )
+        return results
+    }
+}
+
+/// How much is stored and held for the rows.
+struct Scale {
+    var liveClicks = 1_000_000
+    var storedClicks = 10_000_000
+    /// How many of the stored clicks are live: a day of a year's traffic.
+    var liveOfStored = 27_397
+    var fewClicks = 10_000
+    var veryFewClicks = 1_000
+    var expiredClicks = 1_000_000
+    var hotClicks = 20_000
+    var hotChecks = 400
+    var idleConnections = 10_000
+    var soakSeconds = 600.0
+
+    init(_ options: Options) {
+        if options.isLong { soakSeconds = 3600 }
+        // A comparison needs no more than its rows weigh, and each binary stores its own.
+        if options.rival != nil { (liveClicks, storedClicks) = (500_000, 2_000_000) }
+        guard options.isQuick else { return }
+        liveClicks = 20_000
+        storedClicks = 20_000
+        liveOfStored = 1_000
+        fewClicks = 2_000
+        expiredClicks = 10_000
+        hotClicks = 500
+        hotChecks = 20
+        idleConnections = 300
+        soakSeconds = 3
+    }
+}
+
+/// The run's own folder, on the file system of the cache, so that a copy is measured on the same disk.
+final class WorkFolder {
+    let path: String
+    private var count = 0
+
+    init(in parent: String) throws {
+        Self.removeForsaken(in: parent)
+        path = "\(parent)/run-\(getpid())"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    func delete() {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Deletes what interrupted runs left behind, which may be gigabytes.
+    ///
+    /// The kernel has ended their children, which are started with that wish.
+    private static func removeForsaken(in parent: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
+            guard name.hasPrefix("run-"), let process = Int32(name.dropFirst(4)), kill(process, 0) != 0 else {
+                continue
+            }
+            try? FileManager.default.removeItem(atPath: "\(parent)/\(name)")
         }
     }
 
-    /// Measures contestants in turns, each of so many seconds, after each has had a short one that does not count.
-    ///
-    /// Gives for each contestant its figures in the order of the rounds.
-    func interleaved<Value>(_ contestants: [(_ seconds: Double) throws -> Value]) throws -> [[Value]] {
-        if !options.isQuick { for contestant in contestants { _ = try contestant(1) } }
-        var figures = contestants.map { _ in [Value]() }
-        for _ in 0..<options.rounds {
-            for (index, contestant) in contestants.enumerated() {
-                figures[index].append(try contestant(options.seconds))
-            }
-        }
-        return figures
+    /// A folder in it that does not exist yet.
+    func makeFolder(_ name: String) -> URL {
+        count += 1
+        return URL(filePath: "\(path)/\(name)-\(count)", directoryHint: .isDirectory)
     }
 }

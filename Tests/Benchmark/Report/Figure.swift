@@ -1,21 +1,20 @@
+import Foundation
+
 /// One number of each round.
 struct Figure {
     let name: FigureName
     /// In the order of the rounds; at least one.
     let rounds: [Double]
-    /// What must be known to read it.
+    /// What a reader must know beside it.
     var note: String?
-    /// What it must reach; nil where any value will do.
-    let bar: Bar.Requirement?
 
-    init(_ name: FigureName, _ rounds: [Double], note: String? = nil, bar: Bar.Requirement? = nil) {
+    init(_ name: FigureName, _ rounds: [Double], note: String? = nil) {
         self.name = name
         self.rounds = rounds
         self.note = note
-        self.bar = bar ?? Bar.of(name)
     }
 
-    /// A contestant's figures as shares of another's, round by round.
+    /// Creates a contestant's figures as shares of another's, round by round.
     init(_ name: FigureName, _ rounds: [Double], of others: [Double], note: String? = nil) {
         self.init(name, zip(rounds, others).map { $1 == 0 ? .nan : $0 / $1 }, note: note)
     }
@@ -26,7 +25,30 @@ struct Figure {
 
     /// Nil without a bar.
     var verdict: Verdict? {
-        bar.map { $0.isReached(by: median) ? .pass : .miss }
+        name.bar.map { $0.isReached(by: median) ? .pass : .miss }
+    }
+}
+
+/// What a figure must reach.
+enum Bar: Hashable {
+    case atLeast(Double)
+    case atMost(Double)
+    case below(Double)
+
+    func isReached(by value: Double) -> Bool {
+        switch self {
+        case .atLeast(let bound): value >= bound
+        case .atMost(let bound): value <= bound
+        case .below(let bound): value < bound
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .atLeast(let bound): "≥ \(NumberText.short(bound))"
+        case .atMost(let bound): "≤ \(NumberText.short(bound))"
+        case .below(let bound): "< \(NumberText.short(bound))"
+        }
     }
 }
 
@@ -37,5 +59,38 @@ extension [Double] {
         let sorted = sorted()
         let middle = count / 2
         return count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+    }
+}
+
+/// Numbers for people: as many digits as are worth reading.
+enum NumberText {
+    static func short(_ value: Double) -> String {
+        guard value.isFinite else { return "–" }
+        if value == value.rounded(), abs(value) < 1e6 { return String(Int(value)) }
+        let digits = abs(value) >= 100 ? 0 : abs(value) >= 10 ? 1 : abs(value) >= 0.1 ? 2 : 3
+        return String(format: "%.\(digits)f", value)
+    }
+}
+
+/// Whether a series of samples stays flat.
+package enum Trend {
+    /// The share at the start that does not count: caches and pools fill.
+    private static let warmUp = 0.2
+
+    /// By how many percent of its mean the straight line through the samples (least squares) rises from the end of
+    /// the warm-up to the last one; negative when it falls.
+    package static func growthPercent(_ samples: [Double]) -> Double {
+        let values = samples.dropFirst(Int(Double(samples.count) * warmUp))
+        guard values.count > 1 else { return .nan }
+        let count = Double(values.count)
+        let mean = values.reduce(0, +) / count
+        let middle = (count - 1) / 2
+        var (covariance, variance) = (0.0, 0.0)
+        for (index, value) in values.enumerated() {
+            covariance += (Double(index) - middle) * (value - mean)
+            variance += (Double(index) - middle) * (Double(index) - middle)
+        }
+        guard mean != 0, variance > 0 else { return .nan }
+        return covariance / variance * (count - 1) / mean * 100
     }
 }

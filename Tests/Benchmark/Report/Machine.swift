@@ -1,4 +1,6 @@
 import Foundation
+import Glibc
+import Support
 
 /// What the figures were measured on.
 struct Machine: Encodable {
@@ -9,19 +11,21 @@ struct Machine: Encodable {
     let fileSystem: String
     /// Median of syncs of a page that was appended, at the start of the run.
     let syncMicroseconds: Double
-    /// What else ran: processes that wanted a core in the last minute, before the run began.
+    /// The load of the last minute before the run: processes that wanted a core.
     let loadBefore: Double
     let versions: [String]
 
-    init(_ bench: Workbench, _ yardsticks: ReferencePrograms) throws {
+    init(_ bench: Workbench, _ yardsticks: ReferencePrograms, _ rival: ServerBinary?) throws {
         processor = Self.field("model name", in: "/proc/cpuinfo") ?? "unknown"
         cores = ProcessInfo.processInfo.activeProcessorCount
         memoryGigabytes = (Double(ProcessInfo.processInfo.physicalMemory) / 1e9 * 10).rounded() / 10
         kernel = Self.text("/proc/sys/kernel/osrelease")
-        fileSystem = try ChildProcess.output("stat", ["-f", "-c", "%T", bench.folder.path])
+        let type = try ExternalProgram.run("stat", ["-f", "-c", "%T", bench.folder.path])
+        fileSystem = String(decoding: type, as: UTF8.self).trimmingCharacters(in: .newlines)
         syncMicroseconds = bench.syncMicroseconds
         loadBefore = Self.text("/proc/loadavg").split(separator: " ").first.flatMap { Double($0) } ?? .nan
-        versions = yardsticks.versions + [bench.binary.version]
+        versions =
+            yardsticks.versions + [bench.binary.version] + (rival.map { ["against \($0.version)"] } ?? [])
     }
 
     var text: String {
@@ -40,5 +44,27 @@ struct Machine: Encodable {
     private static func field(_ name: String, in path: String) -> String? {
         text(path).split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: ":").last
             .map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+}
+
+/// How long the disk takes to store a page durably: every commit waits for that.
+enum DiskSync {
+    /// The median of 100 syncs of an appended page, in microseconds.
+    static func medianMicroseconds(in folder: String) throws -> Double {
+        let path = folder + "/sync"
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        let page = Data(repeating: 1, count: 4096)
+        var times: [Double] = []
+        for _ in 0..<100 {
+            let watch = Stopwatch()
+            try file.write(contentsOf: page)
+            guard fdatasync(file.fileDescriptor) == 0 else {
+                throw BenchmarkError("\(path) cannot be synced.")
+            }
+            times.append(watch.microseconds)
+        }
+        return times.median
     }
 }

@@ -1,23 +1,26 @@
+import SQLite
+import Support
+
 /// Clicks on disk before their answer, and matches, beside loops that do nothing but write the same rows.
 enum ClicksRow {
     static func measure(_ bench: Workbench) throws -> [Figure] {
         let plan = SeedPlan.live(bench.scale.liveClicks)
         let template = try bench.template()
         let server = try Server(bench.installation(plan), bench)
-        // Each on a copy of the same clicks.
+        // Each on a copy of the same clicks, which lives as long as the row.
         let (copy, otherCopy) = (try bench.installation(plan), try bench.installation(plan))
-        let loop = try PlainLoop(copy.database, template)
-        let loopOfOnes = try PlainLoop(otherCopy.database, template)
-        let matches = Matches(server, clicks: bench.scale.liveClicks, turns: bench.options.rounds + 1)
+        defer { withExtendedLifetime((copy, otherCopy)) {} }
+        let (loop, loopOfOnes) = (try PlainLoop(copy, template), try PlainLoop(otherCopy, template))
+        let matches = Matches(server, bench)
         var batches: [Double] = []
         let rates = try bench.interleaved([
             { seconds in
-                let turn = try ClickLoading.turn(server, seconds, bench) { .clicks(key: $0, series: $1) }
+                let turn = try server.clickTurn(seconds, bench) { .clicks(key: $0, series: $1) }
                 batches.append(turn.batch)
                 return turn.rate
             },
-            { try loop.run(rowsPerCommit: max(1, Int((batches.last ?? 1).rounded())), seconds: $0) },
-            { try loopOfOnes.run(rowsPerCommit: 1, seconds: $0) },
+            { try loop.run(clicksPerCommit: max(1, Int((batches.last ?? 1).rounded())), seconds: $0) },
+            { try loopOfOnes.run(clicksPerCommit: 1, seconds: $0) },
             { try matches.turn($0, bench) },
         ])
         let sync = try DiskSync.medianMicroseconds(in: bench.folder.path)
@@ -38,22 +41,33 @@ enum ClicksRow {
         ]
     }
 
+    static func contests(_ bench: Workbench) throws -> [Contest] {
+        let server = try Server(bench.installation(.live(bench.scale.liveClicks)), bench)
+        let matches = Matches(server, bench)
+        return [
+            Contest(.clicksPerSecond) { seconds in
+                [try server.clickTurn(seconds, bench) { .clicks(key: $0, series: $1) }.rate]
+            },
+            Contest(.matchesPerSecond) { [try matches.turn($0, bench)] },
+        ]
+    }
+
     /// Turns of checks that claim, each of stored clicks that no other turn asks for.
     private final class Matches {
         private let server: Server
-        private let clicksOfTurn: Int
+        private let clicksPerTurn: Int
         private var turns = 0
 
-        init(_ server: Server, clicks: Int, turns: Int) {
+        init(_ server: Server, _ bench: Workbench) {
             self.server = server
-            clicksOfTurn = clicks / turns
+            clicksPerTurn = SeedPlan.live(bench.scale.liveClicks).recorded / (bench.options.rounds + 1)
         }
 
         func turn(_ seconds: Double, _ bench: Workbench) throws -> Double {
             let script = WrkScript.matches(
                 key: server.installation.keys.app,
-                first: turns * clicksOfTurn,
-                count: clicksOfTurn
+                first: turns * clicksPerTurn,
+                count: clicksPerTurn
             )
             turns += 1
             let before = try server.metrics()
@@ -66,5 +80,57 @@ enum ClicksRow {
             }
             return result.perSecond
         }
+    }
+}
+
+/// Clicks with the signals of a browser instead of a fingerprint, beside loops that do nothing but write the same rows.
+enum SignalClicksRow {
+    private static let devices = [SampleDevice.iphone, .android]
+
+    static func measure(_ bench: Workbench) throws -> [Figure] {
+        let plan = SeedPlan.live(bench.scale.liveClicks)
+        return try devices.flatMap { device in
+            let (server, copy) = (try Server(bench.installation(plan), bench), try bench.installation(plan))
+            defer { withExtendedLifetime(copy) {} }
+            let template = try ClickTemplate(bench, from: device)
+            let loop = try PlainLoop(copy, template)
+            var batch = 1.0
+            let rates = try bench.interleaved([
+                { seconds in
+                    let turn = try server.clickTurn(seconds, bench) {
+                        .clicks(from: device, key: $0, series: $1)
+                    }
+                    batch = turn.batch
+                    return turn.rate
+                },
+                { try loop.run(clicksPerCommit: max(1, Int(batch.rounded())), seconds: $0) },
+            ])
+            let rows = "\(template.fingerprintCount) fingerprints in the loop's clicks"
+            return [
+                Figure(.clicksOfPlainLoop(from: device), rates[0], of: rates[1], note: rows),
+                Figure(.clicksPerSecond(from: device), rates[0], note: try rowsOfEach(server)),
+            ]
+        }
+    }
+
+    static func contests(_ bench: Workbench) throws -> [Contest] {
+        let server = try Server(bench.installation(.live(bench.scale.liveClicks)), bench)
+        return devices.map { device in
+            Contest(.clicksPerSecond(from: device)) { seconds in
+                [try server.clickTurn(seconds, bench) { .clicks(from: device, key: $0, series: $1) }.rate]
+            }
+        }
+    }
+
+    /// How many hashes the newest clicks have.
+    private static func rowsOfEach(_ server: Server) throws -> String {
+        let database = try server.installation.open()
+        let mean = try database.statement(
+            """
+            SELECT avg(length(fingerprints) / 16.0) FROM clicks
+            WHERE id > (SELECT max(id) FROM clicks) - 65536 * 2000
+            """
+        ).first { $0.real(0) }
+        return "\(NumberText.short(mean ?? .nan)) fingerprints each"
     }
 }

@@ -1,6 +1,4 @@
-import HTTPServer
 import Support
-import Threads
 
 /// A check of a fingerprint that very many live clicks have, against one that a single click has.
 enum HotKeyRow {
@@ -15,19 +13,24 @@ enum HotKeyRow {
         _ microseconds: FigureName?,
         tellsAddresses: Bool
     ) throws -> [Figure] {
-        let folder = bench.folder.makeFolder("hot")
-        let server = try Server(try Installation(making: folder, with: bench.binary), bench)
-        let asked = try HotKeyPeople(server, tellsAddresses: tellsAddresses)
-        try asked.crowd(bench.scale.hotClicks)
-        // Summaries of common fingerprints are made beside the checks that miss them.
-        _ = try asked.round(bench.scale.hotChecks / 4)
-        let rounds = try (0..<bench.options.rounds).map { _ in try asked.round(bench.scale.hotChecks) }
+        let people = try HotKeyPeople(bench, tellsAddresses: tellsAddresses)
+        let rounds = try (0..<bench.options.rounds).map { _ in try people.round(bench.scale.hotChecks) }
         let ratio = Figure(growth, rounds.map(\.hot), of: rounds.map(\.single))
         return [ratio] + (microseconds.map { [Figure($0, rounds.map(\.hot))] } ?? [])
     }
+
+    static func contests(_ bench: Workbench) throws -> [Contest] {
+        let people = try HotKeyPeople(bench, tellsAddresses: true)
+        return [
+            Contest(.hotKeyMicroseconds, .singleKeyMicroseconds) { _ in
+                let round = try people.round(bench.scale.hotChecks)
+                return [round.hot, round.single]
+            }
+        ]
+    }
 }
 
-/// Whoever clicks and checks for the row.
+/// The visitors who click and launch for the row.
 private final class HotKeyPeople {
     private let server: Server
     private let client: RawClient
@@ -37,11 +40,14 @@ private final class HotKeyPeople {
     private var people = 0
     private var singles: UInt32 = 0
 
-    init(_ server: Server, tellsAddresses: Bool) throws {
-        self.server = server
+    init(_ bench: Workbench, tellsAddresses: Bool) throws {
         self.tellsAddresses = tellsAddresses
+        server = try Server(bench.emptyInstallation(), bench)
         client = try server.connect()
         key = server.installation.keys.app
+        try crowd(bench.scale.hotClicks)
+        // Summaries of common fingerprints are made in the background of the checks that miss them.
+        _ = try round(bench.scale.hotChecks / 4)
     }
 
     /// Clicks with one fingerprint.
@@ -51,15 +57,15 @@ private final class HotKeyPeople {
 
     /// Medians in microseconds of checks of the crowded fingerprint and of ones with a single click, in turns.
     ///
-    /// Each crowd's check that matches is followed by a click, so that the crowd stays as it is.
+    /// A click follows each check of the crowded fingerprint that matches, so that the crowd keeps its size.
     func round(_ count: Int) throws -> (hot: Double, single: Double) {
         var (hot, single) = ([Double](), [Double]())
         for _ in 0..<count {
             singles += 1
-            let own = SampleRequests.hexadecimal(singles) + String(repeating: "0", count: 56)
-            try click(own)
+            let fingerprint = SampleRequests.hexadecimal(singles) + String(repeating: "0", count: 56)
+            try click(fingerprint)
             hot.append(try check(crowded))
-            single.append(try check(own))
+            single.append(try check(fingerprint))
             try click(crowded)
         }
         return (hot.median, single.median)
@@ -70,7 +76,7 @@ private final class HotKeyPeople {
         let body =
             #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://promo/\#(people % 20)","#
             + #""campaign_key":"CAMPAIGN\#(people % 20)","platform":"ios"}"#
-        _ = try ask(SampleRequests.click(body: body, key: key, address: address()), status: 201)
+        try ask(SampleRequests.click(body: body, key: key, address: address()), status: 201)
     }
 
     /// How long a check takes, in microseconds.
@@ -82,12 +88,12 @@ private final class HotKeyPeople {
             address: address(),
             install: "person-\(people)"
         )
-        let start = MonotonicTime.now()
+        let watch = Stopwatch()
         try ask(request, status: 200)
-        return Double(MonotonicTime.now().nanoseconds(since: start)) / 1000
+        return watch.microseconds
     }
 
-    /// Everybody has one of his own; a private one tells nothing.
+    /// Each visitor has an address of their own; a private one says nothing.
     private func address() -> [UInt8] {
         guard !tellsAddresses else { return SampleAddress.bytes(people) }
         return Array("10.\(people / 65_536 % 256).\(people / 256 % 256).\(people % 256)".utf8)

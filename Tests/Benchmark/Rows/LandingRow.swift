@@ -1,3 +1,5 @@
+import Support
+
 /// What opening a link costs: its page for a phone and for a computer, and the codes.
 enum LandingRow {
     private static let iPhone = SampleDevice.iphone.userAgent
@@ -6,14 +8,12 @@ enum LandingRow {
 
     static func measure(_ bench: Workbench) throws -> [Figure] {
         let installation = try bench.installation(.live(bench.scale.liveClicks))
-        try installation.setApp(
-            [
-                "--link-host", "go.shop.example", "--ios-scheme", "shopapp", "--ios-store-id", "1234567890",
-                "--android-scheme", "shopapp", "--android-package", "com.example.shop",
-            ],
-            with: bench.binary
-        )
-        try installation.makeLink("summer25", to: "/promo/summer", with: bench.binary)
+        try installation.configure([
+            "apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "shopapp",
+            "--ios-store-id", "1234567890", "--android-scheme", "shopapp",
+            "--android-package", "com.example.shop",
+        ])
+        try installation.configure(["links", "create", "summer25", "--destination", "/promo/summer"])
         let server = try Server(installation, bench, extra: ["--rate-limit-pictures", "off"])
         let asked: [(target: String, agent: String)] = [
             ("/summer25?utm_source=mail", iPhone), ("/summer25", SampleDevice.android.userAgent),
@@ -23,14 +23,14 @@ enum LandingRow {
         let turns = try bench.interleaved(
             asked.map { target, agent in
                 let wrk = Wrk(script: .page(target, host: "go.shop.example", agent: agent), connections: 1)
-                return { try Loading.turn(wrk, on: server.port, of: server.figures, seconds: $0 / 2, bench) }
+                return { try wrk.turn(port: server.port, of: server.figures, seconds: $0 / 2, bench) }
             }
         )
         let names: [FigureName] = [
             .iPhonePageMicroseconds, .androidPageMicroseconds, .computerPageMicroseconds,
             .handOverCodeMicroseconds, .vectorCodeMicroseconds, .rasterCodeMicroseconds,
         ]
-        return [Figure(.iPhonePageTailMicroseconds, turns[0].map(\.latency.p99))]
+        return [Figure(.iPhonePageTailMicroseconds, turns[0].map(\.result.p99))]
             + zip(names, turns).map { name, turns in Figure(name, turns.map(\.coreMicroseconds)) }
     }
 }

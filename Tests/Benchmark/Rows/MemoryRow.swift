@@ -3,38 +3,55 @@ import Support
 /// Resident memory of a server with much stored: when nothing happens, with many connections, and under load.
 enum MemoryRow {
     static func measure(_ bench: Workbench) throws -> [Figure] {
-        let plan = SeedPlan(stored: bench.scale.storedClicks, live: bench.scale.liveOfStored)
-        let installation = try bench.installation(plan)
-        var (idle, connected, each, loaded) = ([Double](), [Double](), [Double](), [Double]())
-        for _ in 0..<bench.options.rounds {
-            let server = try Server(installation, bench)
-            _ = try Loading.noMatch(of: server)
-            let before = try server.figures.residentBytes()
-            idle.append(before / 1e6)
-            let after = try residentBytes(server, withIdleConnections: bench.scale.idleConnections)
-            connected.append(after / 1e6)
-            each.append((after - before) / Double(bench.scale.idleConnections))
-            server.stop()
-            loaded.append(try peakBytesUnderLoad(installation, bench) / 1e6)
-        }
+        let installation = try installation(bench)
+        let turns = try (0..<bench.options.rounds).map { _ in try turn(installation, bench) }
+        let connections = Double(bench.scale.idleConnections)
         return [
-            Figure(.idleMegabytes, idle),
-            Figure(.idleConnectionsMegabytes, connected),
-            Figure(.bytesPerConnection, each),
-            Figure(.loadedMegabytes, loaded, note: "the most since the start"),
+            Figure(.idleMegabytes, turns.map(\.idle)),
+            Figure(.idleConnectionsMegabytes, turns.map(\.connected)),
+            Figure(.bytesPerConnection, turns.map { ($0.connected - $0.idle) * 1e6 / connections }),
+            Figure(.loadedMegabytes, turns.map(\.loaded), note: "the most since the start"),
         ]
     }
 
-    /// The most that a server of its own had since its start: connections that were idle leave no trace in it.
+    static func contests(_ bench: Workbench) throws -> [Contest] {
+        let installation = try installation(bench)
+        return [
+            Contest(.idleMegabytes, .idleConnectionsMegabytes, .loadedMegabytes) { _ in
+                let turn = try turn(installation, bench)
+                return [turn.idle, turn.connected, turn.loaded]
+            }
+        ]
+    }
+
+    private static func installation(_ bench: Workbench) throws -> Installation {
+        try bench.installation(
+            SeedPlan(stored: bench.scale.storedClicks, live: bench.scale.liveOfStored)
+        )
+    }
+
+    /// Megabytes in each situation.
+    private static func turn(_ installation: Installation, _ bench: Workbench) throws
+        -> (idle: Double, connected: Double, loaded: Double)
+    {
+        let server = try Server(installation, bench)
+        _ = try server.noMatch()
+        let idle = try server.figures.residentBytes()
+        let connected = try residentBytes(server, withIdleConnections: bench.scale.idleConnections)
+        server.stop()
+        return (idle / 1e6, connected / 1e6, try peakBytesUnderLoad(installation, bench) / 1e6)
+    }
+
+    /// The peak of another server, in which idle connections left no trace.
     private static func peakBytesUnderLoad(_ installation: Installation, _ bench: Workbench) throws -> Double
     {
         let server = try Server(installation, bench)
-        _ = try Loading.highestClickRate(server, bench)
-        _ = try Loading.highestCheckRate(server, bench)
+        _ = try server.highestClickRate(bench.options.seconds, bench)
+        _ = try server.highestCheckRate(bench.options.seconds, bench)
         return try server.figures.peakResidentBytes()
     }
 
-    /// Opens connections, has a check answered on each, and leaves them idle.
+    /// Opens connections, sends a check on each, and leaves them idle after the response.
     private static func residentBytes(_ server: Server, withIdleConnections count: Int) throws -> Double {
         let fingerprint = String(repeating: "f", count: 64)
         let request = SampleRequests.check(fingerprint: fingerprint, key: server.installation.keys.app)

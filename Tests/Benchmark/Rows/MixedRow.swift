@@ -1,17 +1,15 @@
 import Glibc
+import Support
 
 /// The tail of checks while clicks are written: requests at constant rates, whatever the answers do.
 enum MixedRow {
     static func measure(_ bench: Workbench) throws -> [Figure] {
         let server = try Server(bench.installation(.live(bench.scale.liveClicks)), bench)
-        let highestChecks = try Loading.highestCheckRate(server, bench)
-        let clickRate = try Loading.highestClickRate(server, bench) / 2
-        let checksBeside = try beside(clicks: clickRate, server, bench.options.seconds, bench) {
-            try Loading.highestCheckRate(server, bench)
-        }.value
+        let rates = Rates()
+        try rates.find(on: server, bench)
         let turns = try bench.interleaved([
-            { try turn(checks: 0.7 * highestChecks, clicks: clickRate, server, $0, bench) },
-            { try turn(checks: 0.7 * checksBeside, clicks: clickRate, server, $0, bench) },
+            { try turn(checks: 0.7 * rates.checks, clicks: rates.clicks, server, $0, bench) },
+            { try turn(checks: 0.7 * rates.checksBesideClicks, clicks: rates.clicks, server, $0, bench) },
         ])
         return [
             Figure(.mixedTailMilliseconds, turns[0].map { $0.checks.p99 / 1000 }, note: note(turns[0])),
@@ -19,6 +17,45 @@ enum MixedRow {
             Figure(.mixedChecksPerSecond, turns[1].map(\.checks.perSecond)),
             Figure(.mixedClicksPerSecond, turns[1].map(\.clicks.perSecond)),
         ]
+    }
+
+    static func contests(_ bench: Workbench, _ rates: Rates) throws -> [Contest] {
+        let server = try Server(bench.installation(.live(bench.scale.liveClicks)), bench)
+        if rates.clicks == 0 { try rates.find(on: server, bench) }
+        return [
+            Contest(.mixedHighestPerSecond) { seconds in
+                [
+                    try beside(clicks: rates.clicks, server, seconds, bench) {
+                        try server.highestCheckRate(seconds, bench)
+                    }.value
+                ]
+            },
+            Contest(.mixedTailBesideMilliseconds) { seconds in
+                let checks = 0.7 * rates.checksBesideClicks
+                return [
+                    try turn(checks: checks, clicks: rates.clicks, server, seconds, bench).checks.p99 / 1000
+                ]
+            },
+        ]
+    }
+
+    /// The rates of the loads, a second: with two binaries the same ones for both.
+    final class Rates {
+        /// The highest rate of checks without clicks.
+        private(set) var checks = 0.0
+        /// Half the highest rate of clicks without checks.
+        private(set) var clicks = 0.0
+        /// The highest rate of checks beside such clicks.
+        private(set) var checksBesideClicks = 0.0
+
+        func find(on server: Server, _ bench: Workbench) throws {
+            let seconds = bench.options.seconds
+            checks = try server.highestCheckRate(seconds, bench)
+            clicks = try server.highestClickRate(seconds, bench) / 2
+            checksBesideClicks = try beside(clicks: clicks, server, seconds, bench) {
+                try server.highestCheckRate(seconds, bench)
+            }.value
+        }
     }
 
     private struct Turn {
@@ -47,8 +84,8 @@ enum MixedRow {
         return Turn(checks: result, clicks: clickResult)
     }
 
-    /// Does something while clicks are written at a constant rate, from a second before it on.
-    private static func beside<Value>(
+    /// Runs `body` while clicks are written at a constant rate, which starts a second before it.
+    fileprivate static func beside<Value>(
         clicks rate: Double,
         _ server: Server,
         _ seconds: Double,

@@ -1,6 +1,8 @@
 import Glibc
+import SQLite
+import Support
 
-/// The tail of checks while expired clicks are deleted beside them, against none to delete.
+/// The tail of checks while the server deletes expired clicks, of the tail while there are none to delete.
 enum RetentionRow {
     /// Of the highest rate of checks.
     private static let share = 0.5
@@ -37,7 +39,7 @@ enum RetentionRow {
 
     private static func highestCheckRate(_ installation: Installation, _ bench: Workbench) throws -> Double {
         let server = try Server(installation, bench)
-        return try Loading.highestCheckRate(server, bench)
+        return try server.highestCheckRate(bench.options.seconds, bench)
     }
 
     /// The p99 in milliseconds.
@@ -66,6 +68,6 @@ enum RetentionRow {
     }
 
     private static func clickCount(_ installation: Installation) throws -> Int64 {
-        try PlainDatabase(installation.database).integer("SELECT count(*) FROM clicks")
+        try installation.open().integer("SELECT count(*) FROM clicks")
     }
 }

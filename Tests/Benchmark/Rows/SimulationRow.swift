@@ -1,6 +1,7 @@
 import Simulation
+import Support
 
-/// How good matches are: worlds with known truth, whose parameters the server is not told, played to it by HTTP.
+/// How good matches are: worlds with known truth, played by HTTP to a server that does not know their parameters.
 enum SimulationRow {
     static let worlds = ["turkey-10000", "world-10000", "venue-10000", "tokens-85-10000"]
     static let largeWorlds = ["turkey-100000"]
@@ -15,8 +16,7 @@ enum SimulationRow {
                 Figure(
                     figure.name(in: world),
                     scores.map(figure.value),
-                    note: figure == .usedTwice ? note(scores) : nil,
-                    bar: figure.bar(in: world)
+                    note: figure == .usedTwice ? note(scores) : nil
                 )
             }
         }
@@ -24,8 +24,8 @@ enum SimulationRow {
 
     private static func play(_ world: SimulatedWorld, seed: UInt64, _ bench: Workbench) throws -> PlayedScore
     {
-        let installation = try Installation(making: bench.folder.makeFolder("world"), with: bench.binary)
-        if world.policy == .newest { try installation.setApp(["--matching", "newest"], with: bench.binary) }
+        let installation = try bench.emptyInstallation()
+        if world.policy == .newest { try installation.configure(["apps", "set", "--matching", "newest"]) }
         // How good an answer is does not depend on the disk.
         let server = try Server(installation, bench, isDurable: false, extra: ["--unsafe-test-clock"])
         let events = TraceGenerator.events(of: world.world, seed: seed &* 7919)

@@ -1,15 +1,13 @@
 import Glibc
-import HTTPServer
 import Support
-import Threads
 
 /// A long load at a tenth of the highest rate: clicks, checks that match, and checks that do not.
 enum SoakRow {
     static func measure(_ bench: Workbench) throws -> [Figure] {
         let server = try Server(bench.installation(.live(bench.scale.liveClicks)), bench)
-        // They fill the caches too: what is looked for is growth beyond that.
-        let checkRate = try Loading.highestCheckRate(server, bench) / 10
-        let clickRate = try Loading.highestClickRate(server, bench) / 10
+        // Both loads fill the caches too: only growth beyond that counts.
+        let checkRate = try server.highestCheckRate(bench.options.seconds, bench) / 10
+        let clickRate = try server.highestClickRate(bench.options.seconds, bench) / 10
         let loads = try start(checks: checkRate, clicks: clickRate, server, bench)
         let samples = try Samples(of: server, seconds: bench.scale.soakSeconds)
         let results: [ConstantRateResult] = try loads.map { try LoadProgram.result(of: $0) }
@@ -55,8 +53,8 @@ enum SoakRow {
 
         init(of server: Server, seconds: Double) throws {
             sleep(1)
-            let end = MonotonicTime.now().advanced(by: .seconds(seconds))
-            while MonotonicTime.now() < end {
+            let watch = Stopwatch()
+            while watch.seconds < seconds {
                 residentBytes.append(try server.figures.residentBytes())
                 descriptors.append(try server.figures.descriptors())
                 logBytes.append(server.logBytes())

@@ -1,4 +1,6 @@
-/// The statistics of all time, with much and with little stored: counters, whatever they count.
+import Support
+
+/// The statistics of all time, with much stored and with little: they are read from counters.
 enum StatisticsRow {
     static func measure(_ bench: Workbench) throws -> [Figure] {
         let scale = bench.scale

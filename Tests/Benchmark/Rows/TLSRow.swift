@@ -1,3 +1,5 @@
+import Support
+
 /// Both servers with the same certificate, for the rows over TLS.
 struct EncryptedServers {
     let server: Server
@@ -10,7 +12,7 @@ struct EncryptedServers {
         let installation = try bench.installation(.live(bench.scale.liveClicks))
         let certificate = try Certificate(in: bench.folder.path)
         server = try Server(installation, bench, certificate: certificate)
-        nginx = try Nginx(Loading.noMatch(of: server), bench, certificate: certificate)
+        nginx = try Nginx(server.noMatch(), bench, certificate: certificate)
     }
 
     var key: String { server.installation.keys.app }

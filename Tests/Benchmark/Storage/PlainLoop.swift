@@ -1,29 +1,117 @@
 import Foundation
-import HTTPServer
+import SQLite
 import Support
-import Threads
 
-/// The yardstick for clicks: one thread that writes the same rows to the same schema by the C API, and commits
-/// with a sync to disk after so many.
+/// The statements that write what the server writes for one click, learnt by letting it.
+struct ClickTemplate {
+    /// A statement, as SQL, and what its parameters are.
+    struct Insert {
+        let sql: String
+        let parameters: [ClickColumn]
+    }
+
+    /// One for each row that a click adds.
+    private(set) var rowsOfClick: [Insert] = []
+    /// One for each count that a commit moves.
+    private(set) var rowsOfCommit: [Insert] = []
+    /// How many rows of the index a click has.
+    private(set) var fingerprintCount = 0
+    let windowMilliseconds: Int64
+
+    /// Tables that a click leaves as they are, or that the server changes now and then whatever the number of clicks.
+    private static let others: Set = [
+        "apps", "app_origins", "app_destinations", "app_fields", "keys", "directory", "migrations",
+        "progress",
+        "learning", "learnt_counters", "drift_counters", "address_days", "jobs",
+    ]
+
+    /// Lets a server on a new database record a click, and reads its rows.
+    ///
+    /// The click has a ready-made fingerprint, or the signals of a browser on a device.
+    init(_ bench: Workbench, from device: SampleDevice? = nil) throws {
+        let installation = try bench.emptyInstallation()
+        let body = device?.example ?? SampleRequests.clickBody(fingerprint: String(repeating: "a", count: 64))
+        let request = SampleRequests.click(
+            body: body,
+            key: installation.keys.app,
+            agent: device?.userAgent ?? SampleRequests.userAgent
+        )
+        do {
+            let server = try Server(installation, bench)
+            guard try server.answer(request).status == 201 else {
+                throw BenchmarkError("The server records no click.")
+            }
+            server.stop()
+        }
+        let database = try installation.open()
+        windowMilliseconds = try database.integer("SELECT window_seconds * 1000 FROM clicks")
+        let tables = try database.statement(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid"
+        )
+        .all { $0.text(0) }
+        for name in tables where !name.hasPrefix("sqlite_") && !Self.others.contains(name) {
+            let table = try TableOfClicks(name, in: database)
+            for insert in try Self.inserts(into: table, database) {
+                guard table.hasRowsOfClicks else {
+                    rowsOfCommit.append(insert)
+                    continue
+                }
+                if insert.parameters.contains(.hash) { fingerprintCount += 1 }
+                rowsOfClick.append(insert)
+            }
+        }
+        guard fingerprintCount > 0, !rowsOfCommit.isEmpty else {
+            throw BenchmarkError("The rows of a click are not what the benchmark's ClickColumn knows.")
+        }
+    }
+
+    /// Statements that write a table's rows once more: with parameters for what differs from click to click, and with
+    /// the value as it is for everything else.
+    private static func inserts(into table: TableOfClicks, _ database: SQLiteConnection) throws -> [Insert] {
+        let isOfClick = table.hasRowsOfClicks
+        let kinds = table.columns.map { isOfClick ? ClickColumn($0, of: table.name) : nil }
+        let quoted = table.columns.map { "quote(\($0))" }.joined(separator: ", ")
+        let count = ["count", "clicks"].first(where: table.columns.contains)
+        let conflict = isOfClick ? "" : count.map { " ON CONFLICT DO UPDATE SET \($0) = \($0) + 1" } ?? ""
+        return try database.prepare(text: "SELECT \(quoted) FROM \(table.name)").all { row in
+            var used: [ClickColumn] = []
+            let values = kinds.enumerated().map { index, kind in
+                let value = row.text(Int32(index))
+                // Several hashes stay as they are: the click's own row leads to none of the loop's.
+                let isVaried =
+                    kind != nil && value != "NULL" && (kind != .hashes || value.utf8.count == 35)
+                    && (kind != .marks || value.utf8.count == 11)
+                guard isVaried, let kind else { return value }
+                if !used.contains(kind) { used.append(kind) }
+                return "?\((used.firstIndex(of: kind) ?? 0) + 1)"
+            }
+            return Insert(
+                sql: "INSERT INTO \(table.name) VALUES (\(values.joined(separator: ", ")))\(conflict)",
+                parameters: used
+            )
+        }
+    }
+}
+
+/// The yardstick for clicks: one thread that writes the same rows to the same schema, and commits with a sync to disk
+/// after a given number of them.
 final class PlainLoop {
-    private let database: PlainDatabase
-    private let click: PlainStatement
-    private let fingerprints: [PlainStatement]
-    private let address: PlainStatement
-    private let counts: [PlainStatement]
-    private let begin: PlainStatement
-    private let commit: PlainStatement
-    private let clickColumns: ClickColumns
-    private let fingerprintColumns: [FingerprintColumns]
-    private let addressColumns: AddressColumns
+    private typealias Insert = (statement: Statement, parameters: [ClickColumn])
+
+    private let rowsOfClick: [Insert]
+    private let rowsOfCommit: [Insert]
+    private let begin: Statement
+    private let commit: Statement
+    private let fingerprintCount: Int
     private let windowMilliseconds: Int64
     private var random: SeededGenerator
     private var lastID: Int64
+    /// By the number of the column's kind.
+    private var numbers = [Int64](repeating: 0, count: ClickColumn.allCases.count)
 
     /// Opens a database that nobody else has open, to write to it.
-    init(_ path: String, _ template: ClickTemplate) throws {
-        let database = try PlainDatabase(path)
-        self.database = database
+    init(_ installation: Installation, _ template: ClickTemplate) throws {
+        let database = try installation.open()
         // As the server sets it. It copies the log beside its commits and bounds it at as many pages; one thread can
         // only do so in between.
         try database.execute(
@@ -33,102 +121,74 @@ final class PlainLoop {
             PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8192;
             """
         )
-        click = try template.click.inserting(into: database)
-        fingerprints = try template.fingerprints.map { try $0.inserting(into: database) }
-        address = try template.address.inserting(into: database)
-        counts =
-            try template.counters.map {
-                try $0.inserting(
-                    into: database,
-                    orElse: "ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks"
-                )
-            }
-            + template.live.map {
-                try $0.inserting(
-                    into: database,
-                    orElse: "ON CONFLICT DO UPDATE SET count = count + excluded.count"
-                )
-            }
+        rowsOfClick = try template.rowsOfClick.map { (try database.prepare(text: $0.sql), $0.parameters) }
+        rowsOfCommit = try template.rowsOfCommit.map { (try database.prepare(text: $0.sql), $0.parameters) }
         begin = try database.prepare("BEGIN IMMEDIATE")
         commit = try database.prepare("COMMIT")
-        clickColumns = try ClickColumns(template.click)
-        fingerprintColumns = try template.fingerprints.map(FingerprintColumns.init)
-        addressColumns = try AddressColumns(template.address)
-        windowMilliseconds = try template.click.windowMilliseconds()
+        fingerprintCount = template.fingerprintCount
+        windowMilliseconds = template.windowMilliseconds
         lastID = try database.integer("SELECT ifnull(max(id), 0) FROM clicks")
         random = SeededGenerator(seed: UInt64(bitPattern: lastID))
     }
 
-    /// Writes for so long, and gives the rows a second.
-    func run(rowsPerCommit: Int, seconds: Double) throws -> Double {
-        let start = MonotonicTime.now()
-        var rows = 0
-        var elapsed = 0.0
-        while elapsed < seconds {
+    /// Writes for about the given number of seconds, and returns the rate of clicks.
+    func run(clicksPerCommit: Int, seconds: Double) throws -> Double {
+        let watch = Stopwatch()
+        var clicks = 0
+        while watch.seconds < seconds {
             try begin.run()
             let now = Int64(Date().timeIntervalSince1970 * 1000)
-            for _ in 0..<rowsPerCommit { try insert(at: now) }
-            for count in counts { try count.run() }
+            for _ in 0..<clicksPerCommit { try insert(at: now) }
+            for count in rowsOfCommit { try count.statement.run() }
             try commit.run()
-            rows += rowsPerCommit
-            elapsed = Double(MonotonicTime.now().nanoseconds(since: start)) / 1e9
+            clicks += clicksPerCommit
         }
-        return Double(rows) / elapsed
+        return Double(clicks) / watch.seconds
     }
 
     private func insert(at now: Int64) throws {
         lastID = max(lastID + 1, now << 16)
-        let (visit, exact, near) = (number(), number(), nearAddress())
-        let columns = clickColumns
-        click.bind(lastID, at: columns.id)
-        click.bind(number(), at: columns.idLow)
-        click.bind(now, at: columns.clickedAt)
-        click.bind(now, at: columns.recordedAt)
-        click.bind(now + windowMilliseconds, at: columns.expiresAt)
-        click.bind(visit, at: columns.visit)
-        click.bind(number(), at: columns.visitRest)
-        click.bind(exact, at: columns.exactAddress)
-        click.bind(near, at: columns.nearAddress)
-        // Of several fingerprints, those of the template stay in the click's own row.
-        var key = number()
-        if fingerprints.count == 1 { click.bind(key, number(), at: columns.fingerprints) }
-        try click.run()
-        let visitor = number()
-        for (index, (fingerprint, columns)) in zip(fingerprints, fingerprintColumns).enumerated() {
-            key = fingerprintKey(key, index)
-            fingerprint.bind(lastID, at: columns.click)
-            fingerprint.bind(key, at: columns.fingerprint)
-            fingerprint.bind(number(), at: columns.fingerprintRest)
-            fingerprint.bind(now, at: columns.clickedAt)
-            fingerprint.bind(now + windowMilliseconds, at: columns.expiresAt)
-            fingerprint.bind(visit, at: columns.visit)
-            fingerprint.bind(exact, at: columns.exactAddress)
-            fingerprint.bind(near, at: columns.nearAddress)
-            fingerprint.bind(visitor, at: columns.visitor)
-            try fingerprint.run()
+        set(.click, lastID)
+        set(.clickedAt, now)
+        set(.expiresAt, now + windowMilliseconds)
+        for column in [ClickColumn.visit, .random, .hash, .hashRest, .exactAddress] { set(column, number()) }
+        // One of the networks that clicks come from.
+        set(.nearAddress, spread(random.next() % Self.networkCount + 1))
+        for (index, insert) in rowsOfClick.enumerated() {
+            if fingerprintCount > 1, insert.parameters.contains(.hash) {
+                // One of those that many devices have; a single fingerprint is nobody else's.
+                let kind =
+                    random.next() % Self.commonFingerprintCount * UInt64(rowsOfClick.count) + UInt64(index)
+                set(.hash, spread(kind))
+            }
+            for (place, column) in insert.parameters.enumerated() {
+                try bind(column, to: insert.statement, at: Int32(place + 1))
+            }
+            while try insert.statement.step() {}
+            insert.statement.reset()
         }
-        address.bind(lastID, at: addressColumns.click)
-        address.bind(now, at: addressColumns.clickedAt)
-        address.bind(exact, at: addressColumns.exactAddress)
-        address.bind(near, at: addressColumns.nearAddress)
-        if fingerprints.count == 1 { address.bindMark(key, at: addressColumns.marks) }
-        try address.run()
     }
 
-    /// The only fingerprint is nobody else's; of several each is another of those that many devices have.
-    private func fingerprintKey(_ key: Int64, _ index: Int) -> Int64 {
-        guard fingerprints.count > 1 else { return key }
-        let kind = random.next() % Self.commonFingerprints * UInt64(fingerprints.count) + UInt64(index)
-        return Int64(bitPattern: kind &* 0x9e37_79b9_7f4a_7c15)
+    private func bind(_ column: ClickColumn, to statement: Statement, at index: Int32) throws {
+        switch column {
+        case .hashes:
+            let words = [ClickColumn.hash, .hashRest].map { numbers[$0.rawValue] }
+            try statement.bindBlob(words.flatMap { Self.bytes($0, count: 8) }, at: index)
+        case .marks:
+            try statement.bindBlob(Self.bytes(numbers[ClickColumn.hash.rawValue], count: 4), at: index)
+        default: try statement.bindInteger(numbers[column.rawValue], at: index)
+        }
     }
 
-    /// One of the networks that clicks come from.
-    private func nearAddress() -> Int64 {
-        Int64(bitPattern: (random.next() % Self.networks + 1) &* 0x9e37_79b9_7f4a_7c15)
+    /// The lowest bytes of a word, the lowest first.
+    private static func bytes(_ word: Int64, count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: word >> Int64(8 * $0)) }
     }
 
-    private static let commonFingerprints: UInt64 = 16_384
-    private static let networks: UInt64 = 100_000
-
+    private func set(_ column: ClickColumn, _ value: Int64) { numbers[column.rawValue] = value }
+    private func spread(_ number: UInt64) -> Int64 { Int64(bitPattern: number &* 0x9e37_79b9_7f4a_7c15) }
     private func number() -> Int64 { Int64(bitPattern: random.next()) }
+
+    private static let commonFingerprintCount: UInt64 = 16_384
+    private static let networkCount: UInt64 = 100_000
 }

@@ -1,101 +1,256 @@
 import Attribution
+import Crypto
 import Foundation
+import Glibc
+import SQLite
 import Support
 
-/// Writes a year's clicks straight into a database that nobody has open: what would take the server an hour.
+/// How many clicks a database contains: a year's, of which the newest are live.
+///
+/// The others expired, the last of them three days ago, and one in eleven of them or fewer was claimed.
+struct SeedPlan {
+    let stored: Int
+    let live: Int
+
+    /// Clicks that are all live, for a month.
+    static func live(_ count: Int) -> SeedPlan { SeedPlan(stored: count, live: count) }
+
+    var name: String { "\(stored)-\(live)" }
+
+    /// Of so many live clicks the fingerprints are known; the others are copies of their rows.
+    var recorded: Int { live / copiesOfLive }
+    var copiesOfLive: Int { live >= 100_000 ? 2 : 1 }
+    var copiesOfExpired: Int { stored - live >= 100_000 ? 100 : 1 }
+
+    /// Changes with how rows are made, so that a run does not take older databases for current ones.
+    static let version = 4
+    /// How old stored clicks may be when they are used: well before live ones expire.
+    static let shelfLife = 14 * day
+    static let window = 30 * day
+    static let day = 86_400.0
+
+    /// The first eight digits of the fingerprints of stored clicks, as a number.
+    static let series: UInt32 = 0x5eed_5eed
+    /// The first 48 digits; the last 16 are the click's number.
+    static let fingerprintPrefix = SampleRequests.hexadecimal(series) + String(repeating: "0", count: 40)
+}
+
+/// Stores a plan's clicks.
+///
+/// The server records a part of them, expired and claimed ones at their times in the past; the rest are copies of their
+/// rows, with fingerprints, addresses and identifiers of their own. So this code knows few columns, and the database
+/// has whatever rows its server writes. Counts stay those of the recorded clicks: a report costs what it has of rows of
+/// counts, not what they say.
 struct Seeder {
     let plan: SeedPlan
-    let template: ClickTemplate
-    let serverKey: ServerKey
-    /// From the day of the oldest click that can be matched on, as if the server had run since then.
-    let addressKeys: AddressKeys
-    private let database: PlainDatabase
-    private let now = Int64(Date().timeIntervalSince1970 * 1000)
-
-    init(_ plan: SeedPlan, into installation: Installation, _ template: ClickTemplate) throws {
-        self.plan = plan
-        self.template = template
-        serverKey = try installation.serverKey()
-        addressKeys = try installation.addressKeys(fromDaysBefore: SeedPlan.liveDays, now: now)
-        database = try PlainDatabase(installation.database)
-    }
+    let installation: Installation
+    let bench: Workbench
 
     func run() throws {
-        // Nothing is kept that could be undone: a database that is not finished is thrown away.
+        let seconds = String(Int(SeedPlan.window))
+        try installation.configure(["apps", "set", "--attribution-window", seconds])
+        if plan.stored > plan.live { try storeExpired(plan.stored - plan.live) }
+        let last = try installation.open().integer("SELECT ifnull(max(id), 0) FROM clicks")
+        let server = try Server(installation, bench, isDurable: false)
+        try record(plan.recorded, on: server)
+        server.stop()
+        try multiply(plan.copiesOfLive, after: last)
+    }
+
+    /// Stores clicks of the past whose windows have ended.
+    private func storeExpired(_ count: Int) throws {
+        let now = Date().timeIntervalSince1970
+        let end = now - SeedPlan.window - 3 * SeedPlan.day
+        let history = Int64(end - 333 * SeedPlan.day) * 1000...Int64(end) * 1000
+        let server = try Server(installation, bench, isDurable: false, extra: ["--unsafe-test-clock"])
+        try record(count / plan.copiesOfExpired, on: server, during: history)
+        // Sets the server's clock to now, which ends the windows.
+        let request = SampleRequests.check(
+            fingerprint: String(repeating: "f", count: 64),
+            key: installation.keys.app,
+            time: Timestamp(milliseconds: Int64(now) * 1000)
+        )
+        guard try server.answer(request).status == 200 else {
+            throw BenchmarkError("The server takes no time from a check.")
+        }
+        // Addresses are stored as long as a click is live.
+        let watch = Stopwatch()
+        while try installation.open().integer("SELECT count(*) FROM click_addresses") > 0 {
+            guard watch.seconds < 1800 else {
+                throw BenchmarkError("The server does not close expired clicks.")
+            }
+            sleep(1)
+        }
+        server.stop()
+        try multiply(plan.copiesOfExpired, after: 0)
+    }
+
+    /// Lets the server record clicks, as many at a time as it can take; those of the past with their claims.
+    private func record(_ count: Int, on server: Server, during history: ClosedRange<Int64>? = nil) throws {
+        var plan = ConstantRatePlan(
+            kind: history == nil ? .clicks : .clicksOfThePast,
+            port: server.port,
+            key: installation.keys.app,
+            series: SeedPlan.series + (history == nil ? 0 : 1),
+            rate: Double(history == nil ? count : count * 11 / 10),
+            seconds: 1,
+            connections: history == nil ? 256 : 32
+        )
+        plan.history = history
+        plan.patience = 3600
+        let result = try plan.run()
+        guard result.failures <= result.intended / 1000 else {
+            throw BenchmarkError("The server refused \(result.failures) of \(result.intended) stored clicks.")
+        }
+    }
+
+    /// Copies each click after `last` until there are `copies` of it, with all its rows.
+    private func multiply(_ copies: Int, after last: Int64) throws {
+        guard copies > 1 else { return }
+        let database = try installation.open()
+        // Nothing must be undone: a database that is not finished is thrown away.
         try database.execute(
             """
-            PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
-            PRAGMA cache_size = -2000000; PRAGMA temp_store = MEMORY; BEGIN;
+            PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -500000;
+            PRAGMA foreign_keys = OFF; BEGIN;
+            CREATE TEMP TABLE copies (number INTEGER PRIMARY KEY, byte BLOB);
             """
         )
-        try writeClicks()
+        for number in 1..<copies {
+            try database.statement("INSERT INTO copies VALUES (?1, ?2)").run(number, [UInt8(number)])
+        }
+        for table in try TableOfClicks.all(in: database) {
+            let names = table.columns.joined(separator: ", ")
+            let values = table.columns.map { table.copied($0) }.joined(separator: ", ")
+            try database.execute(
+                """
+                CREATE TEMP TABLE recorded AS SELECT * FROM main.\(table.name) WHERE \(table.click) > \(last);
+                INSERT INTO main.\(table.name) (\(names)) SELECT \(values) FROM recorded CROSS JOIN copies;
+                DROP TABLE recorded;
+                """
+            )
+        }
         try database.execute(
             """
-            INSERT INTO progress (name, value) VALUES ('closed_before', \(now - 86_400_000))
-                ON CONFLICT DO UPDATE SET value = excluded.value;
-            \(neededDays)
+            UPDATE live_clicks SET count = count * \(copies);
             COMMIT; PRAGMA journal_mode = WAL;
             """
         )
     }
+}
 
-    /// Until when the key of each day is needed, or the server would destroy it.
-    private var neededDays: String {
-        let days = addressKeys.firstDay...AddressKeys.day(of: Timestamp(milliseconds: now))
-        return days.map { day in
-            let end = (day + 1) * AddressKeys.period + SeedPlan.liveWindowSeconds * 1000
-            return "INSERT INTO address_days (day, needed_until) VALUES (\(day), \(end));"
-        }
-        .joined(separator: "\n")
-    }
-
-    private func writeClicks() throws {
-        var clicks = try SeededRows(template, database)
-        var counters = try SeededCounters(template, database)
-        var traits = SeededTraits()
-        var lastID: Int64 = 0
-        for number in 0..<plan.stored {
-            let clickedAt = plan.clickedAt(number, now: now)
-            lastID = max(lastID + 1, clickedAt << 16)
-            let key = serverKey.keyed(SeededFingerprint.number(number))
-            let addressKey = addressKeys.key(at: Timestamp(milliseconds: clickedAt))
-            guard let address = addressKey.addressHashes(of: SampleAddress.number(number)) else {
-                throw BenchmarkError("A click's address tells nothing.")
-            }
-            let trait = traits.next(at: clickedAt)
-            let isClaimed = plan.isClaimed(number)
-            let window = plan.isLive(number) ? SeedPlan.liveWindowSeconds : SeedPlan.closedWindowSeconds
-            let click = SeededClick(
-                id: lastID,
-                clickedAt: clickedAt,
-                windowSeconds: window,
-                key: key,
-                address: address,
-                trait: traits.all[trait],
-                closedAs: plan.isLive(number) ? nil : isClaimed ? .alreadyClaimed : .expired
-            )
-            try clicks.insert(click)
-            try counters.count(trait, of: traits, at: clickedAt, isClaimed: isClaimed)
-            if plan.isLive(number) { counters.countLive(expiringAt: click.expiresAt) }
-        }
-        try counters.finish(traits)
+extension Installation {
+    /// Opens the database beside its server.
+    func open() throws -> SQLiteConnection {
+        try SQLiteConnection(path: database.path, access: .readWrite, busyMilliseconds: 10_000)
     }
 }
 
-/// A click that is made up.
-struct SeededClick {
-    let id: Int64
-    let clickedAt: Int64
-    let windowSeconds: Int64
-    let key: KeyedHash
-    let address: AddressHashes
-    let trait: SeededTraits.Trait
-    /// Nil while it can be matched.
-    let closedAs: NoMatchReason?
+/// A table with rows for each click, as the database describes it.
+struct TableOfClicks {
+    let name: String
+    let columns: [String]
 
-    var fingerprint: Int64 { Int64(bitPattern: key.index) }
-    var fingerprintRest: Int64 { Int64(bitPattern: key.rest) }
-    var exactAddress: Int64 { Int64(bitPattern: address.exact) }
-    var nearAddress: Int64 { Int64(bitPattern: address.near) }
-    var expiresAt: Int64 { clickedAt + windowSeconds * 1000 }
+    static func all(in database: SQLiteConnection) throws -> [TableOfClicks] {
+        let names = try database.statement(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+        ).all { $0.text(0) }
+        return try names.map { try TableOfClicks($0, in: database) }.filter(\.hasRowsOfClicks)
+    }
+
+    init(_ name: String, in database: SQLiteConnection) throws {
+        self.name = name
+        columns = try database.prepare("SELECT name FROM pragma_table_info(?1) ORDER BY cid").all(name) {
+            $0.text(0)
+        }
+    }
+
+    /// The column with the click's number.
+    var click: String { name == "clicks" ? "id" : "click" }
+
+    /// Whether each row belongs to one click; other tables only mention one.
+    var hasRowsOfClicks: Bool { name == "clicks" || columns.contains("click") && !columns.contains("id") }
+
+    /// What a column has in a copy, as SQL: numbers of clicks far enough apart, and in hashes another byte.
+    func copied(_ column: String) -> String {
+        switch ClickColumn(column, of: name) {
+        case .click: "\(column) + number * 512"
+        case .hash, .exactAddress, .nearAddress: "(\(column) & ~255) | number"
+        case .hashes, .marks: "CAST(byte || substr(\(column), 2) AS BLOB)"
+        default: column
+        }
+    }
+}
+
+/// What a column of a click's rows contains, in the schemas that there have been.
+enum ClickColumn: Int, CaseIterable {
+    case click, clickedAt, expiresAt, visit, random, hash, hashRest, exactAddress, nearAddress
+    /// All hashes of the click, each as 16 bytes; the first four bytes of each.
+    case hashes, marks
+
+    init?(_ column: String, of table: String) {
+        switch column {
+        case "id" where table == "clicks", "click": self = .click
+        case "clicked_at", "recorded_at", "moment", "since": self = .clickedAt
+        case "expires_at", "other_moment": self = .expiresAt
+        case "visit", "party": self = .visit
+        case "id_low", "visit_rest", "post", "post_rest", "visitor": self = .random
+        case "fingerprint", "hash": self = .hash
+        case "fingerprint_rest", "hash_rest": self = .hashRest
+        case "exact_address": self = .exactAddress
+        case "near_address": self = .nearAddress
+        case "fingerprints", "hashes": self = .hashes
+        case "marks": self = .marks
+        default: return nil
+        }
+    }
+}
+
+/// Databases with many clicks, kept between runs: made once for each schema and plan.
+struct SeedCache {
+    private let folder: String
+
+    init(folder: String) throws {
+        self.folder = folder
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try removeOld()
+    }
+
+    /// The database of a plan, made unless a recent one is there.
+    func installation(_ plan: SeedPlan, _ bench: Workbench) throws -> Installation {
+        let new = try bench.emptyInstallation()
+        let path = "\(folder)/clicks-\(try Self.schema(of: new))-\(plan.name)"
+        let keysFile = URL(filePath: path + "/keys.json")
+        if !FileManager.default.fileExists(atPath: path) {
+            bench.say("storing \(plan.stored) clicks, \(plan.live) of them live …")
+            try Seeder(plan: plan, installation: new, bench: bench).run()
+            try JSONEncoder().encode(new.keys).write(to: new.folder.appending(path: "keys.json"))
+            try FileManager.default.moveItem(atPath: new.folder.path, toPath: path)
+        }
+        let keys = try JSONDecoder().decode(Installation.Keys.self, from: Data(contentsOf: keysFile))
+        return try Installation(
+            in: URL(filePath: path),
+            binary: bench.binary.file,
+            keys: keys,
+            isTemporary: false
+        )
+    }
+
+    /// A few digits that stand for the tables that a binary makes.
+    private static func schema(of installation: Installation) throws -> String {
+        let database = try installation.open()
+        let tables = try database.statement("SELECT sql FROM sqlite_schema ORDER BY rowid").all { $0.text(0) }
+        let text = "\(SeedPlan.version)\n\(tables.joined(separator: "\n"))"
+        return SHA256.digest(of: Array(text.utf8)).bytes.prefix(6).map { String($0, radix: 16) }.joined()
+    }
+
+    private func removeOld() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder)
+        where name.hasPrefix("clicks-") {
+            let path = "\(folder)/\(name)"
+            let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+            guard let date, -date.timeIntervalSinceNow > SeedPlan.shelfLife else { continue }
+            try FileManager.default.removeItem(atPath: path)
+        }
+    }
 }

@@ -3,7 +3,7 @@ import Testing
 
 extension BrowserJourneys {
     @Suite("Somebody in a hurry")
-    struct Haste {
+    struct PageDeadlines {
         private static let clicks = "\(LinkStage.origin)/v1/deferred-deeplink/click"
         /// Keeps how long each timer is set for.
         private static let timers = """

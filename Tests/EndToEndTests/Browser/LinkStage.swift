@@ -27,7 +27,7 @@ final class LinkStage: Sendable {
             "--icon", "https://shop.example/icon.svg", "--color", "#1a7f37",
         ]
         let output = try installation.run(words)
-        guard output.status == 0 else { throw AfterlinkProcess.Failure(description: output.errors) }
+        guard output.status == 0 else { throw ChildProcess.Failure(description: output.errors) }
         let files = try CertificateFiles(in: installation.folder)
         server = try AfterlinkProcess(installation, files.arguments)
         browser = try Chromium(hosts: [Self.host], port: server.port)
@@ -66,7 +66,7 @@ final class LinkStage: Sendable {
             body: body
         )
         guard reply.status == 201, let id = reply.string("id") else {
-            throw AfterlinkProcess.Failure(description: reply.text)
+            throw ChildProcess.Failure(description: reply.text)
         }
         return StagedLink(stage: self, slug: slug, id: id)
     }

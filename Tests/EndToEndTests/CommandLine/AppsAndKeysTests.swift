@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Apps and keys on the command line", .blocking)
 struct AppsAndKeysTests {
-    private func json(_ output: Installation.Output) throws -> [String: Any] {
+    private func json(_ output: ChildProcess.Output) throws -> [String: Any] {
         #expect(output.status == 0, "\(output.errors)")
         return try #require(try JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])
     }
@@ -50,7 +50,7 @@ struct AppsAndKeysTests {
     func initialisedAtOnce() throws {
         let folder = try TemporaryFolder()
         for round in 0..<4 {
-            let outputs = Mutex<[Installation.Output]>([])
+            let outputs = Mutex<[ChildProcess.Output]>([])
             let path = folder.file("\(round).db")
             DispatchQueue.concurrentPerform(iterations: 3) { _ in
                 let output = try? Installation.run([

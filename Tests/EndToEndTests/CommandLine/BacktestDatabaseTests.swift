@@ -28,7 +28,7 @@ struct BacktestDatabaseTests {
         _ = try connection.get("/admin/api/checks", key: installation.keys.admin)
     }
 
-    private func json(_ output: Installation.Output) throws -> [String: Any] {
+    private func json(_ output: ChildProcess.Output) throws -> [String: Any] {
         let object = try JSONSerialization.jsonObject(with: output.standardOutput)
         return try #require(object as? [String: Any], "\(output.errors)")
     }

@@ -112,10 +112,10 @@ struct CommandLineHelpTests {
     func examples() throws {
         for command in Program.standard.commands {
             for example in command.examples {
-                let words = example.call.split(separator: " ").map(String.init)
+                let words = example.key.split(separator: " ").map(String.init)
                 #expect(words.contains("afterlink"))
                 for word in words where word.hasPrefix("--") {
-                    #expect(command.allOptions.contains { "--\($0.name)" == word }, "\(example.call)")
+                    #expect(command.allOptions.contains { "--\($0.name)" == word }, "\(example.key)")
                 }
             }
         }
@@ -123,7 +123,7 @@ struct CommandLineHelpTests {
 
     @Test("lines fit a terminal, but for the examples' calls")
     func width() throws {
-        let calls = Program.standard.commands.flatMap(\.examples).map { "  \($0.call)" }
+        let calls = Program.standard.commands.flatMap(\.examples).map { "  \($0.key)" }
         for command in Program.standard.commands {
             for line in HelpText.command(command).split(separator: "\n") where !calls.contains(String(line)) {
                 // A long word, such as an address, has no place to be broken at.

@@ -46,7 +46,7 @@ struct ForeignImportTests {
         }.joined()
     }
 
-    private func json(_ output: Installation.Output) throws -> [String: Any] {
+    private func json(_ output: ChildProcess.Output) throws -> [String: Any] {
         try #require(
             try JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any],
             "\(output.errors)"

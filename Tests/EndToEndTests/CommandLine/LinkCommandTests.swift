@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Links on the command line", .blocking)
 struct LinkCommandTests {
-    private func json(_ output: Installation.Output) throws -> [String: Any] {
+    private func json(_ output: ChildProcess.Output) throws -> [String: Any] {
         #expect(output.status == 0, "\(output.errors)")
         return try #require(try JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])
     }
 
-    private func link(_ output: Installation.Output) throws -> [String: Any] {
+    private func link(_ output: ChildProcess.Output) throws -> [String: Any] {
         try #require(try json(output)["link"] as? [String: Any])
     }
 

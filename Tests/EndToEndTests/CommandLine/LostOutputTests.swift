@@ -33,7 +33,7 @@ struct LostOutputTests {
         let database = ["--database", installation.database.path]
         let output = try run(["keys", "create", "--kind", "app"] + database, output: kind)
         #expect(output.status == 1)
-        #expect(output.errors.contains("was made, but it could not be printed, and nobody has seen it."))
+        #expect(output.errors.contains("was made, but it could not be printed and was never shown."))
         let advice = try #require(output.errors.components(separatedBy: "`afterlink ").dropFirst().first)
         let words = advice.prefix { $0 != "`" }.split(separator: " ").map(String.init)
         #expect(words.starts(with: ["keys", "revoke"]))
@@ -58,7 +58,7 @@ struct LostOutputTests {
         let path = folder.file("new.db")
         let output = try run(["init", "--database", path], output: kind)
         #expect(output.status == 1)
-        #expect(output.errors.contains("its keys could not be printed, and nobody has seen them."))
+        #expect(output.errors.contains("its keys could not be printed and were never shown."))
         #expect(output.errors.contains("delete \(path) and \(path).key"))
         #expect(try Installation.run(["verify", "--database", path]).status == 0)
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
@@ -71,7 +71,7 @@ struct LostOutputTests {
     func service() throws {
         let folder = try TemporaryFolder()
         let log = folder.file("afterlink.log")
-        let server = try RunningProcess(
+        let server = try ChildProcess(
             URL(fileURLWithPath: "/bin/sh"),
             [
                 "-c", "exec \"$0\" \"$@\" >&-", Installation.binary.path, "serve", "--listen", "127.0.0.1:0",
@@ -81,7 +81,7 @@ struct LostOutputTests {
         )
         defer { server.kill() }
         func logged() -> String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
-        #expect(Polling.until { logged().contains("nobody has seen them") })
+        #expect(Polling.until { logged().contains("were never shown") })
         #expect(logged().contains("`afterlink keys create`"))
         server.send(SIGTERM)
         #expect(server.waitUntilExit() == 0)

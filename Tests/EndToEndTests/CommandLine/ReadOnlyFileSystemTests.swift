@@ -25,7 +25,7 @@ private enum PrivateMount {
 struct ReadOnlyFileSystemTests {
     /// Runs a command where `folder` is read-only and holds a copy of the installation's database.
     private func run(_ words: [String], in folder: TemporaryFolder, _ installation: Installation) throws
-        -> Installation.Output
+        -> ChildProcess.Output
     {
         let script = """
             mount -t tmpfs -o mode=700 none "$1" && cp -p "$2"* "$1" && mount -o remount,ro "$1" || exit 99

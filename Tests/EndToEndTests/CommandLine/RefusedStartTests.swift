@@ -9,7 +9,7 @@ struct RefusedStartTests {
     private func serve(
         _ arguments: [String],
         environment: [String: String] = [:]
-    ) throws -> Installation.Output {
+    ) throws -> ChildProcess.Output {
         let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
         return try Installation.run(["serve"] + listen + arguments, environment: environment)
     }
@@ -90,7 +90,7 @@ struct RefusedStartTests {
     @Test("warns when only the app key was brought, so that nobody could look at the statistics")
     func noAdminKey() throws {
         let folder = try TemporaryFolder()
-        let server = try RunningProcess(
+        let server = try ChildProcess(
             Installation.binary,
             ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.path],
             environment: ["AFTERLINK_INITIAL_APP_KEY": String(repeating: "a", count: 32)],

@@ -9,8 +9,8 @@ struct ServeTests {
         in folder: TemporaryFolder,
         _ arguments: [String] = [],
         environment: [String: String] = [:]
-    ) throws -> RunningProcess {
-        try RunningProcess(
+    ) throws -> ChildProcess {
+        try ChildProcess(
             Installation.binary,
             ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.path] + arguments,
             environment: environment,
@@ -154,7 +154,7 @@ struct ServeTests {
     func refusals() throws {
         let installation = try Installation()
         let key = installation.database.path + ".key"
-        func serve(_ listen: String = "127.0.0.1:0", _ more: [String] = []) throws -> Installation.Output {
+        func serve(_ listen: String = "127.0.0.1:0", _ more: [String] = []) throws -> ChildProcess.Output {
             try Installation.run(
                 ["serve", "--listen", listen, "--database", installation.database.path] + more
             )

@@ -66,7 +66,7 @@ struct StartConditionsTests {
         let installation = try Installation()
         let log = installation.folder.appending(path: "server.log")
         let command = "ulimit -n \(limit); exec \"$0\" \"$@\""
-        let server = try RunningProcess(
+        let server = try ChildProcess(
             URL(fileURLWithPath: "/bin/sh"),
             ["-c", command, Installation.binary.path, "serve", "--listen", "127.0.0.1:0"]
                 + ["--database", installation.database.path] + arguments,

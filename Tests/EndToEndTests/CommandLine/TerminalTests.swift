@@ -63,7 +63,7 @@ struct TerminalTests {
     }
 
     private func expectHarmless(
-        _ output: Installation.Output,
+        _ output: ChildProcess.Output,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         for text in [output.text, output.errors] {

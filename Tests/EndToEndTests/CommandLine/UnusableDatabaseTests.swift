@@ -10,7 +10,7 @@ struct UnusableDatabaseTests {
         "apps set --open-clicks off", "keys create --kind admin",
     ]
 
-    private func run(_ command: String, on content: String) throws -> Installation.Output {
+    private func run(_ command: String, on content: String) throws -> ChildProcess.Output {
         let folder = try TemporaryFolder()
         let path = folder.file("some.db")
         try Data(content.utf8).write(to: URL(fileURLWithPath: path))

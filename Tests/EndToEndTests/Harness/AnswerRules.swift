@@ -2,9 +2,9 @@ import Foundation
 import Support
 import Testing
 
-/// What every answer of the service holds, whatever was asked and however it was refused.
+/// The rules that every response of the service follows, whatever the request and the outcome.
 struct AnswerRules {
-    /// One answer, its body if any, and what it answers.
+    /// One response, with its body if any, and its request.
     let answer: RawClient.Answer
     let request: String
     let isToHead: Bool
@@ -13,7 +13,7 @@ struct AnswerRules {
         answer.fields.map { $0.prefix { $0 != ":" }.lowercased() }
     }
 
-    /// Everything that is wrong with it; empty where all is well.
+    /// All violated rules; empty for a correct response.
     var violations: [String] {
         (dateViolations + framingViolations + typeViolations + inwardViolations).map {
             "\(request): \(answer.status): \($0)"
@@ -72,7 +72,7 @@ struct AnswerRules {
         return violations
     }
 
-    /// Nothing that tells what runs inside, or in which version.
+    /// A response must not reveal what runs inside, or in which version.
     private var inwardViolations: [String] {
         let named = names.filter { ["server", "x-powered-by", "via", "x-runtime"].contains($0) }
         let whole = (answer.fields + [answer.body]).joined(separator: "\n").lowercased()

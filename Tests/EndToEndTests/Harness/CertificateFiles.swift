@@ -6,7 +6,7 @@ struct CertificateFiles: Sendable {
     let certificate: String
     let key: String
 
-    /// Writes a new certificate with this common name into a folder of somebody else's.
+    /// Writes a new certificate with this common name into a folder, which it does not delete.
     init(in folder: URL, _ name: String = "localhost") throws {
         certificate = folder.appending(path: "chain.pem").path
         key = folder.appending(path: "key.pem").path

@@ -3,19 +3,19 @@ import Foundation
 import Support
 import Testing
 
-/// Clicks and checks on many connections, and what the world was told about them.
+/// Clicks and checks on many connections, and the responses that the clients got.
 struct ClickLoad {
     private let key: String
     private let connectionCount = 16
     private var random: SeededGenerator
     private var count = 0
 
-    /// Clicks by their numbers, as far as they were acknowledged, and where they are in the database.
+    /// The row ids of acknowledged clicks, by the clicks' numbers.
     private(set) var acknowledged: [Int: Int64] = [:]
-    /// Those that a check has asked for, whether or not it was answered.
+    /// The clicks that a check has asked for, with or without a response.
     private(set) var asked: Set<Int> = []
     private(set) var matched: Set<Int> = []
-    /// Acknowledged, never asked for, and not found.
+    /// The clicks that were acknowledged, never asked for before, and not found.
     private(set) var lost: Set<Int> = []
     private(set) var matchedTwice: Set<Int> = []
 
@@ -24,7 +24,7 @@ struct ClickLoad {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Sends clicks and checks, and ends the server with requests under way.
+    /// Sends clicks and checks, and kills the server while requests are under way.
     mutating func run(on server: AfterlinkProcess, turns: ClosedRange<Int> = 12...24) throws {
         let connections = try (0..<connectionCount).map { _ in try server.connect() }
         let lastTurn = Int.random(in: turns, using: &random)
@@ -33,7 +33,7 @@ struct ClickLoad {
             let readBeforeKill = turn == lastTurn ? Int.random(in: 0..<underWay.count, using: &random) : .max
             for (index, (connection, request)) in underWay.enumerated() {
                 if index == readBeforeKill { server.kill() }
-                // What was written before the end can still be read after it.
+                // Responses that were written before the end can still be read after it.
                 guard let reply = try? connection.receive() else {
                     #expect(turn == lastTurn, "the server stopped answering before it was killed")
                     continue
@@ -62,7 +62,7 @@ struct ClickLoad {
     private var unasked: [Int] { acknowledged.keys.filter { !asked.contains($0) }.sorted() }
 
     private mutating func note(_ reply: HTTPTestClient.Reply, _ request: Request) {
-        // A machine that is busy with other things may need longer than a second.
+        // A busy machine may need longer than a second.
         guard reply.status != 503 else { return }
         switch request {
         case .click(let number):
@@ -74,7 +74,7 @@ struct ClickLoad {
         }
     }
 
-    /// Asks for clicks of before: for all, or for some, so that others have to survive what comes.
+    /// Checks earlier clicks: all of them, or some, so that others have to survive what comes.
     mutating func verify(on server: AfterlinkProcess, all: Bool) throws {
         var connection = try server.connect()
         let numbers = acknowledged.keys.sorted()
@@ -92,11 +92,11 @@ struct ClickLoad {
             }
             asked.insert(number)
         }
-        // What was verified once more is not carried along for ever.
+        // Forget clicks that were verified once more.
         if !all { for number in matched.prefix(matched.count / 2) { acknowledged[number] = nil } }
     }
 
-    /// Starts a server once more, and asks it for everything.
+    /// Starts a server once more, and checks all clicks.
     mutating func expectNothingLost(in installation: Installation) throws {
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])
         defer { server.kill() }

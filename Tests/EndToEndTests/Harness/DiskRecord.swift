@@ -1,8 +1,8 @@
 import Foundation
 
-/// One change of a file or of the folder, as the preloaded library noted it.
+/// One change of a file or of the folder, as the preloaded library recorded it.
 struct DiskRecord {
-    /// The same letters stand in `faults.c`.
+    /// `faults.c` has the same letters.
     enum Kind: UInt64 {
         /// Bytes written at a position.
         case write = 0x57
@@ -10,10 +10,10 @@ struct DiskRecord {
         case truncate = 0x54
         /// A sync of the file or folder begins; the position is its number.
         case beginSync = 0x42
-        /// It has succeeded.
+        /// The sync has succeeded.
         case endSync = 0x45
-        /// It has failed, and what it should have brought to disk will never come there by itself: later syncs
-        /// succeed without it (PostgreSQL's fsync finding of 2018).
+        /// The sync has failed, and its writes will never reach the disk by themselves: later syncs succeed without
+        /// them (PostgreSQL's fsync finding of 2018).
         case failedSync = 0x44
         case create = 0x43
         case link = 0x4C
@@ -32,7 +32,7 @@ struct DiskRecord {
         String(decoding: bytes, as: UTF8.self).split(separator: "/").map(String.init)
     }
 
-    /// All whole records of a journal, in the order in which things happened.
+    /// Reads all whole records of a journal, in order.
     static func read(_ journal: URL) throws -> [DiskRecord] {
         let bytes = [UInt8](try Data(contentsOf: journal))
         var records: [DiskRecord] = []
@@ -44,7 +44,7 @@ struct DiskRecord {
                 }
             }
             let end = start + 32 + Int(numbers[3])
-            // The process may have been killed in the midst of noting the last one.
+            // The process may have been killed while it wrote the last one.
             guard end <= bytes.count, let kind = Kind(rawValue: numbers[0]) else { break }
             records.append(
                 DiskRecord(

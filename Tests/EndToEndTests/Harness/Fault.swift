@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a disk does to some calls on some of the database's files.
+/// What a disk does to certain calls on certain files of the database.
 struct Fault {
-    /// The same numbers stand in `faults.c`.
+    /// `faults.c` has the same numbers.
     struct Files: OptionSet {
         let rawValue: UInt32
         static let database = Files(rawValue: 1)
@@ -15,7 +15,7 @@ struct Fault {
         static let all = Files(rawValue: 127)
     }
 
-    /// The same numbers stand in `faults.c`.
+    /// `faults.c` has the same numbers.
     struct Calls: OptionSet {
         let rawValue: UInt32
         static let write = Calls(rawValue: 1)
@@ -24,18 +24,18 @@ struct Fault {
         /// Opening for writing.
         static let open = Calls(rawValue: 8)
         static let unlink = Calls(rawValue: 16)
-        /// Only where it is the first fault of those that are set.
+        /// Works only as the first of the faults that are set.
         static let read = Calls(rawValue: 32)
     }
 
     enum Effect {
-        /// Nothing is done; the number is errno.
+        /// The call does nothing and fails with this errno.
         case fail(Int32)
-        /// Half of a write is done, and then it fails.
+        /// The call writes half and then fails.
         case tear(Int32)
-        /// Half of a write is done, and said to be half.
+        /// The call writes half and reports that.
         case shorten
-        /// Ends earlier where the fault is taken back.
+        /// The call waits, at most until the fault is removed.
         case wait(milliseconds: Int32)
         /// The process ends instead, as at a power cut.
         case kill
@@ -44,9 +44,9 @@ struct Fault {
     var calls: Calls
     var files: Files
     var effect: Effect
-    /// Calls that pass before the first one that is hit.
+    /// How many calls pass before the first one is hit.
     var skipped: UInt32 = 0
-    /// Calls that are hit; 0: all from then on.
+    /// How many calls are hit; 0 for all from then on.
     var times: UInt32 = 0
 
     init(_ calls: Calls, of files: Files, _ effect: Effect, skipped: UInt32 = 0, times: UInt32 = 0) {
@@ -64,14 +64,14 @@ struct Fault {
     static let tornWrite = Fault(.write, of: .log, .tear(EIO))
     static let readOnly = Fault([.write, .open, .truncate, .unlink], of: .all, .fail(EROFS))
 
-    /// No sync ends before the fault is taken back.
+    /// No sync ends before the fault is removed.
     static let stuckSync = slowSync(milliseconds: 3_600_000)
 
     static func slowSync(milliseconds: Int32) -> Fault {
         Fault(.sync, of: .all, .wait(milliseconds: milliseconds))
     }
 
-    /// As `struct rule` in `faults.c`.
+    /// The layout of `struct rule` in `faults.c`.
     var words: [UInt32] {
         let (number, value): (UInt32, Int32) =
             switch effect {

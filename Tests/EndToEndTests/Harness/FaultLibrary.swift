@@ -1,33 +1,33 @@
 import Foundation
+import Support
 
-/// The library that is preloaded into the server, compiled once for all tests of a run.
+/// The library that tests preload into the server, compiled once per run.
 enum FaultLibrary {
-    /// Where it lies: beside the products of the same build.
-    static let path: Result<String, AfterlinkProcess.Failure> = compile()
+    /// Its file, beside the products of the same build.
+    static let path: Result<String, ChildProcess.Failure> = compile()
 
-    private static func compile() -> Result<String, AfterlinkProcess.Failure> {
+    private static func compile() -> Result<String, ChildProcess.Failure> {
         let source = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "Faults/faults.c")
         let library = Installation.binary.deletingLastPathComponent().appending(path: "faults.so").path
         // Another run of the tests may have the old one loaded: it keeps its file.
         let draft = "\(library).\(ProcessInfo.processInfo.processIdentifier)"
-        let compiler = Process()
-        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        compiler.arguments = [
-            "gcc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", draft, source.path, "-ldl",
-            "-lpthread",
-        ]
         do {
-            try compiler.run()
-            compiler.waitUntilExit()
+            _ = try ExternalProgram.run(
+                "gcc",
+                [
+                    "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", draft, source.path, "-ldl",
+                    "-lpthread",
+                ]
+            )
             // Both paths live for the call.
-            guard compiler.terminationStatus == 0, unsafe rename(draft, library) == 0 else {
-                return .failure(.init(description: "gcc could not build the fault library"))
+            guard unsafe rename(draft, library) == 0 else {
+                return .failure(.init(description: "\(library) cannot be written"))
             }
             return .success(library)
         } catch {
-            return .failure(.init(description: "gcc cannot be run: \(error)"))
+            return .failure(.init(description: "gcc could not build the fault library: \(error)"))
         }
     }
 }

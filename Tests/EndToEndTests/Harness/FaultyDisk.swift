@@ -1,9 +1,10 @@
 import Foundation
+import Support
 
-/// A disk that fails on command, and a clock that can be set: a library preloaded into the server, controlled
-/// through shared memory, so that what is set here holds at once.
+/// A disk that fails on command, and a clock that can be set: a library preloaded into the server and controlled
+/// through shared memory, so that settings take effect at once.
 final class FaultyDisk {
-    /// What the server is to be started with.
+    /// The environment for the server.
     let environment: [String: String]
     private let control: FileHandle
 
@@ -12,9 +13,9 @@ final class FaultyDisk {
     private static let ruleCount = 16
 
     /// - Parameters:
-    ///   - folder: whose database is touched.
-    ///   - journal: where all that changes its files is noted; syncs then spare the machine's own disk.
-    /// - Throws: when the library cannot be built, or the folder not be written to.
+    ///   - folder: the folder of the database.
+    ///   - journal: the file that records all changes of its files; syncs then do not reach the machine's disk.
+    /// - Throws: when the library cannot be built, or the folder is not writable.
     init(in folder: URL, journal: URL? = nil) throws {
         let file = folder.appending(path: "faults-\(UUID().uuidString)")
         try Data(count: Self.headerLength + Self.ruleCount * Self.ruleLength).write(to: file)
@@ -27,18 +28,18 @@ final class FaultyDisk {
         self.environment = environment
     }
 
-    /// These faults and no others, from now on.
+    /// Replaces all faults.
     func set(_ faults: Fault...) throws {
         precondition(faults.count <= Self.ruleCount, "the control page has room for them")
         for index in 0..<Self.ruleCount { try write([0], at: Self.offset(index)) }
         for (index, fault) in faults.enumerated() {
             try write(fault.words, at: Self.offset(index))
-            // Last, so that no half a rule is ever followed.
+            // Last, so that the library never follows half a rule.
             try write([1], at: Self.offset(index))
         }
     }
 
-    /// How many calls the fault at this place has hit or let pass.
+    /// Returns how many calls the fault at this index has hit or let pass.
     func callCount(ofFault index: Int = 0) throws -> Int {
         try control.seek(toOffset: UInt64(Self.offset(index) + Self.ruleLength - 4))
         let bytes = try control.read(upToCount: 4) ?? Data()
@@ -62,7 +63,7 @@ final class FaultyDisk {
 }
 
 extension AfterlinkProcess {
-    /// A server that gives no answer twice, on a fresh database, whose disk and clock the test has in hand.
+    /// Starts a server without replays on a new database, whose disk and clock the test controls.
     static func onFaultyDisk(_ arguments: [String] = []) throws -> (
         Installation, FaultyDisk, AfterlinkProcess
     ) {

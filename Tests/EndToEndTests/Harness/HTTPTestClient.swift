@@ -42,7 +42,7 @@ final class HTTPTestClient {
         var isNoMatch: Bool { status == 200 && string("status") == "no_match" }
     }
 
-    /// A click as a body; `members` replace or add to the usual ones.
+    /// Returns a click's body; `members` replace or extend the usual ones.
     static func click(_ fingerprint: String, _ members: [String: Any] = [:]) throws -> String {
         let usual: [String: Any] = [
             "fingerprint": fingerprint, "deeplink_url": "myapp://promo/item", "campaign_key": "SUMMER25",
@@ -107,22 +107,32 @@ final class HTTPTestClient {
         client.send(head + "\r\n" + (body ?? ""))
     }
 
-    /// The statistics' totals.
+    /// Returns the totals of the statistics.
     func totals(_ adminKey: String, _ query: String = "") throws -> [String: Any] {
         let reply = try get("/admin/stats" + query, key: adminKey)
         return reply.json["totals"] as? [String: Any] ?? [:]
     }
 }
 
-/// Fingerprints that are nobody's, one a number.
+/// Returns a made-up fingerprint for a number.
 func fingerprint(_ number: Int) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 64 - digits.count) + digits
 }
 
-/// Headers that set a request's moment so many seconds after an arbitrary noon.
+/// Returns the header that sets a request's time to a number of seconds after a fixed noon.
 func at(_ seconds: Double) -> [String: String] {
     let noon = Date(timeIntervalSince1970: 1_780_000_000)
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     return ["X-Test-Time": noon.addingTimeInterval(seconds).formatted(style)]
+}
+
+extension AfterlinkProcess {
+    func connect() throws -> HTTPTestClient {
+        try HTTPTestClient(port: port)
+    }
+
+    func connect(tls settings: TLSClientSettings) throws -> HTTPTestClient {
+        try HTTPTestClient(port: port, tls: settings)
+    }
 }

@@ -1,4 +1,4 @@
 import Foundation
 
-/// Whether there is time for hundreds of rounds.
+/// Whether tests run hundreds of rounds.
 let isLong = ProcessInfo.processInfo.environment["AFTERLINK_LONG"] != nil

@@ -1,5 +1,4 @@
-/// Texts that break out of SQL, of JSON, of a path, of a header or of a shell, where somebody puts them together
-/// from pieces.
+/// Texts that break out of SQL, JSON, a path, a header or a shell command that is joined from pieces.
 enum Payloads {
     static let all: [String] = sql + others
 

@@ -1,8 +1,8 @@
 import Foundation
 import Support
 
-/// A power cut that a server is heading for: from now on all it writes is noted, and after its end its folder can
-/// be set back to what a disk would hold.
+/// A power cut during a server's life: all its writes are recorded, and after its end the folder can be reset to what
+/// a disk would contain.
 struct PowerCut {
     let faults: FaultyDisk
     private let installation: Installation
@@ -18,7 +18,7 @@ struct PowerCut {
         before = try SimulatedDisk(folder: folder)
     }
 
-    /// Starts the server that will meet it; it gives no answer twice.
+    /// Starts the server, without replays.
     func start(_ arguments: [String] = [], environment: [String: String] = [:]) throws -> AfterlinkProcess {
         try AfterlinkProcess(
             installation,
@@ -27,19 +27,19 @@ struct PowerCut {
         )
     }
 
-    /// What the server did, once it has ended.
+    /// Returns the server's changes, once it has ended.
     func records() throws -> [DiskRecord] { try DiskRecord.read(journal) }
 
-    /// The disk after the first so many of the server's changes.
+    /// Returns the disk after the given changes of the server.
     func disk(after records: some Sequence<DiskRecord>) -> SimulatedDisk {
         var disk = before
         disk.apply(records)
         return disk
     }
 
-    /// Ends it: the folder is as the cut left it.
+    /// Resets the folder to what the cut left.
     ///
-    /// - Returns: what else it might have left, for each remainder.
+    /// - Returns: the disk, from which other remainders of the same cut can be made.
     func happen(leaving remainder: SimulatedDisk.Remainder, using random: inout SeededGenerator) throws
         -> SimulatedDisk
     {

@@ -1,4 +1,4 @@
-/// Reads Prometheus' text exposition format as strictly as it is written down (version 0.0.4), and finds what breaks it.
+/// Parses Prometheus' text exposition format (version 0.0.4) strictly, and lists violations.
 struct PrometheusText {
     struct Sample: Equatable {
         var name: String
@@ -32,7 +32,7 @@ struct PrometheusText {
         checkFamilies()
     }
 
-    /// The only sample of a name with these labels.
+    /// Returns the value of the sample with this name and these labels.
     func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         samples.first { $0.name == name && $0.labels == labels }?.value
     }
@@ -133,7 +133,7 @@ struct PrometheusText {
         }
     }
 
-    /// The metric that a sample belongs to: a histogram's has three kinds of samples.
+    /// Returns the metric that a sample belongs to: a histogram has three kinds of samples.
     private func family(of name: String) -> String {
         for suffix in ["_bucket", "_sum", "_count"] where name.hasSuffix(suffix) {
             let stem = String(name.dropLast(suffix.count))

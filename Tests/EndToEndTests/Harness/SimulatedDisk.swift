@@ -1,10 +1,10 @@
 import Foundation
 import Support
 
-/// The database's files as they are surely on disk, and what was written but not synced.
+/// The database's files as they are certainly on disk, and writes that are not synced.
 ///
-/// A sync makes durable what was written to the same file before the sync began. A name is durable when the
-/// folder was synced after it was given, whatever was synced of the file itself.
+/// A sync makes writes to the same file durable that came before the sync started. A name is durable when the folder
+/// was synced after the name was set, whether or not the file itself was synced.
 struct SimulatedDisk {
     private enum Change {
         case write(at: Int, [UInt8])
@@ -20,7 +20,7 @@ struct SimulatedDisk {
     }
 
     private var files: [File] = []
-    /// By the number in the machine's file system, which may be given again.
+    /// By the number in the machine's file system, which may be reused.
     private var fileOfNumber: [UInt64: Int] = [:]
     private var folderNumber: UInt64
     /// As the process sees them.
@@ -30,7 +30,7 @@ struct SimulatedDisk {
     private var syncs: [Int: (file: UInt64, index: Int)] = [:]
     private var count = 0
 
-    /// The disk as it is now, all of it durable.
+    /// Creates the disk from a folder, all of it durable.
     init(folder: URL) throws {
         folderNumber = try Self.number(of: folder)
         for name in try Self.names(in: folder) {
@@ -104,17 +104,17 @@ struct SimulatedDisk {
 
     // MARK: The cut
 
-    /// What of the unsynced comes to the disk.
+    /// Which unsynced writes reach the disk.
     enum Remainder: CaseIterable {
         case nothing
         case everything
-        /// What was written up to some moment, the last of it torn.
+        /// All writes up to some point, the last one torn.
         case prefix
-        /// Some writes and others not, whole or torn.
+        /// A random choice of writes, whole or torn.
         case subset
     }
 
-    /// The files after a power cut.
+    /// Returns the files after a power cut.
     func files(after remainder: Remainder, using random: inout SeededGenerator) -> [String: [UInt8]] {
         let lastIndex = Int.random(in: 0...count, using: &random)
         var content: [[UInt8]] = []
@@ -148,26 +148,26 @@ struct SimulatedDisk {
         return names.mapValues { content[$0] }
     }
 
-    /// Puts the files into the folder in place of those that are there.
+    /// Replaces the files in the folder.
     static func write(_ files: [String: [UInt8]], to folder: URL, using random: inout SeededGenerator) throws
     {
         for name in try names(in: folder) {
             try FileManager.default.removeItem(at: folder.appending(path: name))
         }
         for (name, bytes) in files {
-            // Written through memory: nothing that it holds may be relied on.
+            // The file is written through shared memory, so that its content is arbitrary after a cut.
             let isIndex = name.hasSuffix("-shm")
             let content = isIndex ? bytes.map { _ in UInt8.random(in: 0...255, using: &random) } : bytes
             let path = folder.appending(path: name).path
             let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
             guard FileManager.default.createFile(atPath: path, contents: Data(content), attributes: mode)
             else {
-                throw AfterlinkProcess.Failure(description: "\(path) cannot be put back")
+                throw ChildProcess.Failure(description: "\(path) cannot be put back")
             }
         }
     }
 
-    /// The sectors of a write that reach the disk.
+    /// Returns the sectors of a write that reach the disk.
     private static func torn(_ change: Change, using random: inout SeededGenerator) -> [Change] {
         guard case .write(let start, let bytes) = change else { return [] }
         var parts: [Change] = []

@@ -1,13 +1,13 @@
 import Foundation
 import Support
 
-/// The binary as a user without any right of its own, in a folder of that user's: only root can become one.
+/// Runs the binary as a user without privileges, in a folder of that user; only root can switch to one.
 final class UnprivilegedUser {
     static let identifier = 65_534
     private static let setpriv = "/usr/bin/setpriv"
     static let prlimit = "/usr/bin/prlimit"
 
-    /// Whether this machine lets a test be nobody.
+    /// Whether tests can switch to another user on this machine.
     static let isPossible =
         geteuid() == 0 && [setpriv, prlimit].allSatisfy(FileManager.default.isExecutableFile)
 
@@ -15,15 +15,15 @@ final class UnprivilegedUser {
 
     private let folder: TemporaryFolder
     private let binary: URL
-    /// Where nobody may write.
+    /// A folder that the user may write to.
     let dataDirectory: String
     var errorLog: URL { folder.url.appending(path: "log") }
 
-    /// Takes another user than nobody where it counts what else the user runs.
+    /// Creates the user's folder; another user than the default is for tests that count what else the user runs.
     init(_ identifier: Int = UnprivilegedUser.identifier) throws {
         self.identifier = identifier
         folder = try TemporaryFolder()
-        // The build's own folder may be closed to others.
+        // Other users may not be able to read the build's folder.
         binary = folder.url.appending(path: "afterlink")
         try FileManager.default.copyItem(at: Installation.binary, to: binary)
         dataDirectory = folder.file("data")
@@ -37,12 +37,12 @@ final class UnprivilegedUser {
         }
     }
 
-    /// Starts `afterlink serve`, which keeps everything in nobody's folder, under a limit as prlimit(1) takes it.
-    func serve(_ listen: String, _ settings: [String] = [], limit: String? = nil) throws -> RunningProcess {
+    /// Starts `afterlink serve` in the user's folder, under a limit in prlimit(1)'s form.
+    func serve(_ listen: String, _ settings: [String] = [], limit: String? = nil) throws -> ChildProcess {
         let command =
             [limit ?? "--core=0", Self.setpriv, "--reuid", "\(identifier)", "--regid", "\(identifier)"]
             + ["--clear-groups", "--no-new-privs", "--bounding-set=-all", binary.path, "serve"]
             + ["--listen", listen, "--data-directory", dataDirectory]
-        return try RunningProcess(URL(fileURLWithPath: Self.prlimit), command + settings, errorLog: errorLog)
+        return try ChildProcess(URL(fileURLWithPath: Self.prlimit), command + settings, errorLog: errorLog)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Server
 import Support
 import Testing
 import afterlink
@@ -6,7 +7,7 @@ import afterlink
 @Suite("afterlink simulate", .blocking)
 struct SimulateCommandTests {
     private func run(_ installation: Installation, _ server: AfterlinkProcess, _ words: String) throws
-        -> Installation.Output
+        -> ChildProcess.Output
     {
         try installation.run(
             ["simulate", "--server", "http://127.0.0.1:\(server.port)"]
@@ -14,7 +15,7 @@ struct SimulateCommandTests {
         )
     }
 
-    private func trials(_ output: Installation.Output) throws -> [[String: Any]] {
+    private func trials(_ output: ChildProcess.Output) throws -> [[String: Any]] {
         let object = try JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any]
         return object?["trials"] as? [[String: Any]] ?? []
     }
@@ -162,7 +163,7 @@ struct SimulateCommandTests {
         let files = try CertificateFiles(in: installation.folder)
         let server = try AfterlinkProcess(installation, files.arguments)
         defer { server.kill() }
-        func run(_ host: String, trusting certificate: String?) throws -> Installation.Output {
+        func run(_ host: String, trusting certificate: String?) throws -> ChildProcess.Output {
             try Installation.run(
                 [
                     "simulate", "--database", installation.database.path, "--server",

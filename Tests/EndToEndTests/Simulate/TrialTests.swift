@@ -1,4 +1,5 @@
 import Attribution
+import Server
 import Testing
 import afterlink
 
@@ -201,6 +202,6 @@ struct TrialTests {
         ]
     )
     func servers(url: String, host: String?) {
-        #expect(TrialServer(url)?.hostField == host)
+        #expect(Exchange(url)?.hostField == host)
     }
 }

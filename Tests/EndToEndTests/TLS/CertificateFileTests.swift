@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Certificate and key files", .blocking)
 struct CertificateFileTests {
-    private func serve(_ arguments: [String]) throws -> Installation.Output {
+    private func serve(_ arguments: [String]) throws -> ChildProcess.Output {
         let folder = try TemporaryFolder()
         let output = try Installation.run(
             ["serve", "--listen", "127.0.0.1:0", "--data-directory", folder.path] + arguments

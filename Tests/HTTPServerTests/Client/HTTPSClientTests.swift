@@ -111,7 +111,7 @@ struct HTTPSClientTests {
             let server = try RawTLSServer(certificate) { connection in
                 _ = connection.readHead()
                 connection.write(text)
-                if isClean { connection.sayGoodbye() }
+                if isClean { connection.sendCloseNotify() }
             }
             let answer = try client(trusting: certificate, in: folder).send(try request(server))
             #expect(answer.body == Array("ok".utf8))

@@ -73,7 +73,7 @@ struct TLSFaultTests {
                 ]
             ) {
                 let client = try server.visit()
-                client.sendBeside(bytes + [UInt8](repeating: 0, count: 8))
+                client.sendBypassingTLS(bytes + [UInt8](repeating: 0, count: 8))
                 _ = try client.rest()
                 steady.send(TLSServer.get)
                 #expect(try steady.answer().status == 200)

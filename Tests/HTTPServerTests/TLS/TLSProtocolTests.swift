@@ -186,16 +186,16 @@ struct TLSProtocolTests {
             let closing = try server.connect()
             closing.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             _ = try closing.answer()
-            #expect(try closing.rest() == "" && closing.wasEndedProperly)
+            #expect(try closing.rest() == "" && closing.receivedCloseNotify)
 
             let malformed = try server.connect()
             malformed.send("GET / HTTP/1.1\r\nHost : a\r\n\r\n")
             #expect(try malformed.answer().status == 400)
-            #expect(try malformed.rest() == "" && malformed.wasEndedProperly)
+            #expect(try malformed.rest() == "" && malformed.receivedCloseNotify)
 
             let ending = try server.visit()
             ending.endTLS()
-            #expect(try ending.rest() == "" && ending.wasEndedProperly)
+            #expect(try ending.rest() == "" && ending.receivedCloseNotify)
 
             // Half a request, then an end: said or cut off, it is no request.
             for saysSo in [true, false] {
@@ -221,11 +221,11 @@ struct TLSProtocolTests {
             busy.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(await Polling.eventually { gate.waitingCount == 1 })
             let stopped = server.stopInBackground()
-            #expect(try idle.rest() == "" && idle.wasEndedProperly)
+            #expect(try idle.rest() == "" && idle.receivedCloseNotify)
             gate.open()
             let answer = try busy.answer()
             #expect(answer.status == 200 && answer.field("connection") == "close")
-            #expect(try busy.rest() == "" && busy.wasEndedProperly)
+            #expect(try busy.rest() == "" && busy.receivedCloseNotify)
             await stopped.pass()
         }
     }

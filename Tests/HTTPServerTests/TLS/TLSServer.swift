@@ -9,7 +9,7 @@ struct TLSServer {
     /// Runs a closure with a server of one loop, or as many as are set, and stops it afterwards.
     static func run(
         _ certificate: TestCertificate? = nil,
-        _ configure: (inout Configuration) -> Void = { _ in },
+        _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
         answer: @escaping @Sendable (Request) async -> Response = { Response(.ok, text: Machine.line($0)) },
         during test: (TLSServer) async throws -> Void
     ) async throws {

@@ -1,4 +1,4 @@
-/// A page as a browser takes it apart, as far as tests need: its tags with their attributes, and its texts.
+/// A parsed page, as far as tests need: its tags with their attributes, and its texts.
 struct PageMarkup {
     struct Tag: Equatable {
         let name: String
@@ -6,9 +6,9 @@ struct PageMarkup {
     }
 
     private(set) var tags: [Tag] = []
-    /// Scripts and styles, in their order.
+    /// The content of scripts and styles, in order.
     private(set) var rawTexts: [String] = []
-    /// All else between tags.
+    /// All other text between tags.
     private(set) var text = ""
 
     init(_ page: String) {
@@ -28,10 +28,10 @@ struct PageMarkup {
         text += Self.decoded(rest)
     }
 
-    /// The first tag with this value of its `id`.
+    /// Returns the first tag with this `id`.
     func tag(id: String) -> Tag? { tags.first { $0.attributes["id"] == id } }
 
-    /// What a `meta` tag of this name or property says.
+    /// Returns the content of the `meta` tag with this name or property.
     func meta(_ name: String) -> String? {
         tags.first { $0.name == "meta" && ($0.attributes["name"] ?? $0.attributes["property"]) == name }?
             .attributes["content"]
@@ -39,12 +39,12 @@ struct PageMarkup {
 
     var body: [String: String] { tags.first { $0.name == "body" }?.attributes ?? [:] }
 
-    /// What no value may change: which tags there are, and which attributes they have.
+    /// The tags and their attribute names, which no value may change.
     var structure: [String] {
         tags.map { tag in "\(tag.name) \(tag.attributes.keys.sorted().joined(separator: " "))" }
     }
 
-    /// Reads up to behind the `>`; quoted values may hold one.
+    /// Reads past the `>`; quoted values may contain one.
     private static func tag(_ rest: inout Substring) -> Tag {
         let name = rest.prefix { !$0.isWhitespace && $0 != ">" }
         rest = rest[name.endIndex...]

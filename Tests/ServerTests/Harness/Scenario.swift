@@ -3,7 +3,7 @@ import HTTPServer
 import Support
 import Testing
 
-/// One request and what its answer must and must not be.
+/// One request, and what its response must and must not be.
 struct Step: Sendable, CustomTestStringConvertible {
     var name: String
     var method: Method = .get
@@ -12,16 +12,16 @@ struct Step: Sendable, CustomTestStringConvertible {
     var fields: [String: String] = [:]
     var body: String = ""
     var status: Int
-    /// Texts that the body or a field line must hold.
+    /// Texts that the body or a field line must contain.
     var holds: [String] = []
-    /// Texts that neither may hold.
+    /// Texts that neither may contain.
     var lacks: [String] = []
 
     var testDescription: String { name }
 }
 
 extension TestService {
-    /// Sends the step and checks its answer.
+    /// Sends the request and verifies its response.
     @discardableResult
     func play(_ step: Step, sourceLocation: SourceLocation = #_sourceLocation) async -> Answer {
         let answer = await send(
@@ -36,7 +36,7 @@ extension TestService {
         for text in step.holds {
             #expect(whole.contains(text), "\(step.name): lacks \(text)", sourceLocation: sourceLocation)
         }
-        // What no answer may hold: the inside of the server.
+        // Texts that no response may contain, because they reveal the inside of the server.
         for text in step.lacks + ["SQLITE", "sqlite", "SELECT", ".swift", TemporaryFolder.place.path + "/"] {
             #expect(!whole.contains(text), "\(step.name): holds \(text)", sourceLocation: sourceLocation)
         }

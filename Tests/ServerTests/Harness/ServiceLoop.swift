@@ -6,7 +6,7 @@ import Server
 import Support
 import Synchronization
 
-/// What an event loop is to the service: one thread with a handler and a session of its own.
+/// An event loop, as the service sees it: one thread with a handler and a session of its own.
 actor ServiceLoop {
     nonisolated let executor = LoopThread()
     private let handler: any RequestHandler
@@ -36,7 +36,7 @@ actor ServiceLoop {
 
     func send(_ request: Request) async -> Answer {
         let response = await handler.respond(to: request)
-        handler.turnEnded()
+        handler.loopTurnDidEnd()
         last = response
         return Self.answer(response)
     }
@@ -90,7 +90,7 @@ extension RandomSource {
     static let system = RandomSource { SystemRandom.bytes($0) }
 }
 
-/// A wall clock that stands still until it is moved.
+/// A wall clock that changes only when a test moves it.
 final class TestClock: Sendable {
     static let start = Timestamp(milliseconds: 1_790_000_000_000)
 

@@ -3,7 +3,8 @@ import Foundation
 
 /// Keys for services of tests.
 enum TestKeys {
-    /// Those of the days around the tests' time; made once, because each day's key is made of the one before.
+    /// The address keys of the days around the tests' time, made once, because each day's key is derived from the
+    /// previous one.
     static func addresses() throws -> AddressKeys { try made.get() }
 
     private static let made = Result {

@@ -15,11 +15,11 @@ final class TestService: Sendable {
     let clock: TestClock
     let app: AppID
     let watch = ClickWatch()
-    /// The first of the rings.
+    /// The first keyring.
     let keyring: Keyring
     private let keys: [KeyKind: String]
     private let loop: ServiceLoop
-    /// How the database is kept: for tests that look at it from beside.
+    /// The configuration of the database, for tests that open it beside the store.
     let storeConfiguration: SQLiteConfiguration
     let serverKey: ServerKey
     private let store: SQLiteStore
@@ -46,7 +46,7 @@ final class TestService: Sendable {
             clock: clock.wallClock
         )
         configuration.hasBackgroundWork = false
-        // A disk that is busy for a second with somebody else's work fails no test here.
+        // A disk that is busy for a second must fail no test.
         configuration.timeLimitMilliseconds = 600_000
         if let queueLimit { configuration.queueLimit = queueLimit }
         configureStore(&configuration)
@@ -93,7 +93,7 @@ final class TestService: Sendable {
         set { acceptsWrites.value = newValue }
     }
 
-    /// Stops the writer, and returns once it stands still, until the semaphore is signalled.
+    /// Blocks the writer until the semaphore is signalled; returns once the writer is blocked.
     func holdWriter() -> DispatchSemaphore {
         let (isHeld, release) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         store.queueWork {
@@ -104,13 +104,13 @@ final class TestService: Sendable {
         return release
     }
 
-    /// What a connection of another process would read.
+    /// Reads a number as another process would.
     func integer(_ sql: StaticString) throws -> Int64 {
         try SQLiteConnection(path: storeConfiguration.path, access: .readOnly, busyMilliseconds: 1000)
             .integer(sql)
     }
 
-    /// What another process does to the database.
+    /// Changes the database as another process would.
     func execute(_ script: String) throws {
         try SQLiteConnection(path: storeConfiguration.path, access: .readWrite, busyMilliseconds: 1000)
             .execute(script)
@@ -120,7 +120,7 @@ final class TestService: Sendable {
 
     func bearer(_ kind: KeyKind) -> [String: String] { ["Authorization": "Bearer \(keyText(kind))"] }
 
-    /// What was logged so far, by line.
+    /// Returns the lines logged so far.
     func logLines() -> [String] {
         log.flush()
         return logged.text.split(separator: "\n").map(String.init)
@@ -130,7 +130,7 @@ final class TestService: Sendable {
 // MARK: - Requests
 
 extension TestService {
-    /// Puts another server key in the place of the present one, which stays beside it.
+    /// Replaces the current server key, which stays in the keyring.
     func rotateServerKey() throws {
         let ring = keyring.latest
         let count = UInt8(ring.server.all.count)
@@ -198,7 +198,7 @@ extension TestService {
         )
     }
 
-    /// Asks as a newer client does.
+    /// Sends a check as a newer client does.
     @discardableResult
     func resolve(
         _ body: String,
@@ -218,7 +218,7 @@ extension TestService {
         )
     }
 
-    /// Asks with other items than a fingerprint, or with one among them.
+    /// Sends a check with any query items.
     @discardableResult
     func check(
         query: String,
@@ -243,7 +243,7 @@ extension TestService {
         )
     }
 
-    /// Tells the last answer's sender how its delivery ended.
+    /// Reports the end of the last response's delivery.
     func deliverLast(_ delivery: Delivery) async {
         await loop.deliverLast(delivery)
     }
@@ -262,7 +262,7 @@ extension TestService {
         let bearer: [String: String]
     }
 
-    /// A further app with an app key.
+    /// Adds an app with an app key.
     func addApp(_ settings: App.Settings) async throws -> OtherApp {
         let id = AppID(at: clock.now, random: .system)
         try await loop.create(App(id: id, settings: settings, createdAt: clock.now))
@@ -279,7 +279,7 @@ extension TestService {
     }
 }
 
-/// An answer as a test reads it.
+/// A response as a test reads it.
 struct Answer: Sendable {
     let status: Int
     let body: [UInt8]
@@ -293,13 +293,13 @@ struct Answer: Sendable {
             .map { String($0.dropFirst(name.count + 2)) }
     }
 
-    /// A member of the JSON body that is a text.
+    /// Returns a text member of the JSON body.
     func member(_ name: String) -> String? {
         let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         return object?[name] as? String
     }
 
-    /// A member that is a number.
+    /// Returns a number member of the JSON body.
     func number(_ name: String) -> Double? {
         let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         return object?[name] as? Double

@@ -2,7 +2,7 @@ import Attribution
 import SQLiteStorage
 import Synchronization
 
-/// What endpoints hand to the store, and what it is to have answered.
+/// What endpoints pass to the store, and what the store is made to return.
 final class ClickWatch: Sendable {
     private struct State {
         var click: NewClick?
@@ -12,19 +12,19 @@ final class ClickWatch: Sendable {
 
     private let state = Mutex(State())
 
-    /// The last click that was handed over.
+    /// The last click that was passed.
     var click: NewClick? {
         get { state.withLock { $0.click } }
         set { state.withLock { $0.click = newValue } }
     }
 
-    /// The last check that was handed over.
+    /// The last check that was passed.
     var check: Check? {
         get { state.withLock { $0.check } }
         set { state.withLock { $0.check = newValue } }
     }
 
-    /// What is made of a claim before it is answered.
+    /// Changes the outcome of a claim before it is returned.
     var claim: @Sendable (Claim) -> Claim {
         get { state.withLock { $0.claim } }
         set { state.withLock { $0.claim = newValue } }

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// What a database's records do not tell, in words and numbers.
+/// What a database's records do not contain, in words and numbers.
 struct BacktestGaps {
     let gaps: HistoryGaps
     /// Since when records are held, where there were some before; nil where none is missing.
@@ -25,7 +25,7 @@ struct BacktestGaps {
             ),
             (
                 "clicks_without_address", gaps.clicksWithoutAddress,
-                "clicks have no address that tells anything, or none any more."
+                "clicks have no address, or none that distinguishes visitors."
             ),
             (
                 "clicks_consumed_before", gaps.clicksConsumedBefore,
@@ -33,12 +33,12 @@ struct BacktestGaps {
             ),
             (
                 "launches_without_caller", gaps.launchesWithoutCaller,
-                "checks are from before it was recorded who asked: repetitions among them are told by fingerprint and"
+                "checks are from before callers were recorded: repetitions among them are recognised by fingerprint and"
                     + " address alone."
             ),
             (
                 "launches_without_address", gaps.launchesWithoutAddress,
-                "checks have no address that tells anything, or none any more."
+                "checks have no address, or none that distinguishes visitors."
             ),
             (
                 "launches_without_fingerprint", gaps.launchesWithoutFingerprint,
@@ -64,7 +64,7 @@ struct BacktestGaps {
         ]
     }
 
-    /// What is true of these events; empty where the records tell everything.
+    /// The gaps of these events; empty if the records are complete.
     func lines(current: ReplayPlan, proposed: ReplayPlan?) -> [String] {
         var lines = entries.filter { $0.count > 0 }.map { "\($0.count) \($0.text)" }
         let others = gaps.minimums.filter { $0.key != current.policy.minimumConfidence }

@@ -53,7 +53,7 @@ enum BacktestJSON {
         }
     }
 
-    /// Of launches that a token or an id recognised.
+    /// Writes the trials of launches that a token or an id recognised.
     private static func write(_ trials: TokenTrials, to json: inout JSONWriter) {
         json.object { json in
             json.member("launches", trials.launches)

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// How events are to be played, as told on the command line.
+/// The options that say how events are played.
 struct BacktestOptions {
     private let warmUpDays: Int?
     private let window: AttributionWindow?

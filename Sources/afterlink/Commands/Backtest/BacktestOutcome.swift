@@ -15,7 +15,7 @@ struct BacktestOutcome {
         self.gaps = gaps
     }
 
-    /// What was really answered, where that is known, and what is played.
+    /// The recorded responses, if they are known, and the played plans.
     private var columns: [BacktestColumn] {
         var columns: [BacktestColumn] = []
         if let recorded = backtest.recorded { columns.append(BacktestColumn("recorded", nil, recorded)) }
@@ -51,7 +51,9 @@ struct BacktestOutcome {
         if backtest.recorded != nil { parts.append(fidelity) }
         let lines = gaps?.lines(current: plans.current, proposed: plans.proposed) ?? []
         if !lines.isEmpty {
-            parts.append("What the records do not tell:\n" + lines.map { "- \($0)" }.joined(separator: "\n"))
+            parts.append(
+                "What the records do not contain:\n" + lines.map { "- \($0)" }.joined(separator: "\n")
+            )
         }
         if backtest.recorded != nil, !hasTruth {
             parts.append(
@@ -92,7 +94,7 @@ struct BacktestOutcome {
 
     private var hasTokens: Bool { columns.contains { $0.score.besideTokens.matches > 0 } }
 
-    /// What the figures do not tell by themselves.
+    /// Warnings that the figures do not show by themselves.
     var warnings: [String] {
         let score = backtest.current.score
         var warnings: [String] = []

@@ -39,7 +39,7 @@ enum BacktestTables {
         return table.text
     }
 
-    /// What a trace says of the truth.
+    /// Adds the rows about the truth in a trace.
     private static func addTruth(_ columns: [BacktestColumn], to table: inout Table) {
         guard columns.contains(where: { $0.score.knownLaunches > 0 }) else { return }
         func row(_ name: String, _ value: (ReplayScore) -> String) {
@@ -56,7 +56,7 @@ enum BacktestTables {
         row("calibration error") { $0.knownMatches > 0 ? decimal($0.calibration.error, digits: 3) : "–" }
     }
 
-    /// What fingerprints alone say where a token or an id told the truth.
+    /// The matches that fingerprints alone give if a token or an id states the truth.
     private static func addTrials(_ columns: [BacktestColumn], to table: inout Table) {
         guard columns.contains(where: { $0.score.besideTokens.launches > 0 }) else { return }
         func row(_ name: String, _ value: (TokenTrials) -> String) {
@@ -84,7 +84,7 @@ enum BacktestTables {
         return table.text
     }
 
-    /// Of the stated confidence, for each tenth in which there is a match.
+    /// Returns the calibration of the stated confidence, for each tenth with a match.
     static func calibration(_ columns: [BacktestColumn], _ calibration: (ReplayScore) -> Calibration)
         -> String
     {

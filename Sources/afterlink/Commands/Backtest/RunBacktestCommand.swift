@@ -7,18 +7,17 @@ enum RunBacktestCommand {
         name: "backtest",
         summary: "Play recorded clicks and launches again under another policy",
         discussion: [
-            "Answers every launch twice: by the present policy and, where one of the options below is given, by the one"
-                + " asked for. Both are played in the events' own time by the rules that the service itself goes by,"
-                + " and printed beside each other: launches, matches, expected conversions with their spread, which"
-                + " launches would gain or lose a match and, where the truth is known, precision, what was found,"
-                + " false attributions and calibration.",
+            "Answers every launch twice: by the current policy and, if one of the options below is given, by the proposed"
+                + " one. Plays both in the events' own time by the service's own rules, and prints them side by side:"
+                + " launches, matches, expected conversions with their spread, launches that would gain or lose a match and,"
+                + " if the truth is known, precision, what was found, false attributions and calibration.",
             "The events are the clicks and checks that the database holds of an app, as long as they are kept, and"
-                + " stand beside what was really answered; it may be in use, and is only read. What the records do not"
-                + " tell is said, in words and numbers. With --trace they are those of a file that has a line of JSON"
-                + " for each click and each launch in the order of time; the documentation's article on traces lists"
+                + " are compared with the recorded responses; the database may be in use, and is only read. What the"
+                + " records do not contain is listed, with counts. With --trace, the events come from a file with a line of"
+                + " JSON for each click and each launch, in the order of time; the documentation's article on traces lists"
                 + " its members.",
-            "Clicks and launches of the first day teach the model and are not counted, unless the database holds all"
-                + " of an app's traffic since its beginning; --warm-up-days says otherwise.",
+            "Clicks and launches of the first day warm up the model and are not counted, unless the database contains all"
+                + " of an app's traffic since its start; --warm-up-days changes that.",
         ],
         options: [
             CommandOption("trace", "FILE", help: "A trace instead of the database; - for standard input."),
@@ -57,15 +56,9 @@ enum RunBacktestCommand {
         ],
         settings: CommandDatabase.settings + ["server-key-file", "device-data", "retention", "replay-grace"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink backtest --window 3600 --minimum-confidence 0.8",
-                purpose:
-                    "What an hour's window and a stricter policy would have answered to last week's launches."
-            ),
-            CommandDescription.Example(
-                call: "afterlink backtest --trace week.jsonl --rule newest",
-                purpose: "The same of a trace, by the plain rule."
-            ),
+            "afterlink backtest --window 3600 --minimum-confidence 0.8":
+                "What an hour's window and a stricter policy would have answered to last week's launches.",
+            "afterlink backtest --trace week.jsonl --rule newest": "The same of a trace, by the plain rule.",
         ],
         run: run
     )

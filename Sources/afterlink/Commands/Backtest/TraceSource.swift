@@ -2,7 +2,7 @@ internal import Attribution
 internal import Glibc
 internal import Server
 
-/// Where the events of a backtest come from.
+/// The source of a backtest's events.
 protocol EventSource: ~Copyable {
     /// The next event in the order of time; nil at the end.
     mutating func next() throws -> RecordedEvent?
@@ -10,7 +10,7 @@ protocol EventSource: ~Copyable {
     /// How much of it has been played with the event of that moment, 0…1; nil where that is not known.
     func share(at moment: Timestamp) -> Double?
 
-    /// What is not known of the events so far; nil where that is not for the source to say.
+    /// The gaps in the events so far; nil if the source does not know them.
     var gaps: BacktestGaps? { get }
 }
 

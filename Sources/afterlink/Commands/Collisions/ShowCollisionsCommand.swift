@@ -24,11 +24,8 @@ enum ShowCollisionsCommand {
         ],
         settings: CommandDatabase.settings + ["attribution-window"],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink collisions --app Shop",
-                purpose:
-                    "How many matches of the app are expected to be wrong, and what would make them fewer?"
-            )
+            "afterlink collisions --app Shop":
+                "How many matches of the app are expected to be wrong, and what would make them fewer?"
         ],
         run: run
     )

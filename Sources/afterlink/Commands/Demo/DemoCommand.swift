@@ -9,11 +9,11 @@ enum DemoCommand {
         discussion: [
             "Starts the service on a free port of this machine with a temporary database, posts the click that a"
                 + " landing page would post, asks as a phone's app would ask at its first launch, and shows every"
-                + " request and answer. It asks again (the click is used up), asks with a wrong key, and reads the"
+                + " request and response. It asks with a wrong key, asks again (the click is used up), and reads the"
                 + " statistics.",
             "It serves with --replay-grace 0, so that the second launch need not wait: by default the same phone would"
                 + " have the same answer again for 60 s, in case the first one was lost on its way.",
-            "Everything is checked. It exits 0 only if all of it was right.",
+            "Checks every response, and exits 0 only if all were right.",
         ],
         options: [
             CommandOption(
@@ -22,11 +22,8 @@ enum DemoCommand {
             )
         ],
         examples: [
-            CommandDescription.Example(call: "afterlink demo", purpose: "Does it work on this machine?"),
-            CommandDescription.Example(
-                call: "afterlink demo --keep",
-                purpose: "Something to point an SDK at."
-            ),
+            "afterlink demo": "Does it work on this machine?",
+            "afterlink demo --keep": "Something to point an SDK at.",
         ],
         run: run
     )
@@ -38,16 +35,16 @@ enum DemoCommand {
         defer { directory.delete() }
         let service = try await RunningService.start(configuration(in: directory.path))
         defer { service.stop() }
-        guard let keys = DemoKeys(service.firstApp) else {
-            throw CommandFailure(
-                "The demo's own database has no keys.",
-                advice: "This is a defect; please report it."
-            )
+        func key(_ kind: KeyKind) -> String? {
+            service.firstApp?.madeKeys.first { $0.kind == kind }?.text.text
+        }
+        guard let appKey = key(.app), let adminKey = key(.admin) else {
+            throw DemoPlay.failure("its database has no keys")
         }
         Console.print(
             "Afterlink listens on \(service.baseURL), with a database in \(directory.path)."
         )
-        try DemoPlay(listenAddress: service.listenAddress, keys: keys).run()
+        try DemoPlay(Exchange(service.listenAddress), appKey: appKey, adminKey: adminKey).run()
         guard invocation.arguments.has("keep") else { return .success }
         Console.print(
             """
@@ -72,7 +69,7 @@ enum DemoCommand {
         configuration.listen = ListenAddress(PeerAddress(ipv4: 0x7F00_0001, port: 0))
         configuration.dataDirectory = directory
         configuration.threads = 1
-        // The second check is to come later than the grace, and nobody wants to wait for it.
+        // The second launch must come after the grace, and the demo must not wait for it.
         configuration.replayGrace = 0
         configuration.appName = "Demo"
         configuration.destinations = ["myapp://"]

@@ -1,7 +1,7 @@
 package import Attribution
 internal import HTTPServer
 
-/// Whether the certificate will still be good next month.
+/// Checks that the certificate is valid for three more weeks.
 package struct CertificateExamination {
     private let path: String
     private let expiresAt: Timestamp
@@ -15,7 +15,7 @@ package struct CertificateExamination {
         self.now = now
     }
 
-    /// What there is to say of a certificate and the key that should belong to it.
+    /// Examines a certificate and its key.
     package static func diagnosis(of files: TLSFiles, at now: Timestamp) -> Diagnosis {
         do {
             let expiry = try files.makeTermination().certificate.notAfter
@@ -28,7 +28,7 @@ package struct CertificateExamination {
     }
 
     package func diagnosis() -> Diagnosis {
-        let advice = "renew it and send the service SIGHUP, which reads it anew"
+        let advice = "renew it and send the service SIGHUP, which reloads it"
         let left = expiresAt.milliseconds(since: now)
         guard left > 0 else {
             return .problem("tls", "\(path) expired at \(expiresAt.iso8601)", advice)

@@ -1,6 +1,6 @@
 package import Attribution
 
-/// Whether the clock can be right: windows and keys end by it.
+/// Checks that the clock is plausible: windows and keys end by it.
 ///
 /// Times are UTC throughout; the machine's time zone is never asked for.
 package struct ClockExamination {

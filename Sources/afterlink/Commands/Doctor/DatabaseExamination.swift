@@ -1,5 +1,6 @@
 internal import Attribution
 internal import Server
+internal import Storage
 
 /// The database's version, its warnings, the disk and the write-ahead log.
 struct DatabaseExamination {
@@ -36,7 +37,7 @@ struct DatabaseExamination {
     }
 }
 
-/// How much room there is, and for how long.
+/// The free space on the disk, and for how many days it suffices.
 package struct DiskExamination {
     private let freeBytes: Int64?
     private let databaseBytes: Int64
@@ -75,7 +76,7 @@ package struct DiskExamination {
         let advice = "make room: without it, clicks are answered 503"
         guard let daysLeft else {
             let text =
-                "\(Self.megabytes(freeBytes)) free; there are not enough clicks yet to tell for how long"
+                "\(Self.megabytes(freeBytes)) free; there are not enough clicks yet to estimate for how long"
             return freeBytes < Self.gigabyte / 10
                 ? .problem("disk", text, advice)
                 : freeBytes < Self.gigabyte ? .warning("disk", text, advice) : .ok("disk", text)
@@ -96,7 +97,7 @@ package struct DiskExamination {
     private var log: Diagnosis {
         let text =
             "\(Self.megabytes(writeAheadLogBytes)) beside a database of \(Self.megabytes(databaseBytes))"
-        // Cut down to 64 MiB whenever it begins anew; a reader that stays keeps it from that.
+        // The log is cut down to 64 MiB whenever it restarts; a long reader prevents that.
         guard writeAheadLogBytes > 4 * 67_108_864 else { return .ok("wal", text) }
         return .warning(
             "wal",

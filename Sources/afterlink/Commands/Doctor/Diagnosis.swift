@@ -1,6 +1,6 @@
 internal import Server
 
-/// What was looked at, and how it is.
+/// A finding of `afterlink doctor`.
 package struct Diagnosis: Equatable, Sendable {
     package enum Status: String, Sendable {
         case ok
@@ -14,7 +14,7 @@ package struct Diagnosis: Equatable, Sendable {
     /// A word for scripts; several lines may share it.
     package let name: String
     package let text: String
-    /// What to do; nil where there is nothing to do.
+    /// What to do; nil if there is nothing to do.
     package let advice: String?
 
     static func ok(_ name: String, _ text: String) -> Diagnosis {
@@ -29,7 +29,7 @@ package struct Diagnosis: Equatable, Sendable {
         Diagnosis(status: .problem, name: name, text: text, advice: advice)
     }
 
-    /// What a command that needs the thing would say.
+    /// The failure of a command that needs the examined thing.
     static func problem(_ name: String, _ error: any Error) -> Diagnosis {
         let (text, advice) = CommandFailure(describing: error).finding
         return problem(name, text, advice)

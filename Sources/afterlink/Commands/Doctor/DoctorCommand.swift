@@ -1,24 +1,25 @@
 internal import Attribution
 internal import Crypto
 internal import Server
+internal import Storage
 
 /// The command `afterlink doctor`.
 enum DoctorCommand {
     static let description = CommandDescription(
         name: "doctor",
-        summary: "Look at settings, keys, clock, disk, files and the service",
+        summary: "Examine settings, keys, clock, disk, files and the service",
         discussion: [
-            "Looks at what the service depends on and prints a line for each thing: ok, warning or problem, with what"
-                + " to do. Give it the settings that the service has. It changes nothing and prints no secret. Exit"
-                + " status 1 where there is a problem.",
-            "--request-from shows which address a request counts with: the other end of its connection, or what"
-                + " trusted proxies say of the hops before them.",
+            "Examines what the service depends on and prints a line for each finding: ok, warning or problem, with what"
+                + " to do. Give it the settings of the service. It changes nothing and prints no secret. Exit status 1 if"
+                + " there is a problem.",
+            "--request-from shows the client address of a request: the peer of its connection, or the address that"
+                + " trusted proxies forward.",
         ],
         options: [
             CommandOption(
                 "request-from",
                 "ADDRESS",
-                help: "Also show whose address a request from here would have."
+                help: "Also show the client address of a request from this address."
             ),
             CommandOption(
                 "forwarded-for",
@@ -36,15 +37,9 @@ enum DoctorCommand {
         ],
         settings: Setting.all.map(\.name),
         examples: [
-            CommandDescription.Example(
-                call: "afterlink doctor --data-directory /var/lib/afterlink",
-                purpose: "Is all well?"
-            ),
-            CommandDescription.Example(
-                call: "afterlink doctor --trusted-proxy 10.0.0.0/8 --request-from 10.0.0.7"
-                    + " --forwarded-for '203.0.113.9, 10.0.0.3'",
-                purpose: "Which of these is the visitor?"
-            ),
+            "afterlink doctor --data-directory /var/lib/afterlink": "Is all well?",
+            "afterlink doctor --trusted-proxy 10.0.0.0/8 --request-from 10.0.0.7"
+                + " --forwarded-for '203.0.113.9, 10.0.0.3'": "Which of these is the visitor?",
         ],
         run: run
     )
@@ -75,7 +70,7 @@ enum DoctorCommand {
         return diagnoses.contains { $0.status == .problem } ? .failed : .success
     }
 
-    /// What is said of a file is to be understood in any folder.
+    /// Returns the configuration with full paths, so that findings are clear in any folder.
     private static func withFullPaths(_ given: Configuration) -> Configuration {
         var configuration = given
         configuration.dataDirectory = TextFile.fullPath(given.dataDirectory)
@@ -110,7 +105,7 @@ enum DoctorCommand {
             return [
                 .warning(
                     "database",
-                    "there is none at \(configuration.databasePath) yet",
+                    "there is no database at \(configuration.databasePath) yet",
                     "`afterlink init` or `afterlink serve` makes it; --database and --data-directory name another one"
                 )
             ] + ServiceExamination(configuration, holder: nil).diagnoses()

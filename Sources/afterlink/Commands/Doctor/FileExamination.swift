@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Glibc
 
-/// Who may read the files, and when they were last written.
+/// The modes of the files, and the times of their last changes.
 struct FileExamination {
     private let database: String
     private let keys: [String]

@@ -1,6 +1,6 @@
 package import Attribution
 
-/// How old API keys are, and whether they are used.
+/// The age of API keys, and their use.
 package struct KeyExamination {
     private let keys: [APIKey]
     private let now: Timestamp
@@ -22,7 +22,7 @@ package struct KeyExamination {
                 .warning(
                     "keys",
                     "\(admins.count) admin keys are valid: \(admins.map(\.id.text).joined(separator: ", "))",
-                    "revoke those that nobody needs with `afterlink keys revoke`"
+                    "revoke those that are not needed with `afterlink keys revoke`"
                 )
             )
         }
@@ -66,7 +66,7 @@ package struct KeyExamination {
                 .warning(
                     "keys",
                     "\(name) was never used in \(age / Self.day) days",
-                    "revoke it with `afterlink keys revoke \(key.id.text)` if nobody needs it"
+                    "revoke it with `afterlink keys revoke \(key.id.text)` if it is not needed"
                 )
             )
         }

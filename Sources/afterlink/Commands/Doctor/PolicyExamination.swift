@@ -1,7 +1,8 @@
 internal import Attribution
 internal import Server
+internal import Storage
 
-/// Whether the apps' policies can do what they are meant to, as far as settings and traffic tell.
+/// Checks by settings and traffic whether the apps' policies can do what they are meant to.
 enum PolicyExamination {
     /// The most apps whose traffic is looked at.
     private static let appLimit = 100
@@ -11,7 +12,7 @@ enum PolicyExamination {
     {
         let directory = report.directory
         var figures: [AppID: PolicyFigures] = [:]
-        // What cannot be read, or is of an older version, is told elsewhere.
+        // Other checks report a database that cannot be read, or that is of an older version.
         if report.summary.pendingMigrations.isEmpty,
             let database = try? CommandDatabase.open(configuration, for: .reading)
         {

@@ -1,14 +1,14 @@
 internal import Attribution
 
-/// Whose address a request would count with.
+/// The client address of a request.
 struct RequestExamination {
     private let peer: NetworkAddress
     private let forwardedFor: [String]
     private let forwarded: [String]
 
-    /// Nil where no request was asked about.
+    /// Nil if the options name no request.
     ///
-    /// - Throws: when the address is none, or headers come without one.
+    /// - Throws: if the address is invalid, or headers are given without one.
     init?(_ arguments: Arguments) throws {
         forwardedFor = arguments.values("forwarded-for") ?? []
         forwarded = arguments.values("forwarded") ?? []

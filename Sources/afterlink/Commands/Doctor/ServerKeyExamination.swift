@@ -1,6 +1,7 @@
 internal import Attribution
+internal import Storage
 
-/// Whether the server keys are there and are the database's own, and those for addresses.
+/// Checks that the server keys exist and are the database's own, and the address keys.
 enum ServerKeyExamination {
     static func diagnoses(
         _ configuration: Configuration,

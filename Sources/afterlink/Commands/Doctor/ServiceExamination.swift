@@ -1,7 +1,7 @@
-internal import Glibc
 internal import HTTPServer
+internal import Server
 
-/// Whether a service runs on the database and answers where it should, and how many files it may open.
+/// Checks that a service runs on the database and responds at its address, and how many files it may open.
 struct ServiceExamination {
     private let configuration: Configuration
     private let holder: Int32?
@@ -76,19 +76,9 @@ struct ServiceExamination {
         )
     }
 
-    /// The status of the answer; nil where nobody answers.
+    /// The status of the response; nil if there is none.
     private func status(of target: String) -> Int? {
-        let address = configuration.listen
-        let request = "GET \(target) HTTP/1.1\r\nHost: \(address)\r\nConnection: close\r\n\r\n"
-        do throws(SystemError) {
-            let connection = try ClientConnection(to: address)
-            let bytes =
-                try configuration.tlsCertificate == nil
-                ? connection.exchange(Array(request.utf8))
-                : connection.exchangeOverTLS(Array(request.utf8))
-            return ClientResponse(bytes)?.status
-        } catch {
-            return nil
-        }
+        let exchange = Exchange(configuration.listen, overTLS: configuration.tlsCertificate != nil)
+        return (try? exchange.get(target))?.status
     }
 }

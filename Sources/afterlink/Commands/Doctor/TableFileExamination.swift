@@ -1,9 +1,9 @@
 internal import Attribution
 internal import Server
 
-/// Whether the next start can read the tables that it is given.
+/// Checks that the next start can read its tables.
 enum TableFileExamination {
-    /// None where no file is named.
+    /// Examines the files of tables; empty if none is named.
     static func diagnoses(_ configuration: Configuration) -> [Diagnosis] {
         let paths = [
             configuration.deviceData, configuration.robots, configuration.relayRanges,

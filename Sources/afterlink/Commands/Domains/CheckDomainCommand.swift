@@ -7,12 +7,12 @@ internal import Server
 enum CheckDomainCommand {
     static let description = CommandDescription(
         name: "check-domain",
-        summary: "Hold a host's domain files against Apple's and Google's rules",
+        summary: "Validate a host's domain files by Apple's and Google's rules",
         discussion: [
             "Fetches apple-app-site-association and assetlinks.json as Apple and Google do: over TLS with a good"
                 + " certificate, without following redirects, five seconds, 128 KiB; and says what is wrong, where, and"
                 + " what to do about it. Takes a host, the https address of one file, or a file on this machine.",
-            "--url tells what becomes of a URL or path for each app, and which rule decides it.",
+            "--url shows what each app does with a URL or path, and the rule that decides it.",
             "Exit status 1 where there is an error; warnings and notes leave it at 0.",
         ],
         operands: [
@@ -24,7 +24,7 @@ enum CheckDomainCommand {
             )
         ],
         options: [
-            CommandOption("url", "URL", help: "Also tell which rule decides for this path or URL."),
+            CommandOption("url", "URL", help: "Also show the rule that decides for this path or URL."),
             CommandOption(
                 "roots",
                 "FILE",
@@ -37,14 +37,9 @@ enum CheckDomainCommand {
             .json,
         ],
         examples: [
-            CommandDescription.Example(
-                call: "afterlink check-domain go.example.com --url '/products/1?x=y'",
-                purpose: "Are both files right, and does this link open the app?"
-            ),
-            CommandDescription.Example(
-                call: "afterlink check-domain ./apple-app-site-association",
-                purpose: "Before it is published."
-            ),
+            "afterlink check-domain go.example.com --url '/products/1?x=y'":
+                "Are both files right, and does this link open the app?",
+            "afterlink check-domain ./apple-app-site-association": "Before it is published.",
         ],
         run: run
     )
@@ -82,7 +77,7 @@ enum CheckDomainCommand {
             throw CommandFailure.wrongValue(
                 "roots",
                 roots,
-                "must be the path of a PEM file, and there is none"
+                "must be the path of a PEM file; there is no such file"
             )
         }
         guard arguments.has("allow-private") else { return OutgoingRequests.publicOnly(roots: roots) }

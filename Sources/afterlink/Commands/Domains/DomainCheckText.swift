@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Server
 
-/// What people read of a check of domain files.
+/// The text of a validation of domain files.
 struct DomainCheckText {
     private let check: DomainCheck
 
@@ -24,7 +24,7 @@ struct DomainCheckText {
             lines.append("    \(finding.advice).")
         }
         if let url = check.url { lines += file.decisions(for: url).map { "  \(sentence($0))" } }
-        // What stands in somebody else's file writes no line of its own.
+        // Text from a foreign file must not start lines of its own.
         return lines.map(Table.printable).joined(separator: "\n")
     }
 

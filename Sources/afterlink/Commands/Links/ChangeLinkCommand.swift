@@ -7,17 +7,15 @@ enum ChangeLinkCommand {
         name: "links set",
         summary: "Change a link",
         discussion: [
-            "Changes what is named and leaves the rest. A list that is given replaces the list there was; an empty text"
-                + " takes a field away. Slug and app stay as they were made."
+            "Changes the given fields and keeps the others. A given list replaces the previous one; an empty text"
+                + " removes a field. Slug and app cannot be changed."
         ],
         operands: [LinkChoice.operand],
         options: [LinkChoice.app] + LinkOptions.all + [.json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links set summer25 --expires-at 2027-09-01T00:00:00Z --title ''",
-                purpose: "It ends with the summer, and has no title any more."
-            )
+            "afterlink links set summer25 --expires-at 2027-09-01T00:00:00Z --title ''":
+                "End it with the summer, and remove its title."
         ],
         run: run
     )
@@ -27,7 +25,7 @@ enum ChangeLinkCommand {
         guard LinkOptions.areGiven(in: arguments) else {
             throw CommandFailure(
                 .usage,
-                "`afterlink links set` was not told what to change.",
+                "`afterlink links set` needs at least one field to change.",
                 advice: "`afterlink help links set` lists what there is."
             )
         }
@@ -51,16 +49,13 @@ enum ChangeLinkCommand {
 enum ArchiveLinkCommand {
     static let description = CommandDescription(
         name: "links archive",
-        summary: "Let a link lead nowhere from now on",
-        discussion: ["Its slug stays taken and its counts stay told; `afterlink links restore` undoes it."],
+        summary: "Switch a link off",
+        discussion: ["Keeps the slug and the counts; `afterlink links restore` undoes it."],
         operands: [LinkChoice.operand],
         options: [LinkChoice.app, .json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links archive summer25",
-                purpose: "The summer is over."
-            )
+            "afterlink links archive summer25": "The summer is over."
         ],
         run: run
     )
@@ -88,16 +83,13 @@ enum ArchiveLinkCommand {
 enum RestoreLinkCommand {
     static let description = CommandDescription(
         name: "links restore",
-        summary: "Let an archived link lead where it led before",
+        summary: "Switch an archived link on again",
         discussion: ["Undoes `afterlink links archive`."],
         operands: [LinkChoice.operand],
         options: [LinkChoice.app, .json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links restore summer25",
-                purpose: "It is summer again."
-            )
+            "afterlink links restore summer25": "It is summer again."
         ],
         run: run
     )
@@ -117,10 +109,7 @@ enum DeleteLinkCommand {
         options: [LinkChoice.app, .json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links delete sumer25",
-                purpose: "It was misspelt, and nobody has seen it."
-            )
+            "afterlink links delete sumer25": "It was misspelt and never shared."
         ],
         run: run
     )

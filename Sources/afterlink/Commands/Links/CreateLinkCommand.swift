@@ -7,9 +7,9 @@ enum CreateLinkCommand {
         name: "links create",
         summary: "Make a short link",
         discussion: [
-            "Makes a link that a campaign spreads. Everything is checked when it is made: a destination that released"
-                + " apps would lose, a scheme or a page that is not the app's, a preview that would be cut off.",
-            "Without a SLUG it gets one that nobody can guess. Letters are told apart by their case.",
+            "Makes a short link for a campaign. Checks everything at once: a destination that released apps would lose,"
+                + " a scheme or a page that is not the app's, a preview that would be cut off.",
+            "Without SLUG, generates one that cannot be guessed. Slugs are case-sensitive.",
         ],
         operands: [
             CommandDescription.Operand(
@@ -21,16 +21,10 @@ enum CreateLinkCommand {
         options: [AppChoice.option] + LinkOptions.all + [.json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call:
-                    "afterlink links create summer25 --destination shopapp://promo/summer --campaign-key SUMMER25",
-                purpose: "A link into the app, counted under a campaign."
-            ),
-            CommandDescription.Example(
-                call:
-                    "afterlink links create --variant 'a 50 shopapp://promo/a' --variant 'b 50 shopapp://promo/b'",
-                purpose: "Half of the visitors get the one, half the other."
-            ),
+            "afterlink links create summer25 --destination shopapp://promo/summer --campaign-key SUMMER25":
+                "A link into the app, counted under a campaign.",
+            "afterlink links create --variant 'a 50 shopapp://promo/a' --variant 'b 50 shopapp://promo/b'":
+                "Half of the visitors get the one, half the other.",
         ],
         run: run
     )

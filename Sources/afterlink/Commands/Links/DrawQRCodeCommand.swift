@@ -19,15 +19,9 @@ enum DrawQRCodeCommand {
         ] + QRStyleField.allCases.map(option),
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links qr summer25 --output summer25.svg",
-                purpose: "For print."
-            ),
-            CommandDescription.Example(
-                call:
-                    "afterlink links qr summer25 --output summer25.png --size 1024 --foreground '#1a2b3c' --logo",
-                purpose: "A picture with room for a logo in its centre."
-            ),
+            "afterlink links qr summer25 --output summer25.svg": "For print.",
+            "afterlink links qr summer25 --output summer25.png --size 1024 --foreground '#1a2b3c' --logo":
+                "A picture with room for a logo in its centre.",
         ],
         run: run
     )
@@ -37,7 +31,7 @@ enum DrawQRCodeCommand {
         guard let path = arguments.value("output") else {
             throw CommandFailure(
                 .usage,
-                "`afterlink links qr` was not told where to write to.",
+                "`afterlink links qr` needs a file to write to.",
                 advice: "Name a new file with --output, as in --output code.svg."
             )
         }

@@ -20,10 +20,7 @@ enum ExportLinksCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links export --output links.csv",
-                purpose: "For a spreadsheet, or for another server."
-            )
+            "afterlink links export --output links.csv": "For a spreadsheet, or for another server."
         ],
         run: run
     )
@@ -64,7 +61,7 @@ enum ExportLinksCommand {
     }
 }
 
-/// Where an export goes, byte by byte: what is exported is to come back as it was.
+/// The destination of an export, written byte by byte, so that an import reads it back unchanged.
 private struct ExportOutput {
     private let file: NewFile?
 

@@ -33,18 +33,10 @@ enum ImportLinksCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links import links.csv --check",
-                purpose: "Would all lines be accepted?"
-            ),
-            CommandDescription.Example(
-                call: "afterlink links import links.csv --all-or-nothing",
-                purpose: "Make all links of the file, or none."
-            ),
-            CommandDescription.Example(
-                call: "afterlink links import example.page.link.csv --from firebase --check",
-                purpose: "What would become of the links of a Firebase project?"
-            ),
+            "afterlink links import links.csv --check": "Would all lines be accepted?",
+            "afterlink links import links.csv --all-or-nothing": "Make all links of the file, or none.",
+            "afterlink links import example.page.link.csv --from firebase --check":
+                "What would become of the links of a Firebase project?",
         ],
         run: run
     )

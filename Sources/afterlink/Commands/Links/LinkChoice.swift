@@ -51,7 +51,7 @@ enum LinkChoice {
 }
 
 extension CommandDatabase {
-    /// Changes a link, and again where somebody else has changed it meanwhile.
+    /// Changes a link, and retries if another process has changed it meanwhile.
     func change(
         _ listing: LinkListing,
         _ change: (inout Link) throws -> Void

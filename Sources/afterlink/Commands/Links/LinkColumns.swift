@@ -2,7 +2,7 @@ internal import Attribution
 
 /// A link as a line of comma-separated values, and the way back.
 enum LinkColumns {
-    /// What a link has besides its fields; of these, an import reads the slug, the app and since when it is archived.
+    /// The columns in addition to a link's fields; of these, an import reads the slug, the app and the time of archiving.
     static let before = ["id", "app", "slug", "url"]
     static let after = ["clicks", "robots", "matches", "created_at", "updated_at", "archived_at"]
 

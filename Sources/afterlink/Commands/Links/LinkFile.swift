@@ -4,7 +4,7 @@ internal import Server
 
 /// A file of links that is to be imported, read but not checked.
 struct LinkFile {
-    /// What one line, or one object, says.
+    /// The content of one line, or of one object.
     struct Entry {
         /// The line that it begins on, from 1 on; of JSON, which object it is.
         let number: Int
@@ -13,11 +13,11 @@ struct LinkFile {
         var fields = LinkFields()
         var archivedAt: String?
         var problems: [FieldProblem] = []
-        /// Of another service's export: the host that its short link was on.
+        /// The host of the short link, in another service's export.
         var host: String?
-        /// Of an export of Firebase's: what it says besides, which its app's settings give a meaning.
+        /// Other parameters of a Firebase export, whose meaning depends on the app's settings.
         var firebase: FirebaseLink?
-        /// Archived, nobody says since when.
+        /// Whether it is archived, without a known time.
         var isArchived = false
         var createdAt: Timestamp?
         /// Columns that say something for which a link has no field.
@@ -25,7 +25,7 @@ struct LinkFile {
     }
 
     let entries: [Entry]
-    /// What ``Entry/number`` counts.
+    /// The unit that ``Entry/number`` counts.
     let unit: String
 
     private static let limit = 256 << 20

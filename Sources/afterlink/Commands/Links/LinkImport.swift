@@ -3,7 +3,7 @@ internal import Server
 
 /// Makes the links of a file, and says what became of each.
 struct LinkImport {
-    /// What became of one line.
+    /// The outcome of one line.
     struct Outcome {
         let number: Int
         let slug: String?
@@ -15,11 +15,11 @@ struct LinkImport {
     private let directory: Directory
     private let app: App?
     private let isNamed: Bool
-    private var progress = ImportProgress()
+    private var progress = ProgressLine()
     private(set) var outcomes: [Outcome] = []
     private(set) var remarks = ImportRemarks()
 
-    /// So many are made at once: a server's own writes wait no longer than that takes.
+    /// How many links are made at once: a serving process's own writes wait for no more than that.
     private static let sliceLength = 200
 
     /// They are links of `app` where a line does not say whose; if it was named, also where a line says an app that this
@@ -46,8 +46,8 @@ struct LinkImport {
             let slice = Array(rest.prefix(Self.sliceLength))
             rest = rest.dropFirst(slice.count)
             made += try await make(slice)
-            progress.update("Making", made.count, of: drafts.count)
-            // Somebody else took a slug since it was looked for.
+            progress.update("Making: \(made.count) of \(drafts.count) links")
+            // Another process took a slug after the check.
             guard !allOrNothing || refusedCount == 0 else {
                 try await undo(made)
                 break
@@ -80,7 +80,8 @@ struct LinkImport {
                 }
             }
             outcomes.append(outcome)
-            progress.update("Checking", outcomes.count, of: file.entries.count)
+            let done = outcomes.count
+            progress.update("Checking: \(done) of \(file.entries.count) links")
         }
         return drafts
     }
@@ -101,7 +102,7 @@ struct LinkImport {
             return (nil, entry.problems + [problem])
         }
         entry.translate(for: app.settings.links)
-        remarks.note(entry, of: app.settings.links)
+        remarks.add(entry, of: app.settings.links)
         do throws(FieldProblems) {
             var new = try LinkDraft.link(
                 entry.slug,

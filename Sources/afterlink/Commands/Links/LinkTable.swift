@@ -98,7 +98,7 @@ enum LinkTable {
 }
 
 extension CommandFailure {
-    /// Why a link was not stored, in words for whoever called the command.
+    /// Explains why a link was not stored.
     init(_ error: LinkStoreError) {
         if case .store(let error) = error {
             self.init(error)

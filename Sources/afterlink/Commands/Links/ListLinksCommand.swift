@@ -22,10 +22,7 @@ enum ListLinksCommand {
         ],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links list --tag summer --limit 20",
-                purpose: "The newest of a campaign's links."
-            )
+            "afterlink links list --tag summer --limit 20": "The newest of a campaign's links."
         ],
         run: run
     )
@@ -87,10 +84,7 @@ enum ShowLinkCommand {
         options: [LinkChoice.app, .json],
         settings: CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink links show summer25",
-                purpose: "Where does it lead, and how often was it clicked?"
-            )
+            "afterlink links show summer25": "Where does it lead, and how often was it clicked?"
         ],
         run: run
     )

@@ -15,33 +15,20 @@ enum SimulateCommand {
                 + " the database's own machine the key is made the first time and kept beside the database; elsewhere"
                 + " name a file that holds one.",
             "--timezone and --language are the person's, in the browser as in the app; the options that begin with"
-                + " --device-, --model and --os-version change what the app is told alone, to see what a difference does.",
+                + " --device-, --model and --os-version change only what the app sees, to show what a difference does.",
             "It exits 0 if the launch got the click, or did not, as the values of both say that it must.",
         ],
         options: options,
         settings: ["listen"] + CommandDatabase.settings,
         examples: [
-            CommandDescription.Example(
-                call: "afterlink simulate",
-                purpose: "Safari on an iPhone, the newest SDK, the server at --listen."
-            ),
-            CommandDescription.Example(
-                call: "afterlink simulate --profile instagram-android --server https://links.example"
-                    + " --key-file test.key",
-                purpose: "An in-app browser on Android, and a server elsewhere."
-            ),
-            CommandDescription.Example(
-                call: "afterlink simulate --sdk 1.8.5 --device-timezone Asia/Dubai",
-                purpose: "Somebody who flew to Dubai between click and launch: which component differs?"
-            ),
-            CommandDescription.Example(
-                call: "afterlink simulate --all",
-                purpose: "Every browser with its own device: is each found, and no robot?"
-            ),
-            CommandDescription.Example(
-                call: "afterlink simulate --resolve --os-version 26.5",
-                purpose: "A client that sends its values, on a phone that was updated after the click."
-            ),
+            "afterlink simulate": "Safari on an iPhone, the newest SDK, the server at --listen.",
+            "afterlink simulate --profile instagram-android --server https://links.example"
+                + " --key-file test.key": "An in-app browser on Android, and a server elsewhere.",
+            "afterlink simulate --sdk 1.8.5 --device-timezone Asia/Dubai":
+                "A person who flew to Dubai between click and launch: which component differs?",
+            "afterlink simulate --all": "Every browser with its own device: is each found, and no robot?",
+            "afterlink simulate --resolve --os-version 26.5":
+                "A client that sends its values, on a phone that was updated after the click.",
         ],
         run: run
     )
@@ -77,15 +64,15 @@ enum SimulateCommand {
         CommandOption(
             "device-timezone",
             "ZONE",
-            help: "The zone that the app is told, if it is another one."
+            help: "The zone that the app sees, if it differs."
         ),
         CommandOption(
             "device-language",
             "TAG",
-            help: "The language that the app is told, if it is another one."
+            help: "The language that the app sees, if it differs."
         ),
-        CommandOption("model", "MODEL", help: "The model that the app is told, as in SM-S911B."),
-        CommandOption("os-version", "VERSION", help: "The version that the app is told, as in 26.4.1."),
+        CommandOption("model", "MODEL", help: "The model that the app sees, as in SM-S911B."),
+        CommandOption("os-version", "VERSION", help: "The version that the app sees, as in 26.4.1."),
         CommandOption(
             "url",
             "URL",
@@ -117,13 +104,17 @@ enum SimulateCommand {
         }
         let choice = try TrialChoice(arguments)
         let configuration = try ConfigurationReader.read(invocation)
-        let server = try server(arguments, configuration)
+        let server = TrialServer(exchange: try exchange(arguments, configuration))
         try server.requireReady()
         let key = try await TrialKey.find(arguments, choice.poster, configuration)
-        let run = TrialRun(server: server, key: key, delay: choice.delay, broughtToken: choice.broughtToken)
+        let run = TrialRun(
+            host: server.exchange.hostField,
+            key: key.text,
+            delay: choice.delay,
+            bringsToken: choice.broughtToken
+        ) { try server.send($0, with: key) }
         if !arguments.has("json") { Console.print(greeting(server, key, choice.poster)) }
-        var reports: [TrialReport] = []
-        for profile in choice.profiles {
+        let reports = try choice.profiles.map { profile in
             let trial = try choice.trial(
                 of: profile,
                 prefix: prefix(of: key.app),
@@ -131,24 +122,35 @@ enum SimulateCommand {
                 localization: key.app?.settings.localization(DeviceData.embedded.languages) ?? .unknown,
                 number: number()
             )
-            reports.append(try run.report(trial))
+            return try attempt {
+                try run.report(trial, at: WallClock.system.now())
+            } orElse: { (_: TrialRun.OwnClock) in
+                ownClock(server)
+            }
         }
         show(reports, of: server, choice, asJSON: arguments.has("json"))
         return reports.allSatisfy(\.result.isAsExpected) ? .success : .failed
     }
 
-    private static func server(_ arguments: Arguments, _ configuration: Configuration) throws
-        -> TrialServer
-    {
-        guard let url = arguments.value("server") else { return TrialServer(configuration.listen) }
-        guard let server = TrialServer(url) else {
+    private static func ownClock(_ server: TrialServer) -> CommandFailure {
+        CommandFailure(
+            "The server at \(server.url) goes by its own clock, so that --delay cannot be tried on it.",
+            advice:
+                "Leave --delay out, or start a server of its own for trials with `afterlink serve --unsafe-test-clock"
+                + " --listen 127.0.0.1:8081 --database trial.db`."
+        )
+    }
+
+    private static func exchange(_ arguments: Arguments, _ configuration: Configuration) throws -> Exchange {
+        guard let url = arguments.value("server") else { return Exchange(configuration.listen) }
+        guard let exchange = Exchange(url) else {
             throw CommandFailure.wrongValue(
                 "server",
                 url,
                 "must be a URL without a path, as in http://127.0.0.1:8080"
             )
         }
-        return server
+        return exchange
     }
 
     private static func greeting(_ server: TrialServer, _ key: TrialKey, _ poster: Trial.Poster) -> String {
@@ -156,11 +158,11 @@ enum SimulateCommand {
         let counted =
             poster == .test
             ? "A test: no live key sees it and no live statistic counts it."
-            : "This is live: click and launch count in the statistics, under the campaign \(Trial.campaignKey)."
+            : "This is live: click and launch count in the statistics, under the campaign \(Trial.standardCampaign)."
         return "server   \(server.url), with the \(kind) key of \(key.origin)\n         \(counted)\n"
     }
 
-    /// What a link begins with that the app may open, where its destinations are known.
+    /// Returns the start of a link that the app may open, if its destinations are known.
     private static func prefix(of app: App?) -> String {
         guard let destination = app?.settings.destinations.first else { return Trial.standardPrefix }
         return destination.hasSuffix("://")
@@ -190,13 +192,13 @@ enum SimulateCommand {
             return
         }
         guard choice.isAll else {
-            Console.print(reports.map(\.text).joined(separator: "\n\n"))
+            Console.print(reports.map { TrialText($0).text }.joined(separator: "\n\n"))
             return
         }
         let results = reports.map(\.result)
         let unexpected = results.filter { !$0.isAsExpected }.map { result in
             "\(result.trial.profile.name): \(result.explanation.joined(separator: " "))"
         }
-        Console.print(([TrialReport.table(results)] + unexpected).joined(separator: "\n\n"))
+        Console.print(([TrialText.table(results)] + unexpected).joined(separator: "\n\n"))
     }
 }

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import Server
 
-/// What there is to choose from.
+/// The built-in browsers, devices and releases, as tables and JSON.
 enum TrialCatalogue {
     static var text: String {
         var profiles = Table([("PROFILE", .left), ("DEVICE", .left), ("WHAT IT IS", .left)])

@@ -1,4 +1,5 @@
 package import Attribution
+package import Server
 
 /// Which trials a command line asks for.
 package struct TrialChoice: Sendable {
@@ -68,7 +69,7 @@ package struct TrialChoice: Sendable {
     ///   - prefix: what the link begins with if that was not chosen; a link of its own keeps a click from being taken for
     ///     the repetition of another trial's.
     ///   - app: whose click it is, where the key does not say it.
-    ///   - localization: the languages that the app comes in; iOS tells it one of these.
+    ///   - localization: the languages that the app comes in; iOS gives it one of these.
     ///   - number: unlike that of any other trial.
     /// - Returns: the trial, which has not been sent.
     /// - Throws: where the release that was chosen does not run on the device.
@@ -80,16 +81,14 @@ package struct TrialChoice: Sendable {
         number: UInt64
     ) throws -> Trial {
         let device = try device(for: profile)
-        let journey = "sim_" + String(number, radix: 36)
         return Trial(
             profile: profile,
             device: device,
             release: try release(for: device),
             person: person(of: profile, on: device.platform, localization),
             poster: poster,
-            destination: target ?? .url(prefix + journey),
-            journey: journey,
-            build: String(number % 1_000_000),
+            destination: target ?? .url(prefix + Trial.journey(number)),
+            number: number,
             app: poster == .page ? app : nil,
             localization: localization
         )
@@ -110,7 +109,7 @@ package struct TrialChoice: Sendable {
     }
 
     private func release(for device: TrialDevice) throws -> SDKRelease {
-        if sendsRawSignals { return .withValues(on: device.platform) }
+        if sendsRawSignals { return SDKRelease(withValuesOn: device.platform) }
         if let release {
             if release.platform == device.platform { return release }
             guard isAll else {
@@ -121,7 +120,7 @@ package struct TrialChoice: Sendable {
                 )
             }
         }
-        guard let newest = SDKRelease.newest(on: device.platform) else {
+        guard let newest = SDKRelease.all.last(where: { $0.platform == device.platform }) else {
             preconditionFailure("there is a release for every platform of a device")
         }
         return newest
@@ -172,7 +171,7 @@ package struct TrialChoice: Sendable {
 
     private static func text(_ option: String, _ arguments: Arguments) throws -> String? {
         guard let text = arguments.value(option) else { return nil }
-        // What goes into header fields and between the marks of a fingerprint.
+        // The text goes into header fields, and between the bars of a fingerprint's input.
         guard (1...100).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }),
             !text.contains("|")
         else {

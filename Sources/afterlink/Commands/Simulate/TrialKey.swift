@@ -5,19 +5,19 @@ internal import Server
 /// The key that a trial's requests carry.
 struct TrialKey {
     let text: String
-    /// Where it is from, for people.
+    /// The file that contains the key.
     let origin: String
-    /// Whose key it is, where the database told.
+    /// The key's app, if the database is on this machine.
     let app: App?
     /// Whether it was made just now, so that a serving process may not know it yet.
     let isNew: Bool
 
     private static let limit = 4096
-    /// So long every loop of a serving process has looked for new keys, in milliseconds.
+    /// How long every loop of a serving process needs at most to see a new key, in milliseconds.
     private static let newness: Int64 = 2000
 
-    /// The key of a file that was named; else a test key of the database on this machine, which is made the first
-    /// time and kept beside it.
+    /// Returns the key of the named file, or else a test key of the database on this machine, which is made the first time
+    /// and kept beside it.
     static func find(
         _ arguments: Arguments,
         _ poster: Trial.Poster,

@@ -2,10 +2,10 @@ internal import Attribution
 internal import Crypto
 internal import Glibc
 
-/// The file that the keys for addresses come from, beside the database, for its owner's eyes only: a line for each
+/// The file of the address keys, beside the database and readable only by its owner: a line for each
 /// ``AddressKeys/Seed``, a date and 64 hexadecimal digits.
 ///
-/// A file of its own, because it changes every day by itself, and the server key only when somebody says so.
+/// It is a file of its own, because it changes every day, and the server key only by a command.
 struct AddressKeyFile {
     let path: String
 
@@ -13,9 +13,9 @@ struct AddressKeyFile {
     /// See ``SecretFile/stamp``.
     var stamp: [Int] { file.stamp }
 
-    /// The keys, ready until the day after a moment; new ones where there is no file.
+    /// Returns the keys, ready until the day after `now`; new ones if there is no file.
     ///
-    /// With new ones, addresses of clicks that are there already are compared with none.
+    /// With new keys, the addresses of existing clicks are compared with none.
     func open(at now: Timestamp) throws -> AddressKeys {
         if !TextFile.exists(path) { try make(at: now) }
         let content = try attempt {
@@ -40,14 +40,14 @@ struct AddressKeyFile {
         return keys
     }
 
-    /// Changes what the file holds in one step, while no other process does.
+    /// Changes the file in one step, under a lock.
     ///
     /// - Parameters:
     ///   - now: see ``open(at:)``.
-    ///   - erasesFormer: whether what was there is destroyed.
-    ///   - body: gives the keys that are to take the place of those there are.
-    /// - Returns: what the file holds now.
-    /// - Throws: what keeps it from being read or changed.
+    ///   - erasesFormer: whether the previous content is destroyed.
+    ///   - body: returns the keys that replace the current ones.
+    /// - Returns: the new content.
+    /// - Throws: if the file cannot be read or changed.
     @discardableResult
     func change(at now: Timestamp, erasesFormer: Bool, _ body: (AddressKeys) -> AddressKeys)
         throws -> AddressKeys
@@ -65,7 +65,7 @@ struct AddressKeyFile {
         }
     }
 
-    /// Random bytes for the keys from a day on.
+    /// Returns random bytes for the keys from a day on.
     static func newLink(from day: Int64) -> AddressKeys.Seed? {
         AddressKeys.Seed(day: day, bytes: SystemRandom.bytes(ServerKey.byteCount))
     }
@@ -92,7 +92,7 @@ struct AddressKeyFile {
         links.map { "\(date(of: $0.day)) \(HexadecimalText.text($0.bytes))\n" }.joined()
     }
 
-    /// None for a text that is damaged.
+    /// Reads the lines of the file; empty for a damaged text.
     static func links(_ text: String) -> [AddressKeys.Seed] {
         var links: [AddressKeys.Seed] = []
         for line in text.split(whereSeparator: \.isNewline) {

@@ -1,10 +1,10 @@
-/// The key files of a backup while it is made: written before the backup has its name, so that it never stands without
-/// the keys that it needs.
+/// The key files of a backup in progress, written before the backup gets its name, so that no backup is ever without
+/// its keys.
 struct BackedUpKeys {
     private let keyPath: String
     private let addressPath: String
     private let server: ServerKeyList
-    /// What was there before; nil where nothing was.
+    /// The previous content; nil if there was none.
     private let formerKey: String?
     private let formerAddresses: String?
 
@@ -14,13 +14,13 @@ struct BackedUpKeys {
         server = keys.server
         formerKey = KeyCopy.text(at: keyPath)
         formerAddresses = KeyCopy.text(at: addressPath)
-        // Until it is replaced, the backup of that name needs the keys that it was made with.
+        // Until it is replaced, the previous backup of that name needs its own keys.
         let before = formerKey.flatMap { ServerKeyList($0) }
         try KeyCopy.put((before.map(server.joined) ?? server).text, at: keyPath)
         if let text = keys.addresses { try KeyCopy.put(text, at: addressPath) }
     }
 
-    /// The backup did not get its name.
+    /// Restores the previous files, because the backup did not get its name.
     func putBack() {
         for (former, path) in [(formerKey, keyPath), (formerAddresses, addressPath)] {
             guard let former else {
@@ -31,7 +31,7 @@ struct BackedUpKeys {
         }
     }
 
-    /// The backup that needed others is gone.
+    /// Removes the keys that only the previous backup needed.
     func finish() throws {
         try KeyCopy.put(server.text, at: keyPath)
     }

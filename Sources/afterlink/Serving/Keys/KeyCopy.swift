@@ -2,16 +2,16 @@ internal import Attribution
 internal import Glibc
 internal import Server
 
-/// The keys of a database on their way to or from its backup.
+/// The keys of a database, as they are copied to or from its backup.
 struct KeyCopy {
     let server: ServerKeyList
-    /// The text of the file that the address keys come from; nil where there is none.
+    /// The text of the file of the address keys; nil if there is none.
     let addresses: String?
 
-    /// What the name of the file ends in that the address keys come from; it begins as the database's.
+    /// The suffix of the file of the address keys, after the database's path.
     static let addressSuffix = ".address-key"
 
-    /// Reads a key file that must be there, whole, and its owner's only, and that of the address keys if it is there.
+    /// Reads a key file, which must exist, be valid and readable only by its owner, and that of the address keys if it exists.
     init(server path: String, addresses addressPath: String? = nil) throws {
         server = try ServerKeyFile(path: path).open(databaseIsNew: false)
         guard let addressPath, TextFile.exists(addressPath) else {
@@ -25,11 +25,10 @@ struct KeyCopy {
         }
     }
 
-    /// Under which anything may be stored; those that are the present ones first.
+    /// The keys that anything may be stored under, the current ones first.
     var keys: [ServerKey] { server.keys(at: WallClock.system.now())?.all ?? [] }
 
-    /// Writes a text into a file for its owner's eyes only, new or in the place of what was there; returns when it is on
-    /// disk.
+    /// Writes a text to a file that only its owner can read, and replaces a previous one; returns when it is on disk.
     static func put(_ text: String, at path: String) throws {
         let file = SecretFile(path: path)
         try attempt {
@@ -41,7 +40,7 @@ struct KeyCopy {
         }
     }
 
-    /// What a file holds; nil where there is none that can be read.
+    /// Returns the content of a file; nil if it cannot be read.
     static func text(at path: String) -> String? {
         (try? SecretFile(path: path).read())?.text
     }
@@ -49,7 +48,7 @@ struct KeyCopy {
     private static func failure(_ error: SystemError) -> CommandFailure {
         CommandFailure(
             "The server key could not be copied: \(error.text).",
-            advice: "Nothing else was changed; make room or mend the folder's mode, and try again."
+            advice: "Nothing else was changed; make room or correct the folder's mode, and try again."
         )
     }
 }

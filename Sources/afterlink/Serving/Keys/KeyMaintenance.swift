@@ -1,17 +1,17 @@
 internal import Attribution
 internal import Server
 
-/// What a ``KeyMaintenanceThread`` does.
+/// Reloads changed keys, and destroys those that are not needed.
 ///
-/// Touched on its thread alone.
+/// Used only on its thread.
 struct KeyMaintenance {
-    /// What it works with.
+    /// The parts of the service that maintenance needs.
     struct Dependencies: Sendable {
         let store: OpenStore
         let log: Log
-        /// By which clicks happen: that of the tests, where these set it.
+        /// The clock of clicks: that of the tests if these set it.
         let clock: WallClock
-        /// Whether tests set it: then a time that is far ahead is no error.
+        /// Whether tests set the clock: then a time far ahead is no error.
         let usesTestClock: Bool
         /// See ``ServiceSettings/replayGrace``.
         let replayGrace: Int64
@@ -20,24 +20,24 @@ struct KeyMaintenance {
     private var keys: LoadedKeys
     private var keyring: Keyring
     private let dependencies: Dependencies
-    /// Of both files, as they were read.
+    /// The stamps of both files when they were read.
     private var fileStamps: [[Int]]
-    /// What was complained of last.
+    /// The last failure that was logged.
     private var lastLoggedFailure: String?
     private var neededAt: (moment: Timestamp, day: Int64)?
 
-    /// How often is asked what is still needed.
+    /// How often to ask which keys are still needed.
     private static let needsMilliseconds: Int64 = 60_000
 
     init(_ keys: LoadedKeys, _ keyring: Keyring, _ dependencies: Dependencies) {
         self.keys = keys
         self.keyring = keyring
         self.dependencies = dependencies
-        // Read at the first look: they may have changed since the start.
+        // Empty, so that the first run reads the files: they may have changed since the start.
         fileStamps = []
     }
 
-    /// One look at what there is to do.
+    /// Does what is due, and logs a failure once.
     mutating func runOnce() {
         do {
             try reloadChangedKeys()
@@ -54,7 +54,7 @@ struct KeyMaintenance {
         }
     }
 
-    /// Takes over what the files hold, if that has changed, or if a new key's time has come.
+    /// Reloads the keys if the files have changed, or if it is time to use a new key.
     private mutating func reloadChangedKeys() throws {
         let now = WallClock.system.now()
         let present = [keys.serverFile.stamp, keys.addressFile.stamp]
@@ -90,8 +90,8 @@ struct KeyMaintenance {
             || keys.addresses.seeds != keyring.addresses.seeds
     }
 
-    /// Before anything is stored under a new key, the database knows of it; false where that has to wait for the disk,
-    /// of which the store tells.
+    /// Registers a new key in the database before anything is stored under it; false if that must wait for the disk, which
+    /// the store reports.
     private func isConfirmed(_ server: ServerKeys, at now: Timestamp) throws -> Bool {
         let standing: ServerKeyRecognition
         do throws(StoreError) {
@@ -108,11 +108,11 @@ struct KeyMaintenance {
         return true
     }
 
-    /// Destroys what is not needed any more, and goes on with the clock.
+    /// Destroys keys that are not needed, and advances the address keys with the clock.
     private mutating func destroyUnneededKeys() throws {
         let now = dependencies.clock.now()
         let day = AddressKeys.day(of: now)
-        // The clock of tests may stand still while retention goes on.
+        // The clock of tests may stand still while retention continues.
         if let neededAt, neededAt.day == day, !dependencies.usesTestClock {
             let age = now.milliseconds(since: neededAt.moment)
             guard age >= Self.needsMilliseconds || age < 0 else { return }
@@ -121,7 +121,7 @@ struct KeyMaintenance {
         do throws(StoreError) {
             needs = try dependencies.store.keyNeeds()
         } catch {
-            // Tried again at the next look; the store tells of its troubles itself.
+            // The next run retries; the store reports its failures itself.
             return
         }
         neededAt = (now, day)
@@ -131,13 +131,13 @@ struct KeyMaintenance {
     }
 
     private mutating func destroyAddressKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
-        // Answers of the grace may be given again, and posts of the last seconds repeated.
+        // Responses may be replayed within the grace, and posts of the last seconds repeated.
         let used = AddressKeys.day(of: now.advanced(byMilliseconds: -dependencies.replayGrace - 60_000))
         let first = min(needs.firstAddressDay ?? used, used)
         let today = AddressKeys.day(of: now)
         let wasAhead = keys.addresses.firstDay > today + 1 && !dependencies.usesTestClock
         if wasAhead, let link = AddressKeyFile.newLink(from: today) {
-            // The clock was set forth and back: keys that begin in the future would be the same until then.
+            // The clock was set forward and back: keys that start in the future would stay the same until then.
             keys.addresses = try keys.addressFile.change(at: now, erasesFormer: true) { present in
                 present.firstDay > today + 1 ? AddressKeys([link], readyUntil: now) ?? present : present
             }
@@ -178,7 +178,7 @@ struct KeyMaintenance {
         }
     }
 
-    /// The former keys that a rotation put another one in the place of, and under which nothing is stored any more.
+    /// Returns the previous keys that a rotation replaced and that nothing is stored under.
     private func unneededKeys(_ list: ServerKeyList, _ needs: RequiredKeys, at now: Timestamp) -> [KeyedHash]
     {
         let entries = list.entries

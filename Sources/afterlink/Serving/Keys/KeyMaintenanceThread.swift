@@ -3,16 +3,16 @@ internal import Dispatch
 internal import Server
 internal import Threads
 
-/// Sees on a thread of its own to what the keys are: follows the files when somebody changes them, begins to store under
-/// a new server key, goes on to the next day's key for addresses, and destroys what nothing is stored under any more.
+/// Maintains the keys on a thread of its own: reloads changed files, switches to a new server key, advances to the next
+/// day's address key, and destroys keys that nothing is stored under.
 ///
-/// Any process of a database may do each of that, several at once as well: files are changed under a lock and in one
-/// step, the keys for addresses follow from each other, and the database says which are still needed.
+/// Several processes of a database may do this at once: files change under a lock and in one step, address keys follow
+/// from each other, and the database says which are still needed.
 final class KeyMaintenanceThread: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// A key that is made is used by no process before each has looked ten times.
+    /// Every process polls ten times before any of them uses a new key.
     private static let lookMilliseconds = 500
 
     /// - Parameters:
@@ -31,7 +31,7 @@ final class KeyMaintenanceThread: Sendable {
         }
     }
 
-    /// Ends it before the store; does not wait for long where the disk does not answer.
+    /// Stops the thread, before the store; does not wait long for a disk that does not respond.
     func stop() {
         stopping.signal()
         _ = hasEnded.wait(timeout: .now() + .milliseconds(Self.lookMilliseconds))

@@ -1,23 +1,23 @@
 internal import Attribution
 internal import Server
 
-/// The keys of a database that is served, as its files hold them and as the database knows them.
+/// The keys of a serving process, from their files and recognised by the database.
 struct LoadedKeys {
     let serverFile: ServerKeyFile
     let addressFile: AddressKeyFile
     var list: ServerKeyList
     var server: ServerKeys
     var addresses: AddressKeys
-    /// Former server keys that the database knows and the file has not.
+    /// The number of previous server keys that the database knows and the file lacks.
     let missing: Int
 
-    /// Opens the files, makes those that a new database lacks, and makes sure that they are the database's own.
+    /// Opens the files, creates those of a new database, and verifies that the keys are the database's own.
     ///
-    /// With other keys than before every check would end in "no match": that is found at the start.
+    /// With foreign keys every check would end in "no match", so that is detected at the start.
     init(_ configuration: Configuration, _ store: OpenStore, databaseIsNew: Bool) throws {
         serverFile = ServerKeyFile(path: configuration.serverKeyPath)
         addressFile = AddressKeyFile(path: configuration.addressKeyPath)
-        // What a change that was killed has left beside them goes; where nothing can be changed, nothing was left.
+        // Delete drafts of changes that were killed; in a read-only folder there are none.
         for path in [serverFile.path, addressFile.path] { try? SecretFile(path: path).withLock {} }
         let now = WallClock.system.now()
         list = try serverFile.open(databaseIsNew: databaseIsNew)
@@ -32,7 +32,7 @@ struct LoadedKeys {
 
     var keyring: Keyring { Keyring(server: server, addresses: addresses) }
 
-    /// What is to be said at the start.
+    /// Warnings to log at the start.
     var warnings: [String] {
         guard missing > 0 else { return [] }
         let keys = missing == 1 ? "a former server key is" : "\(missing) former server keys are"

@@ -2,7 +2,7 @@ internal import Attribution
 internal import Crypto
 internal import Glibc
 
-/// The file that holds the server keys, for its owner's eyes only: see ``ServerKeyList``.
+/// The file of the server keys, readable only by its owner: see ``ServerKeyList``.
 struct ServerKeyFile {
     let path: String
 
@@ -10,7 +10,7 @@ struct ServerKeyFile {
     /// See ``SecretFile/stamp``.
     var stamp: [Int] { file.stamp }
 
-    /// The keys in the file; a new one where there is no file and nothing was hashed yet.
+    /// Returns the keys in the file; makes a key if there is no file and nothing was hashed yet.
     ///
     /// - Parameter databaseIsNew: whether nothing in the database depends on a key.
     /// - Returns: the keys.
@@ -39,13 +39,13 @@ struct ServerKeyFile {
         return list
     }
 
-    /// Changes what the file holds in one step, while no other process does.
+    /// Changes the file in one step, under a lock.
     ///
     /// - Parameters:
-    ///   - erasesFormer: whether what was there is destroyed.
-    ///   - body: gives the keys that are to take the place of those there are; nil: nothing is changed.
-    /// - Returns: what the file holds now.
-    /// - Throws: what keeps it from being read or changed.
+    ///   - erasesFormer: whether the previous content is destroyed.
+    ///   - body: returns the keys that replace the current ones; nil to change nothing.
+    /// - Returns: the new content.
+    /// - Throws: if the file cannot be read or changed.
     @discardableResult
     func change(
         erasesFormer: Bool = false,

@@ -1,27 +1,27 @@
 internal import Attribution
 
-/// The server keys as they stand in their file: the newest first, each a line of 64 hexadecimal digits and, where a
-/// rotation made it, when that was.
+/// The server keys in their file, the newest first: each a line of 64 hexadecimal digits and, if a rotation made the key,
+/// the time.
 struct ServerKeyList: Equatable {
     struct Entry: Equatable {
         let bytes: [UInt8]
-        /// Nil for the first key of all, and for one that was put there by hand.
+        /// Nil for the first key, and for a key added by hand.
         var madeAt: Timestamp?
 
         /// Nil unless there are 32 bytes.
         var key: ServerKey? { ServerKey(bytes: bytes) }
-        /// By which it is known again.
+        /// The check value that identifies the key.
         var check: KeyedHash? { key?.checkValue }
     }
 
     /// Newest first; never empty.
     let entries: [Entry]
 
-    /// Keys at a time: a check without a match asks for its fingerprint under each of them.
+    /// Maximum number of keys: a check without a match looks up its fingerprint under each of them.
     static let most = 4
-    /// How long after it was made a key is only looked for, so that no process stores under one that another does not know.
+    /// How long a new key is only used to find clicks, so that no process stores under a key that another does not know yet.
     static let settlingMilliseconds: Int64 = 5000
-    /// What is further ahead than this was made before the clock was set back.
+    /// A key from further ahead than this was made before the clock was set back.
     private static let leap: Int64 = 60_000
 
     init(_ entries: [Entry]) {
@@ -53,7 +53,7 @@ struct ServerKeyList: Equatable {
         }.joined()
     }
 
-    /// Where the key stands under which everything new is stored.
+    /// Returns the index of the key that new clicks are stored under.
     func currentIndex(at now: Timestamp) -> Int {
         let index = entries.firstIndex { entry in
             guard let madeAt = entry.madeAt else { return true }
@@ -63,7 +63,7 @@ struct ServerKeyList: Equatable {
         return index ?? entries.count - 1
     }
 
-    /// What they are to a service; nil where one of them has not 32 bytes.
+    /// Returns the keys by their use; nil if one does not have 32 bytes.
     func keys(at now: Timestamp) -> ServerKeys? {
         let keys = entries.compactMap(\.key)
         guard keys.count == entries.count else { return nil }
@@ -85,7 +85,7 @@ struct ServerKeyList: Equatable {
         other.entries.contains { entry in entries.contains { $0.bytes == entry.bytes } }
     }
 
-    /// With the keys of another list that are not among these behind them.
+    /// Returns these keys, followed by those of another list that are not among them.
     func joined(with other: ServerKeyList) -> ServerKeyList {
         ServerKeyList(
             entries + other.entries.filter { entry in !entries.contains { $0.bytes == entry.bytes } }

@@ -26,7 +26,7 @@ struct BranchLink {
         case createdAt = "creation_date"
         case archived
 
-        /// What dashboards and other calls of the API call it.
+        /// Other names of the labels, in dashboards and other calls of the API.
         private static let otherNames: [String: Label] = [
             "link": .url, "short_link": .url, "short_url": .url, "link_url": .url, "quick_link": .url,
             "link_alias": .alias, "title": .title, "link_title": .title, "name": .title, "link_name": .title,
@@ -44,12 +44,12 @@ struct BranchLink {
 
     private var labels: [Label: String] = [:]
     private var utm: [LinkField: String] = [:]
-    /// What the app gets with its first launch, name by name.
+    /// The data that the app gets with its first launch, name by name.
     private var members: [(name: String, value: JSONValue)] = []
     private var leftOut: [String] = []
     private var problems: [FieldProblem] = []
 
-    /// Labels that the app gets, because none of a link's fields says them.
+    /// Labels that the app gets as data, because a link has no field for them.
     private static let kept = [
         "feature": "~feature", "stage": "~stage", "canonical_identifier": "$canonical_identifier",
     ]
@@ -76,7 +76,7 @@ struct BranchLink {
         set(name, text, .string(text), isData: isData)
     }
 
-    /// Of what is said twice the first counts.
+    /// Sets a label, unless an earlier column has set it.
     private mutating func set(_ name: String, _ text: String?, _ value: JSONValue, isData: Bool) {
         let plain = String(name.lowercased().replacing(" ", with: "_").drop { $0 == "$" || $0 == "~" })
         if let label = Label(named: name), let text {

@@ -5,7 +5,7 @@ internal import Server
 ///
 /// Branch documents no columns of it, but the labels and the link data that its links are made of. So a column is known
 /// by the name that Branch's API has for it, with or without its `$` or `~`, or by what the dashboard calls it; a
-/// column `data` may hold all link data as a JSON object, as the API answers it. What is not known is told.
+/// column `data` may hold all link data as a JSON object, as the API returns it. Unknown columns are reported.
 ///
 /// Source: Branch's documentation, "Quick Links API" and "Configuring Links".
 struct BranchTable: ImportedTable {

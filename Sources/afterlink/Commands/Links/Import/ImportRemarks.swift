@@ -1,18 +1,18 @@
 internal import Attribution
 
-/// What an operator should know of an import as a whole: of links that were read, whether they are made or not.
+/// Remarks about an import as a whole: about all links that were read, made or not.
 struct ImportRemarks {
     private var leftOut: [String: Int] = [:]
     private var strayHosts: [String: Int] = [:]
 
-    /// Counts what of a line has no meaning here, and the hosts that its app does not answer on.
-    mutating func note(_ entry: LinkFile.Entry, of app: AppLinks) {
+    /// Counts the columns of a line that have no meaning here, and hosts that are no link hosts of its app.
+    mutating func add(_ entry: LinkFile.Entry, of app: AppLinks) {
         for column in Set(entry.leftOut) { leftOut[column, default: 0] += 1 }
         guard let host = entry.host, !app.hosts.contains(where: { $0.text == host }) else { return }
         strayHosts[host, default: 0] += 1
     }
 
-    /// Empty where there is nothing to say.
+    /// The remarks, as sentences.
     var sentences: [String] {
         let columns = leftOut.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         var sentences: [String] = []

@@ -1,14 +1,14 @@
 internal import Attribution
 internal import Server
 
-/// Whose table of links a file is.
+/// The service that exported a table of links.
 enum LinkService: String, CaseIterable {
     case firebase
     case branch
 
-    /// What reads the lines below this first one.
+    /// Returns the reader of the lines below the first one.
     ///
-    /// - Throws: why the first line is none of this table's.
+    /// - Throws: if the first line is not one of this service's.
     static func table(_ service: LinkService?, _ header: CSVReader.Record) throws(CSVReader.Failure)
         -> any ImportedTable
     {
@@ -26,7 +26,7 @@ protocol ImportedTable {
     func read(_ cells: [String], into entry: inout LinkFile.Entry)
 }
 
-/// What other services write of a link, beside its fields.
+/// Texts of other services' exports that are not fields of a link.
 enum ImportedText {
     /// The host and the path of a short link, as in `https://example.page.link/m9Mm`.
     static func parts(ofShortLink text: String) -> (host: String, slug: String)? {

@@ -1,0 +1,166 @@
+internal import COpenSSL
+
+/// Reads certificates and keys from a PEM text (RFC 7468) one by one.
+///
+/// Safe: only this value creates, uses and frees the handle. The same holds for the two types below.
+@safe struct PEMReader: ~Copyable {
+    private let source: OpaquePointer
+
+    init(_ bytes: [UInt8]) throws(TLSError) {
+        // Both calls copy the bytes; the source is owned by this value.
+        guard let source = unsafe BIO_new(BIO_s_mem()) else { throw TLSError(.resources) }
+        unsafe self.source = source
+        _ = unsafe BIO_write(source, bytes, Int32(clamping: bytes.count))
+        ERR_clear_error()
+    }
+
+    deinit {
+        // This value is its only owner.
+        _ = unsafe BIO_free(source)
+    }
+
+    /// Returns the next certificate; `nil` when there are no more.
+    mutating func nextCertificate() throws(TLSError) -> Certificate? {
+        // The source is alive, and the caller owns the certificate from here on. Without this callback, OpenSSL would
+        // ask the terminal for the password of an encrypted certificate.
+        if let certificate = unsafe PEM_read_bio_X509_AUX(source, nil, { _, _, _, _ in -1 }, nil) {
+            return unsafe Certificate(owning: certificate)
+        }
+        let isEnd = tls_error_is_end_of_pem(ERR_peek_last_error()) != 0
+        guard isEnd else { throw TLSError(.certificateNotPEM) }
+        ERR_clear_error()
+        return nil
+    }
+
+    /// Returns the first private key, whatever precedes it.
+    mutating func privateKey() throws(TLSError) -> PrivateKey {
+        var passwordWasWanted = false
+        // The flag outlives the call, which is the only one to use the pointer.
+        let key = unsafe withUnsafeMutablePointer(to: &passwordWasWanted) { flag in
+            unsafe PEM_read_bio_PrivateKey(
+                source,
+                nil,
+                { _, _, _, flag in
+                    unsafe flag?.assumingMemoryBound(to: Bool.self).pointee = true
+                    return -1
+                },
+                flag
+            )
+        }
+        guard let key = unsafe key else { throw TLSError(passwordWasWanted ? .keyEncrypted : .keyNotPEM) }
+        return unsafe PrivateKey(owning: key)
+    }
+}
+
+/// An X.509 certificate of OpenSSL.
+@safe struct Certificate: ~Copyable {
+    let pointer: OpaquePointer
+
+    init(owning pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        // This value is its only owner.
+        unsafe X509_free(pointer)
+    }
+
+    /// Gives up ownership: the caller must free the pointer.
+    consuming func release() -> OpaquePointer {
+        let pointer = unsafe pointer
+        discard self
+        return unsafe pointer
+    }
+
+    var summary: CertificateSummary {
+        // The times belong to the certificate, and are read at once.
+        unsafe CertificateSummary(
+            notBefore: tls_seconds(X509_get0_notBefore(pointer)),
+            notAfter: tls_seconds(X509_get0_notAfter(pointer)),
+            digest: digest
+        )
+    }
+
+    /// The SHA-256 of its encoding, which distinguishes it from every other certificate.
+    private var digest: [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        var count: UInt32 = 0
+        // SHA-256 writes 32 bytes, which the array has.
+        _ = unsafe X509_digest(pointer, EVP_sha256(), &digest, &count)
+        return digest
+    }
+}
+
+/// A private key of OpenSSL.
+@safe struct PrivateKey: ~Copyable {
+    let pointer: OpaquePointer
+
+    init(owning pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        // This value is its only owner.
+        unsafe EVP_PKEY_free(pointer)
+    }
+}
+
+/// What a server's certificate says, without its key.
+public struct CertificateSummary: Sendable, Hashable {
+    /// The start of its validity, in seconds since 1970.
+    public let notBefore: Int64
+
+    /// The end of its validity, in seconds since 1970.
+    public let notAfter: Int64
+
+    /// The SHA-256 of the certificate, which identifies it.
+    let digest: [UInt8]
+
+    init(notBefore: Int64, notAfter: Int64, digest: [UInt8]) {
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.digest = digest
+    }
+
+    /// Parses the first certificate of a PEM file, which is the server's own.
+    ///
+    /// - Throws: `TLSError` with the cause `certificateNotPEM` when there is none.
+    public init(pem: [UInt8]) throws(TLSError) {
+        var reader = try PEMReader(pem)
+        guard let certificate = try reader.nextCertificate() else { throw TLSError(.certificateNotPEM) }
+        self = certificate.summary
+    }
+}
+
+/// Why a certificate and its key cannot be used.
+public struct TLSError: Error, Sendable, Hashable {
+    public enum Cause: Sendable, Hashable, CaseIterable {
+        /// The certificate file contains no certificate in PEM, or a damaged one.
+        case certificateNotPEM
+        /// OpenSSL refuses the certificate, or one of its chain: too weak a key, too old a signature.
+        case certificateUnusable
+        /// The key file contains no private key in PEM, or a damaged one.
+        case keyNotPEM
+        /// The private key needs a password, which a server cannot ask for at its start.
+        case keyEncrypted
+        /// The private key belongs to another certificate.
+        case keyDoesNotFit
+        /// OpenSSL ran out of memory, or does not support the required settings.
+        case resources
+    }
+
+    public let cause: Cause
+
+    /// OpenSSL's message; empty if there is none.
+    public let detail: String
+
+    /// Creates an error with OpenSSL's last message as the detail, and empties OpenSSL's queue of errors, so that
+    /// later calls do not report it.
+    init(_ cause: Cause) {
+        self.cause = cause
+        // The text is a constant of OpenSSL.
+        detail =
+            unsafe ERR_reason_error_string(ERR_peek_last_error()).map { unsafe String(cString: $0) } ?? ""
+        ERR_clear_error()
+    }
+}

@@ -1,0 +1,135 @@
+public import Attribution
+
+/// A click in one browser and a first launch on one device, chosen and not yet sent.
+public struct Trial: Sendable {
+    /// Who posts the click, and with which key it and the launch are sent.
+    ///
+    /// The raw value is the word on the command line.
+    public enum Poster: String, CaseIterable, Sendable {
+        /// A page with a test key: neither click nor launch is seen by live keys or counted with live ones.
+        case test
+        /// A landing page without a key.
+        case page
+        /// A page with the app key.
+        case app
+        /// A customer's own server, which says whose browser it was.
+        case server
+
+        /// The kind of key that the launch needs.
+        public var keyKind: KeyKind {
+            switch self {
+            case .test: .test
+            case .page, .app: .app
+            case .server: .server
+            }
+        }
+    }
+
+    public let profile: BrowserProfile
+    public let device: TrialDevice
+    public let release: SDKRelease
+    public let person: TrialPerson
+    public let poster: Poster
+    /// The destination of the click.
+    public let destination: Target
+    /// The click's journey, unlike that of any other trial.
+    public let journey: String
+    /// The number of the app's build, so that no two trials come from one caller.
+    let build: String
+    /// The app's id or name if the key does not say whose click it is.
+    let app: String?
+    /// The languages that the app comes in, where they are known here.
+    let localization: AppLocalization
+    /// The click's campaign, unless it leads to a link, which has its own.
+    let campaignKey: String
+
+    /// Creates a trial.
+    ///
+    /// - Parameters:
+    ///   - profile: the browser of the click.
+    ///   - device: the device of the launch.
+    ///   - release: the SDK of the launch.
+    ///   - person: who clicks and launches.
+    ///   - poster: who posts the click.
+    ///   - destination: where the click leads.
+    ///   - number: unlike that of any other trial.
+    ///   - app: the app's id or name if the key does not say whose click it is.
+    ///   - localization: the languages that the app comes in.
+    ///   - campaignKey: the click's campaign, unless it leads to a link.
+    public init(
+        profile: BrowserProfile,
+        device: TrialDevice,
+        release: SDKRelease,
+        person: TrialPerson,
+        poster: Poster,
+        destination: Target,
+        number: UInt64,
+        app: String? = nil,
+        localization: AppLocalization = .unknown,
+        campaignKey: String = Trial.standardCampaign
+    ) {
+        self.profile = profile
+        self.device = device
+        self.release = release
+        self.person = person
+        self.poster = poster
+        self.destination = destination
+        journey = Self.journey(number)
+        build = String(number % 1_000_000)
+        self.app = app
+        self.localization = localization
+        self.campaignKey = campaignKey
+    }
+
+    /// The journey of the trial with this number.
+    public static func journey(_ number: UInt64) -> String { "sim_" + String(number, radix: 36) }
+
+    public enum Target: Equatable, Sendable {
+        case url(String)
+        /// A link of the server's own, by its slug.
+        case link(String)
+    }
+
+    /// The start of the link if none was chosen.
+    public static let standardPrefix = "myapp://simulated/"
+    public static let standardCampaign = "SIMULATED"
+
+    /// What the server reads of the visit: all that the browser sends, or what a customer's server says of it.
+    var visit: VisitHeaders {
+        guard poster != .server else { return VisitHeaders(userAgent: profile.agent) }
+        func hint(_ name: String) -> String? { profile.fieldHints.first { $0.name == name }?.value }
+        return VisitHeaders(
+            userAgent: profile.agent,
+            hints: ClientHints(
+                platformField: hint("Sec-CH-UA-Platform"),
+                mobileField: hint("Sec-CH-UA-Mobile"),
+                modelField: hint("Sec-CH-UA-Model"),
+                platformVersionField: hint("Sec-CH-UA-Platform-Version")
+            ),
+            acceptLanguage: person.acceptLanguage
+        )
+    }
+
+    /// The signals that the page's script sends.
+    var signals: DeviceSignals { profile.signals(of: person) }
+
+    /// The fingerprints that a server makes of a launch's values, the one with the fewest components first.
+    public var inputsOfValues: [FingerprintInput] {
+        let native = device.values(for: person).withLanguageOfClicks(
+            localization,
+            told: nil,
+            languages: DeviceData.embedded.languages
+        )
+        return CanonicalSignals(native).inputs().reversed()
+    }
+
+    /// The text that the SDK hashes at the first launch, or the server from its values.
+    public var launch: FingerprintInput {
+        if release.sendsRawSignals, let input = inputsOfValues.first { return input }
+        let values = release.form.components.map { device.value(of: $0, for: person) }
+        guard let input = FingerprintInput(form: release.form, values: values) else {
+            preconditionFailure("there is a value for each component of the form")
+        }
+        return input
+    }
+}

@@ -1,0 +1,297 @@
+public import Attribution
+
+/// The browsers, devices, people and SDK releases of trials, in the order of `Data/trials.tsv`, which describes its rows.
+struct TrialTables: Sendable {
+    private(set) var people: [String: TrialPerson] = [:]
+    private(set) var devices: [TrialDevice] = []
+    private(set) var releases: [SDKRelease] = []
+    private(set) var browsers: [BrowserProfile] = []
+
+    static let embedded: TrialTables = {
+        do throws(DataFileError) {
+            var tables = TrialTables()
+            for file in EmbeddedTrials.files {
+                let kinds = ["person", "device", "release", "browser", "robot"]
+                for row in try DataRow.rows(of: Array(file.text.utf8), file: file.name, kinds: kinds) {
+                    try tables.add(row)
+                }
+            }
+            return tables
+        } catch {
+            preconditionFailure("the embedded table of trials does not parse: \(error.message)")
+        }
+    }()
+
+    private mutating func add(_ row: DataRow) throws(DataFileError) {
+        let counts = ["person": 4, "device": 7, "release": 5]
+        let count = counts[row.kind] ?? 10
+        try row.require(columns: count...count, named: "those that the comment above the rows names")
+        let columns = row.columns
+        switch row.kind {
+        case "person":
+            people[columns[0]] = TrialPerson(
+                browserTimezone: columns[2],
+                deviceTimezone: columns[1],
+                languages: columns[3].split(separator: ",").map(String.init)
+            )
+        case "device": devices.append(try TrialDevice(row))
+        case "release": releases.append(try SDKRelease(row))
+        default: browsers.append(try BrowserProfile(row, people, devices))
+        }
+    }
+}
+
+/// A browser as it was seen: what it sends of itself, and what a page's script reads in it.
+public struct BrowserProfile: Sendable {
+    /// How a page learns the model of the device.
+    enum Hints: String {
+        /// It does not.
+        case none
+        /// By `getHighEntropyValues(["model", "platformVersion"])`.
+        case script
+        /// By header fields, on a site that asked for them with `Accept-CH`.
+        case fields
+        /// A customer's own script states model and version, where the agent says something else.
+        case page
+    }
+
+    /// The word on the command line: `safari-ios-26`.
+    public let name: String
+    /// A description for people: which program on which device.
+    public let title: String
+    /// Where the agent was seen.
+    public let source: String
+    public let agent: String
+    /// The device that it runs on, by ``TrialDevice/name``.
+    public let device: String
+    /// The system version of this very device, as its apps see it.
+    public let osVersion: String
+    /// Whether it is a program that fetches pages, so that no person taps a link in it.
+    public let isRobot: Bool
+    public let person: TrialPerson
+    private let screen: ScreenSides
+    private let pixelRatio: Double
+    private let model: String
+    private let hints: Hints
+
+    /// The built-in profiles, those of iOS first and the robots last.
+    public static let all = TrialTables.embedded.browsers
+
+    fileprivate init(
+        _ row: DataRow,
+        _ people: [String: TrialPerson],
+        _ devices: [TrialDevice]
+    ) throws(DataFileError) {
+        let columns = row.columns
+        name = columns[0]
+        device = columns[1]
+        osVersion = columns[2]
+        agent = columns[7]
+        source = columns[8]
+        title = columns[9]
+        isRobot = row.kind == "robot"
+        screen = try ScreenSides(row, at: 3)
+        guard let owner = devices.first(where: { $0.name == columns[1] }) else {
+            throw row.error(at: 1, "names no device", "Add its row above this one")
+        }
+        model = owner.model
+        guard let pixelRatio = Double(columns[4]) else {
+            throw row.error(at: 4, "is not a number", "Write it as in 2.625")
+        }
+        self.pixelRatio = pixelRatio
+        guard let person = people[columns[5]] else {
+            throw row.error(at: 5, "names no person", "Add the person's row above this one")
+        }
+        self.person = person
+        guard let hints = Hints(rawValue: columns[6]) else {
+            throw row.error(at: 6, "is not a kind of hints", "Write none, script, fields or page")
+        }
+        self.hints = hints
+    }
+
+    /// The header fields of client hints, without those that say nothing about the device.
+    var fieldHints: [(name: String, value: String)] {
+        guard hints == .script || hints == .fields else { return [] }
+        let always = [("Sec-CH-UA-Mobile", "?1"), ("Sec-CH-UA-Platform", "\"Android\"")]
+        guard hints == .fields else { return always }
+        return always + [
+            ("Sec-CH-UA-Model", "\"\(model)\""), ("Sec-CH-UA-Platform-Version", "\"\(osVersion).0.0\""),
+        ]
+    }
+
+    /// What the page's script reads in it for a person.
+    func signals(of person: TrialPerson) -> DeviceSignals {
+        DeviceSignals(
+            model: hints == .page ? model : nil,
+            osVersion: hints == .page ? osVersion : nil,
+            screenWidth: Double(screen.width),
+            screenHeight: Double(screen.height),
+            pixelRatio: pixelRatio,
+            timezone: person.browserTimezone,
+            language: person.languages.first,
+            languages: person.languages,
+            touchPoints: 5,
+            uaModel: hints == .script ? model : nil,
+            uaPlatformVersion: hints == .script ? "\(osVersion).0.0" : nil
+        )
+    }
+}
+
+/// A device as an app's SDK sees it: the native values that it hashes.
+public struct TrialDevice: Sendable {
+    /// The word on the command line: `iphone-13`.
+    public let name: String
+    public let platform: Platform
+    /// `UIDevice.model`, `Build.MODEL`.
+    public var model: String
+    /// `utsname.machine`; nil on Android.
+    private let machine: String?
+    /// `UIDevice.systemVersion`, `Build.VERSION.RELEASE`.
+    public var osVersion: String
+    /// In points on iOS, in pixels on Android.
+    private let screen: ScreenSides
+    /// `UIScreen.scale`; 1 on Android, whose sides are pixels.
+    public let scale: Int
+
+    /// The built-in devices.
+    public static let all = TrialTables.embedded.devices
+
+    fileprivate init(_ row: DataRow) throws(DataFileError) {
+        let columns = row.columns
+        name = columns[0]
+        platform = try row.platform(at: 1)
+        model = columns[2]
+        machine = columns[3] == "-" ? nil : columns[3]
+        osVersion = columns[4]
+        screen = try ScreenSides(row, at: 5)
+        guard let scale = Int(columns[6]), scale > 0 else {
+            throw row.error(at: 6, "is not a scale", "Write 1, 2 or 3")
+        }
+        self.scale = scale
+    }
+
+    /// The shorter side in points, `x`, the longer one.
+    public var screenText: String {
+        "\(min(screen.width, screen.height))x\(max(screen.width, screen.height))"
+    }
+
+    /// The shorter side in pixels.
+    public var widthText: String { String(min(screen.width, screen.height) * scale) }
+
+    /// What a newer client sends, as the system gives it.
+    func values(for person: TrialPerson) -> NativeSignals {
+        NativeSignals(
+            platform: platform,
+            model: model,
+            machine: machine,
+            osVersion: osVersion,
+            screenWidth: Double(screen.width),
+            screenHeight: Double(screen.height),
+            scale: platform == .ios ? Double(scale) : nil,
+            timezone: person.deviceTimezone,
+            language: person.language(on: platform),
+            languages: person.languages
+        )
+    }
+
+    /// What its SDK hashes for a component.
+    func value(of component: SignalComponent, for person: TrialPerson) -> String {
+        switch component {
+        case .model: model
+        case .osVersion: osVersion
+        case .screen: screenText
+        case .width: widthText
+        case .timezone: person.deviceTimezone
+        case .language: person.language(on: platform)
+        }
+    }
+}
+
+/// A release of the SDK as it is in the stores: what it hashes and what it sends at the first launch.
+public struct SDKRelease: Sendable {
+    /// The word on the command line: `1.8.9`, `android`.
+    public let name: String
+    public let platform: Platform
+    public let form: FingerprintForm
+    /// `X-SDK-Version`, which several releases share.
+    public let versionField: String
+    /// Whether it sends `X-Device-Platform`.
+    let namesPlatform: Bool
+    /// Whether it sends its values, so that the server hashes them.
+    public let sendsRawSignals: Bool
+
+    /// The built-in releases.
+    public static let all = TrialTables.embedded.releases
+
+    fileprivate init(_ row: DataRow) throws(DataFileError) {
+        name = row.columns[0]
+        platform = try row.platform(at: 1)
+        guard let form = FingerprintForm(rawValue: row.columns[2]) else {
+            throw row.error(at: 2, "is not a form", "Write the form's letter")
+        }
+        self.form = form
+        versionField = row.columns[3]
+        namesPlatform = row.columns[4] == "yes"
+        sendsRawSignals = false
+    }
+
+    /// Creates a newer client, which asks `POST …/resolve`; the server makes of its values the form that holds least.
+    public init(withValuesOn platform: Platform) {
+        name = "resolve"
+        self.platform = platform
+        form = platform == .ios ? .d : .c
+        versionField = "simulated-\(platform.rawValue)/2.0.0"
+        namesPlatform = false
+        sendsRawSignals = true
+    }
+}
+
+/// Where a person is and which languages they speak, as their browser and their apps see it.
+public struct TrialPerson: Equatable, Sendable {
+    /// `Intl.DateTimeFormat().resolvedOptions().timeZone`.
+    public var browserTimezone: String
+    /// `TimeZone.current.identifier`, `TimeZone.getDefault().id`: often the newer name of the same zone.
+    public var deviceTimezone: String
+    /// `navigator.languages`.
+    public var languages: [String]
+    /// The language that apps see if it is not the browser's; a code or a tag.
+    public var deviceLanguage: String?
+
+    /// Codes that Android gives for languages whose codes have changed since.
+    private static let oldAndroidCodes = ["he": "iw", "id": "in", "yi": "ji"]
+
+    /// `Locale.current.languageCode`, `Locale.getDefault().language`.
+    public func language(on platform: Platform) -> String {
+        let tag = deviceLanguage ?? languages.first ?? "en"
+        let code = String(tag.prefix { $0 != "-" && $0 != "_" }).lowercased()
+        return platform == .android ? Self.oldAndroidCodes[code] ?? code : code
+    }
+
+    /// The header field that browsers and the default clients of apps send: `tr-TR,tr;q=0.9`.
+    var acceptLanguage: String {
+        languages.enumerated().map { position, tag in
+            position == 0 ? tag : "\(tag);q=0.\(max(1, 10 - position))"
+        }.joined(separator: ",")
+    }
+}
+
+/// The sides of a screen, in the units of its row.
+private struct ScreenSides: Sendable {
+    let width: Int
+    let height: Int
+
+    init(_ row: DataRow, at index: Int) throws(DataFileError) {
+        let sides = row.columns[index].split(separator: "x").compactMap { Int($0) }
+        guard sides.count == 2 else { throw row.error(at: index, "is not a size", "Write it as in 390x844") }
+        (width, height) = (sides[0], sides[1])
+    }
+}
+
+extension DataRow {
+    fileprivate func platform(at index: Int) throws(DataFileError) -> Platform {
+        guard let platform = Platform(rawValue: columns[index]) else {
+            throw error(at: index, "is not a platform", "Write ios or android")
+        }
+        return platform
+    }
+}

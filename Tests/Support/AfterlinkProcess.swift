@@ -1,0 +1,69 @@
+public import Foundation
+
+/// The binary as a running server, on the database of an ``Installation``.
+public final class AfterlinkProcess: Sendable {
+    public let port: UInt16
+    private let process: ChildProcess
+
+    public var identifier: Int32 { process.identifier }
+    public var isRunning: Bool { process.isRunning }
+
+    /// Starts `afterlink serve` and waits until it says that it listens.
+    ///
+    /// - Parameters:
+    ///   - installation: its database.
+    ///   - arguments: settings beside the address and the database.
+    ///   - environment: variables beside those of this process.
+    ///   - endsWithStarter: see `ChildProcess`.
+    /// - Throws: `ChildProcess.Failure` with the end of its log where it ends instead.
+    public init(
+        _ installation: Installation,
+        _ arguments: [String] = [],
+        environment: [String: String] = [:],
+        endsWithStarter: Bool = false
+    ) throws {
+        process = try ChildProcess(
+            installation.binary,
+            ["serve", "--listen", "127.0.0.1:0", "--database", installation.database.path] + arguments,
+            environment: environment,
+            errorLog: installation.folder.appending(path: "server.log"),
+            endsWithStarter: endsWithStarter
+        )
+        guard let line = process.line(containing: "listening on http"),
+            let port = line.split(separator: ":").last.flatMap({ UInt16($0) })
+        else {
+            process.kill()
+            throw ChildProcess.Failure(
+                description: "the server did not start: \(installation.log.suffix(2000))"
+            )
+        }
+        self.port = port
+    }
+
+    deinit {
+        process.kill()
+    }
+
+    /// Ends the process as a power switch would: at once, without a signal that it could handle.
+    public func kill() {
+        process.kill()
+    }
+
+    /// Asks for a graceful stop, without waiting.
+    public func terminate(with signal: Int32 = SIGTERM) {
+        process.send(signal)
+    }
+
+    /// - Returns: the exit status.
+    @discardableResult
+    public func waitUntilExit() -> Int32 {
+        process.waitUntilExit()
+    }
+
+    /// - Returns: the exit status; nil if the process has not ended in time.
+    public func exitStatus(withinSeconds limit: Int) -> Int32? {
+        let end = ContinuousClock.now + .seconds(limit)
+        _ = Polling.until { !isRunning || ContinuousClock.now > end }
+        return isRunning ? nil : waitUntilExit()
+    }
+}

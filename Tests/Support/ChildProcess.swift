@@ -1,0 +1,142 @@
+public import Foundation
+internal import Synchronization
+
+/// A program that runs as a child process, and whose standard output is read here.
+public final class ChildProcess: Sendable {
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+
+        public init(description: String) {
+            self.description = description
+        }
+    }
+
+    private let process: Mutex<Process>
+    private let output: Mutex<FileHandle>
+    public let identifier: Int32
+
+    /// Starts the program.
+    ///
+    /// - Parameters:
+    ///   - program: its file.
+    ///   - arguments: its arguments.
+    ///   - environment: variables beside those of this process.
+    ///   - errorLog: the file to which its standard error is appended; nil for none.
+    ///   - endsWithStarter: whether the kernel ends it together with the thread that starts it (prctl(2),
+    ///     PR_SET_PDEATHSIG); for programs whose main thread starts all of their children.
+    /// - Throws: when the program cannot be started.
+    public init(
+        _ program: URL,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        errorLog: URL? = nil,
+        endsWithStarter: Bool = false
+    ) throws {
+        let process = Process()
+        process.executableURL = endsWithStarter ? URL(filePath: "/usr/bin/setpriv") : program
+        process.arguments = endsWithStarter ? ["--pdeathsig", "TERM", program.path] + arguments : arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = try errorLog.map(Self.openForAppending) ?? FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        identifier = process.processIdentifier
+        output = Mutex(pipe.fileHandleForReading)
+        self.process = Mutex(process)
+    }
+
+    private static func openForAppending(_ file: URL) throws -> FileHandle {
+        if !FileManager.default.fileExists(atPath: file.path) {
+            _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+        }
+        let log = try FileHandle(forWritingTo: file)
+        try log.seekToEnd()
+        return log
+    }
+
+    /// The next line of standard output that contains the text; nil when the output ends before.
+    public func line(containing text: String) -> String? {
+        output.withLock { output in
+            var line: [UInt8] = []
+            while let byte = try? output.read(upToCount: 1), let first = byte.first {
+                guard first == UInt8(ascii: "\n") else {
+                    line.append(first)
+                    continue
+                }
+                let read = String(decoding: line, as: UTF8.self)
+                if read.contains(text) { return read }
+                line.removeAll()
+            }
+            return nil
+        }
+    }
+
+    /// Everything that the program still writes to standard output, up to its end.
+    public func remainingOutput() throws -> Data {
+        try output.withLock { try $0.readToEnd() ?? Data() }
+    }
+
+    public var isRunning: Bool { process.withLock(\.isRunning) }
+
+    public func send(_ signal: Int32) {
+        _ = Foundation.kill(identifier, signal)
+    }
+
+    /// Ends the program at once, as a power switch would, and waits until it is gone.
+    public func kill() {
+        process.withLock { process in
+            guard process.isRunning else { return }
+            send(SIGKILL)
+            process.waitUntilExit()
+        }
+    }
+
+    /// - Returns: the exit status, or the negative number of the signal that ended the program.
+    @discardableResult
+    public func waitUntilExit() -> Int32 {
+        process.withLock { process in
+            process.waitUntilExit()
+            return process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+        }
+    }
+}
+
+extension ChildProcess {
+    /// How a program ended, and what it wrote.
+    public struct Output: Sendable {
+        public let status: Int32
+        public let standardOutput: Data
+        public let errors: String
+
+        public var text: String { String(decoding: standardOutput, as: UTF8.self) }
+    }
+
+    /// Runs a program to its end, in this process's folder unless another one is given.
+    public static func run(
+        _ program: URL,
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        in folder: String? = nil
+    ) throws -> Output {
+        let process = Process()
+        if let folder { process.currentDirectoryURL = URL(filePath: folder) }
+        process.executableURL = program
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+        let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        let status = process.terminationStatus
+        return Output(
+            status: process.terminationReason == .exit ? status : -status,
+            standardOutput: bytes,
+            errors: text
+        )
+    }
+}

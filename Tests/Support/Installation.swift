@@ -1,0 +1,103 @@
+public import Foundation
+
+/// A folder with a database that `afterlink init` made, and the keys that it printed.
+public final class Installation: Sendable {
+    public struct Keys: Codable, Sendable {
+        public let app: String
+        public let server: String
+        public let test: String
+        public let admin: String
+
+        public init(app: String, server: String, test: String, admin: String) {
+            (self.app, self.server, self.test, self.admin) = (app, server, test, admin)
+        }
+    }
+
+    private struct Printed: Decodable {
+        struct App: Decodable { let id: String }
+        let app: App
+        let keys: Keys
+    }
+
+    public let folder: URL
+    /// The program that made the database and serves it.
+    public let binary: URL
+    public let appID: String
+    public let keys: Keys
+    private let isTemporary: Bool
+
+    public var database: URL { folder.appending(path: "afterlink.db") }
+
+    /// The binary that was built together with this program.
+    public static let binary: URL = {
+        // The program is beside the other products of the same build.
+        let program = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        return program.deletingLastPathComponent().appending(path: "afterlink")
+    }()
+
+    /// Makes a database in a new folder, which is deleted with this value.
+    public init(
+        in folder: URL = TemporaryFolder.fresh("afterlink"),
+        binary: URL = Installation.binary
+    ) throws {
+        (self.folder, self.binary, isTemporary) = (folder, binary, true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let database = folder.appending(path: "afterlink.db")
+        let output = try ChildProcess.run(binary, ["init", "--database", database.path, "--json"])
+        guard output.status == 0 else {
+            throw ChildProcess.Failure(description: "init failed: \(output.errors)")
+        }
+        let printed = try JSONDecoder().decode(Printed.self, from: output.standardOutput)
+        appID = printed.app.id
+        keys = printed.keys
+    }
+
+    /// A folder without a known app, in which there may be no database yet.
+    ///
+    /// - Parameters:
+    ///   - folder: a new folder unless another one is given.
+    ///   - binary: the program that serves the database.
+    ///   - keys: those of the database, or of the one that the server makes at its first start in the folder.
+    ///   - isTemporary: whether the folder is deleted with this value.
+    /// - Throws: when the folder cannot be made.
+    public init(
+        in folder: URL = TemporaryFolder.fresh("afterlink"),
+        binary: URL = Installation.binary,
+        keys: Keys,
+        isTemporary: Bool = true
+    ) throws {
+        (self.folder, self.binary, self.isTemporary) = (folder, binary, isTemporary)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        appID = ""
+        self.keys = keys
+    }
+
+    deinit {
+        if isTemporary { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    /// Settings with which a server's first start takes these keys instead of making some.
+    public var initialKeys: [String: String] {
+        ["AFTERLINK_INITIAL_APP_KEY": keys.app, "AFTERLINK_INITIAL_ADMIN_KEY": keys.admin]
+    }
+
+    /// Runs a command of the binary, or of another program, to its end.
+    public static func run(
+        _ arguments: [String],
+        of program: URL = binary,
+        environment: [String: String] = [:],
+        in folder: String? = nil
+    ) throws -> ChildProcess.Output {
+        try ChildProcess.run(program, arguments, environment: environment, in: folder)
+    }
+
+    /// Runs a command on this installation's database.
+    public func run(_ arguments: [String]) throws -> ChildProcess.Output {
+        try ChildProcess.run(binary, arguments + ["--database", database.path])
+    }
+
+    /// What the server has written to its log.
+    public var log: String {
+        (try? String(contentsOf: folder.appending(path: "server.log"), encoding: .utf8)) ?? ""
+    }
+}
