@@ -32,7 +32,7 @@ public final class Keyring: Sendable {
 
     /// The keys of stored fingerprints: one for each server key.
     func keyed(_ fingerprint: Fingerprint) -> [KeyedHash] {
-        guard !server.others.isEmpty else { return [server.present.keyed(fingerprint)] }
+        guard !server.others.isEmpty else { return [server.current.keyed(fingerprint)] }
         return server.all.map { $0.keyed(fingerprint) }
     }
 }

@@ -12,7 +12,7 @@ struct SampleAddressTests {
         #expect(texts.allSatisfy { $0.utf8.count == 15 })
         let addresses = texts.compactMap { NetworkAddress($0) }
         #expect(addresses.map(\.text) == texts)
-        #expect(addresses.allSatisfy { $0.tellsVisitors })
+        #expect(addresses.allSatisfy { $0.distinguishesVisitors })
         #expect(Set(addresses).count == addresses.count)
         let networks = addresses.prefix(2000).map { $0.prefix(ipv4Bits: 24, ipv6Bits: 48) }
         #expect(zip(networks, networks.dropFirst()).allSatisfy { $0 != $1 })

@@ -52,7 +52,7 @@ struct ExplainTests {
         let again = try installation.run(["explain", String(id.prefix(30))])
         #expect(again.text.contains("launch hash fits Asia/Dubai"))
         let unclaimed = try installation.run(["explain", clickID])
-        #expect(unclaimed.text.contains("No check is known that was answered with the click \(clickID)"))
+        #expect(unclaimed.text.contains("No check is known that got the click \(clickID)"))
         #expect(unclaimed.text.contains("It is live until "))
         let material = try installation.run(["explain", clickID, "--json"])
         #expect(try JSONSerialization.jsonObject(with: material.standardOutput) is [String: Any])

@@ -150,6 +150,6 @@ extension FuzzEntry {
         guard let signals = DeviceSignalsField.read(request, .embedded) else { return }
         try promise((100...100_000).contains(signals.panelWidth ?? 100), "no screen is so wide")
         let launch = LaunchSignals(signals, given: nil, isWeighedByGiven: true)
-        try promise(launch.beside.isEmpty, "there is something beside no fingerprint")
+        try promise(launch.remainingValues.isEmpty, "there is something beside no fingerprint")
     }
 }

@@ -168,7 +168,9 @@ struct ChecksTests {
         await service.resolve(body, fields: ["X-Request-ID": "launch-2"])
         let matched = await explain(service, "launch-2")
         #expect(
-            matched.text.contains("it had the app 3 d before that click: who clicked was a user already.")
+            matched.text.contains(
+                "it had the app 3 d before that click: the person who clicked already had the app."
+            )
         )
         await service.check(hex, fields: ["X-Request-ID": "launch-3"])
         #expect(await explain(service, "launch-3").text.contains("first_install_time") == false)

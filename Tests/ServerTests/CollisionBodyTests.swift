@@ -26,11 +26,11 @@ struct CollisionBodyTests {
             window: .standard,
             forms: [
                 .init(
-                    lane: PlatformForm(platform: .ios, form: .d),
+                    platformForm: PlatformForm(platform: .ios, form: .d),
                     crowding: FingerprintSharing(clicks: 8, aloneSum: 2, competingSum: 12)
                 ),
                 .init(
-                    lane: PlatformForm(platform: .android, form: nil),
+                    platformForm: PlatformForm(platform: .android, form: nil),
                     crowding: FingerprintSharing(clicks: 1, aloneSum: 1)
                 ),
             ],

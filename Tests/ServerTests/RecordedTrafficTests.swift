@@ -89,7 +89,7 @@ struct RecordedTrafficTests {
         asked: ReplayPlan? = nil
     ) throws -> Backtest {
         let began = try #require(history.span).first
-        var backtest = Backtest(ReplayPlan(warmUpDays: 0), asked: asked, began: began)
+        var backtest = Backtest(ReplayPlan(warmUpDays: 0), proposed: asked, began: began)
         while let event = try history.next() { backtest.play(event) }
         return backtest
     }
@@ -105,13 +105,13 @@ struct RecordedTrafficTests {
         #expect(history.isWhole)
         var asked = ReplayPlan(warmUpDays: 0)
         asked.window = AttributionWindow(seconds: 600)
-        let backtest = try played(&history, asked: asked)
+        let backtest = try played(&history, proposed: asked)
         let found = backtest.fidelity
         #expect(found.compared > 300)
         #expect(found.same == found.compared, "\(found)")
         #expect(found.otherClick == 0)
         #expect(found.unknown == 0)
-        let (given, present) = (try #require(backtest.given), backtest.present.score)
+        let (given, present) = (try #require(backtest.recorded), backtest.current.score)
         #expect(given.matches == present.matches)
         #expect(given.replays == present.replays && given.replays > 0)
         #expect(abs(given.expectedConversions - present.expectedConversions) < 1e-6)

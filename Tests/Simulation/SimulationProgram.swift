@@ -4,7 +4,7 @@ import Foundation
 /// The program: plays worlds by name and prints a line for each run.
 public enum SimulationProgram {
     private static let usage = """
-        Simulate [WORLD…] [seed=N] [seeds=N] [refresh=SECONDS] [newest] [details] [digest]
+        Simulate [WORLD…] [clicks=N] [seed=N] [seeds=N] [refresh=SECONDS] [newest] [details] [digest]
                                                          plays the worlds (all small ones without a name)
         Simulate robustness [WORLD…] [seed=N]            how the figures hold when the worlds are changed
         Simulate trace WORLD [seed=N]                    prints a world's events as lines of JSON
@@ -25,9 +25,14 @@ public enum SimulationProgram {
         if arguments.contains("robustness") {
             return Robustness.run(seed: number("seed") ?? 1, names: names) { print($0) }
         }
-        let worlds = Worlds.all.filter { world in
+        var worlds = Worlds.all.filter { world in
             names.isEmpty
                 ? world.clicksPerDay < 50_000 : names.contains(world.name) || names.contains(world.label)
+        }
+        if let clicks = number("clicks") {
+            var known: Set<String> = []
+            worlds = worlds.filter { known.insert($0.name).inserted }
+            for index in worlds.indices { worlds[index].clicksPerDay = Int(clicks) }
         }
         guard !worlds.isEmpty, !arguments.contains("--help") else { return print(usage) }
         if arguments.contains("trace") {
@@ -85,7 +90,7 @@ public enum SimulationProgram {
             let window = limit.window.map { "\($0.window.seconds) s" } ?? "none"
             print("  at most \(limit.share) false: threshold \(threshold), window \(window)")
         }
-        print(replay.learntModel.summary)
+        for figure in replay.learntModel.figures { print("  \(figure.name): \(figure.value)") }
     }
 
     private static func line(_ world: World, _ seed: UInt64, _ policy: MatchPolicy, _ score: ReplayScore)

@@ -145,7 +145,7 @@ struct CandidateSignalsTests {
         let view = try await test.run { try await $0.view(for: asked) }
         let candidates = try #require(view.evidence).candidates
         #expect(candidates.filter { $0.address == .exact }.map(\.signals) == [Self.pro])
-        #expect(candidates.count { $0.signals == Self.max } == CandidateEvidence.listed)
+        #expect(candidates.count { $0.signals == Self.max } == CandidateEvidence.maximumListed)
     }
 
     @Test(

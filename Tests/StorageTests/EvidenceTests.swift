@@ -48,9 +48,9 @@ struct EvidenceTests {
         let evidence = try #require(view.evidence)
         #expect(evidence.candidates.map(\.address) == [.missing, .differs, .near, .exact])
         #expect(evidence.candidates.map(\.hasAddress) == [false, true, true, true])
-        #expect(evidence.crowd.clicksExact == 2, "of other fingerprints too")
-        #expect(evidence.crowd.clicksNear == 3)
-        #expect(evidence.crowd.liveClicks == 5)
+        #expect(evidence.addressTraffic.clicksExact == 2, "of other fingerprints too")
+        #expect(evidence.addressTraffic.clicksNear == 3)
+        #expect(evidence.addressTraffic.liveClicks == 5)
         #expect(view.model != nil)
     }
 
@@ -63,7 +63,7 @@ struct EvidenceTests {
         let view = try await test.run { try await $0.view(for: check(Self.here, caller: 2)) }
         let evidence = try #require(view.evidence)
         #expect(evidence.candidates.count { $0.claimedAt != nil } == 1)
-        #expect(evidence.crowd.clicksExact == 1)
+        #expect(evidence.addressTraffic.clicksExact == 1)
     }
 
     @Test(
@@ -83,10 +83,10 @@ struct EvidenceTests {
         let now = TestStore.noon.advanced(byMilliseconds: count * 1000)
         let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }
         let evidence = try #require(view.evidence)
-        #expect(evidence.candidates.count == CandidateEvidence.listed + 1)
+        #expect(evidence.candidates.count == CandidateEvidence.maximumListed + 1)
         #expect(evidence.candidates.count { $0.address == .exact } == 1)
         let counted = evidence.background.reduce(0) { $0 + $1.weight }
-        #expect(counted == Double(count) - Double(CandidateEvidence.listed))
+        #expect(counted == Double(count) - Double(CandidateEvidence.maximumListed))
         #expect(Set(evidence.background.map(\.destination)).count == 3)
     }
 
@@ -109,8 +109,8 @@ struct EvidenceTests {
         let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }
         let evidence = try #require(view.evidence)
         #expect(evidence.candidates.count { $0.address == .exact } == 4)
-        #expect(evidence.crowd.clicksExact == Double(others + 4))
-        #expect(evidence.crowd.clicksNear == Double(others + 4))
+        #expect(evidence.addressTraffic.clicksExact == Double(others + 4))
+        #expect(evidence.addressTraffic.clicksNear == Double(others + 4))
         // Counted anew every now and then, and not for each check.
         try await test.run { session in
             for number in 0..<10 as Range<Int64> {
@@ -121,7 +121,7 @@ struct EvidenceTests {
         for (seconds, more) in [1: 0.0, 61: 10.0] as KeyValuePairs<Int64, Double> {
             let later = now.advanced(byMilliseconds: seconds * 1000)
             let crowd = try await test.run { try await $0.view(for: check(Self.here, at: later)) }.evidence?
-                .crowd
+                .addressTraffic
             #expect(crowd?.clicksExact == Double(others + 4) + more)
         }
     }
@@ -135,7 +135,7 @@ struct EvidenceTests {
             $0.learnsAtOnce = true
             $0.durability = .relaxed
         }
-        let listed = Int64(CandidateEvidence.listed)
+        let listed = Int64(CandidateEvidence.maximumListed)
         let (own, others): (Int64, Int64) = (3 * listed, 300)
         try await test.run { session in
             for number in 0..<own + others {
@@ -146,7 +146,7 @@ struct EvidenceTests {
         let now = TestStore.noon.advanced(byMilliseconds: (own + others) * 1000)
         let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }
         let candidates = try #require(view.evidence).candidates
-        #expect(candidates.count == 2 * CandidateEvidence.listed)
+        #expect(candidates.count == 2 * CandidateEvidence.maximumListed)
         let oldest = try #require(candidates.map(\.clickedAt).min())
         #expect(oldest == TestStore.noon.advanced(byMilliseconds: listed * 1000))
     }
@@ -169,8 +169,8 @@ struct EvidenceTests {
         )
         let now = TestStore.noon.advanced(byMilliseconds: 9000 * 400)
         let view = try await test.run { try await $0.view(for: check(Self.here, at: now)) }
-        let crowd = try #require(view.evidence?.crowd)
-        #expect(crowd.clicksNear == AddressTraffic.enough)
+        let crowd = try #require(view.evidence?.addressTraffic)
+        #expect(crowd.clicksNear == AddressTraffic.countLimit)
         #expect(abs(crowd.clicksExact - 16 * 86_400 / (8191 * 0.4)) < 1)
     }
 

@@ -131,7 +131,7 @@ struct EvidenceOfOtherDaysTests {
 
     private func keys() throws -> AddressKeys {
         let day = AddressKeys.day(of: noon) - 3
-        let link = try #require(AddressKeys.Link(day: day, bytes: Array(repeating: 1, count: 32)))
+        let link = try #require(AddressKeys.Seed(day: day, bytes: Array(repeating: 1, count: 32)))
         return try #require(AddressKeys([link], readyUntil: noon))
     }
 
@@ -166,11 +166,11 @@ struct EvidenceOfOtherDaysTests {
         let view = try await test.run { try await $0.view(for: check) }
         let evidence = try #require(view.evidence)
         #expect(evidence.candidates.map(\.address) == [.exact, .exact, .exact])
-        #expect(evidence.crowd.clicksExact == 3 && evidence.crowd.clicksNear == 3)
+        #expect(evidence.addressTraffic.clicksExact == 3 && evidence.addressTraffic.clicksNear == 3)
         // Those of the days before have faded: a half-life of two days.
-        #expect(abs(evidence.crowd.launchesExact - (1 + 0.707 + 0.5)) < 0.01)
-        #expect(abs(evidence.crowd.launchesNear - evidence.crowd.launchesExact) < 0.001)
-        #expect(evidence.crowd.coverage == 1)
+        #expect(abs(evidence.addressTraffic.launchesExact - (1 + 0.707 + 0.5)) < 0.01)
+        #expect(abs(evidence.addressTraffic.launchesNear - evidence.addressTraffic.launchesExact) < 0.001)
+        #expect(evidence.addressTraffic.coverage == 1)
     }
 
     @Test("counts launches from no click that were learnt under a former server key, and those since")

@@ -4,29 +4,29 @@ internal import Crypto
 ///
 /// The raw value is the prefix of its text and the word in the database.
 public enum KeyKind: String, CaseIterable, Sendable {
-    /// Lives in the mobile app, so it is public: may check, and post clicks whose claims are not believed.
+    /// Part of the mobile app, so it is public: may check, and post clicks whose claims are not believed.
     case app
     /// Secret, of a customer's own back end: may check, and post clicks whose address, agent and time are
     /// believed.
     case server
-    /// Like `app`, but sees and makes only test clicks.
+    /// Like `app`, but sees and creates only test clicks.
     case test
     /// Everything under `/admin`, nothing else. Belongs to no app.
     case admin
 }
 
-/// SHA-256 of a key's text: all that is stored of it.
+/// The SHA-256 of a key's text: all that is stored of it.
 ///
 /// A random key needs no slow hash.
 ///
-/// Comparing takes the same time whatever the difference, so that time tells nothing of a stored key.
+/// Comparing takes the same time whatever the difference, so that its time reveals nothing of a stored key.
 public struct KeyDigest: Hashable, Sendable {
     private let digest: SHA256.Digest
 
     /// 32 bytes.
     public var bytes: [UInt8] { digest.bytes }
 
-    /// Nil unless there are 32 bytes.
+    /// Returns nil unless there are 32 bytes.
     public init?(bytes: [UInt8]) {
         guard let digest = SHA256.Digest(bytes: bytes) else { return nil }
         self.digest = digest
@@ -37,19 +37,19 @@ public struct KeyDigest: Hashable, Sendable {
     }
 }
 
-/// A key as stored: everything but its text, which is shown once, when it is made.
+/// A key as it is stored: everything but its text, which is shown once, when it is created.
 public struct APIKey: Equatable, Sendable {
     public let id: KeyID
     public let kind: KeyKind
     /// Nil for admin keys.
     public let app: AppID?
-    /// The operator's own words for it, up to 100 characters; may be empty.
+    /// The operator's own description, up to 100 characters; may be empty.
     public let label: String
     public let digest: KeyDigest
     public let createdAt: Timestamp
     public var expiresAt: Timestamp?
     public var revokedAt: Timestamp?
-    /// Rounded to the minute, and noted with a delay of some seconds.
+    /// Rounded to the minute, and recorded with a delay of some seconds.
     public var lastUsedAt: Timestamp?
 
     public init(
@@ -76,5 +76,92 @@ public struct APIKey: Equatable, Sendable {
 
     public func isValid(at now: Timestamp) -> Bool {
         revokedAt == nil && (expiresAt.map { now < $0 } ?? true)
+    }
+}
+
+/// The secret text of a key: shown once, when it is created, and stored only as its ``KeyDigest``.
+public struct KeyText: Sendable {
+    /// The secret itself.
+    public let text: String
+
+    /// The possible lengths of a text that the operator brings, in characters.
+    public static let allowedLength = 32...256
+
+    private static let randomByteCount = 32
+
+    /// Creates a key: `<kind>_` and 32 random bytes in base64url.
+    public init(kind: KeyKind, random: RandomSource) {
+        text = "\(kind.rawValue)_\(Base64URL.text(of: random.exactly(Self.randomByteCount)))"
+    }
+
+    /// Creates a key from the operator's text; nil unless it is ``allowedLength`` visible ASCII characters.
+    public init?(operatorsOwn text: String) {
+        guard Self.allowedLength.contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { return nil }
+        self.text = text
+    }
+
+    /// Returns whether a text contains something in the form of a generated key, between characters that no
+    /// key has.
+    ///
+    /// Keys that operators bring have no recognisable form.
+    public static func occurs(in text: String) -> Bool {
+        text.utf8.split { !isKeyByte($0) }.contains { word in
+            KeyKind.allCases.contains { kind in
+                word.count == kind.rawValue.utf8.count + 1 + secretLength
+                    && word.starts(with: "\(kind.rawValue)_".utf8)
+            }
+        }
+    }
+
+    /// Returns whether a text contains the characters of a generated key, whatever surrounds them.
+    ///
+    /// May return true for a text without a key: ``occurs(in:)`` decides what is rejected, this only what is
+    /// left out.
+    public static func mayOccur(in text: String) -> Bool {
+        let text = text.utf8.span
+        for index in text.indices where text[index] == UInt8(ascii: "_") {
+            for kind in KeyKind.allCases where isKey(of: kind, at: index, in: text) { return true }
+        }
+        return false
+    }
+
+    /// Returns whether the kind's name precedes an underscore, and enough for a key follows it.
+    private static func isKey(of kind: KeyKind, at underscore: Int, in text: Span<UInt8>) -> Bool {
+        let name = kind.rawValue.utf8.span
+        let start = underscore - name.count
+        guard start >= 0, text.count - underscore > secretLength else { return false }
+        for index in name.indices where text[start + index] != name[index] { return false }
+        for index in 1...secretLength where !isKeyByte(text[underscore + index]) { return false }
+        return true
+    }
+
+    /// The number of characters of 32 bytes in base64url.
+    private static let secretLength = (randomByteCount * 4 + 2) / 3
+
+    private static func isKeyByte(_ byte: UInt8) -> Bool {
+        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+    }
+
+    /// What is stored of the key.
+    public var digest: KeyDigest { KeyDigest(of: text) }
+}
+
+extension KeyText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "KeyText(hidden)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
+}
+
+extension KeyDigest {
+    /// Creates the digest of what a caller presents as its key.
+    public init(of text: String) {
+        self.init(SHA256.digest(of: Array(text.utf8)))
+    }
+
+    /// Creates the digest of what a caller presents as its key, from the bytes of a request.
+    public init(of text: Span<UInt8>) {
+        self.init(SHA256.digest(of: text))
     }
 }

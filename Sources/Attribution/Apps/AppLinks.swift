@@ -1,6 +1,7 @@
-/// What an app's links and its domain files need to know of it.
+/// The settings of an app for its links and its domain files.
 public struct AppLinks: Equatable, Sendable {
-    /// Hosts whose links and domain files are answered for the app, in the operator's order; several apps may share one.
+    /// The hosts that serve the app's links and domain files, in the operator's order; several apps may share
+    /// one.
     public var hosts: [LinkHost] = []
     /// Shown on pages for people.
     public var icon: WebURL?
@@ -8,11 +9,11 @@ public struct AppLinks: Equatable, Sendable {
     public var color: String?
     public var apple = AppleApp()
     public var android = AndroidApp()
-    /// Where a browser goes where the app is not installed, and the link says nothing else.
+    /// Where a browser goes if the app is not installed and the link does not say.
     public var fallbacks = Link.Fallbacks()
-    /// Hosts besides ``hosts`` that links and fallbacks may lead to; nil allows any.
+    /// Hosts in addition to ``hosts`` that links and fallbacks may lead to; nil allows any.
     public var webHosts: [String]? = []
-    /// Which URLs of ``hosts`` open the app where it is installed; none opens all.
+    /// Which URLs of ``hosts`` open the installed app; without rules, all do.
     public var rules: [LinkRule] = []
 
     public init() {}
@@ -59,9 +60,176 @@ public struct LinkHost: Hashable, Sendable {
         self.text = host.name
     }
 
-    /// Reads what an operator calls a host: a name alone.
+    /// Reads a host as an operator names it, without a port.
     public init?(naming text: String) {
         guard let host = LinkHost(text), host.text == text.trimmed.asciiLowercased else { return nil }
         self = host
+    }
+}
+
+/// What an operator can set for an app's links, its stores and its domain files, by its name on the wire.
+///
+/// Only ``AppLinks/init(_:)`` gives the texts a meaning.
+public enum AppLinkField: String, SettingField {
+    /// The host names that serve its links and domain files.
+    case hosts = "link_hosts"
+    /// Hosts in addition to these that links and fallbacks may lead to; `any` alone allows all.
+    case webHosts = "web_hosts"
+    case icon
+    case color
+    case iosTeam = "ios_team"
+    case iosBundles = "ios_bundles"
+    case iosStoreID = "ios_store_id"
+    case iosScheme = "ios_scheme"
+    case iosAppClips = "ios_app_clips"
+    case webCredentials = "web_credentials"
+    case androidPackage = "android_package"
+    case androidCertificates = "android_certificates"
+    case androidScheme = "android_scheme"
+    /// Where browsers go if the app is not installed and a link does not say.
+    case iosFallback = "ios_fallback"
+    case androidFallback = "android_fallback"
+    case huaweiFallback = "huawei_fallback"
+    case desktopURL = "desktop_url"
+    /// Which URLs of the link hosts open the app: a ``LinkRule`` each.
+    case rules = "link_rules"
+
+    public var kind: SettingFieldKind {
+        switch self {
+        case .hosts, .webHosts, .iosBundles, .iosAppClips, .androidCertificates, .rules: .list
+        case .webCredentials: .flag
+        default: .text
+        }
+    }
+}
+
+public typealias AppLinkFields = FieldTexts<AppLinkField>
+
+/// The meaning of an app's link fields, and writing them.
+extension AppLinks {
+    static let maximumHostCount = 100
+
+    /// Reads fields that passed the checks before, as a store returns them.
+    ///
+    /// A field that can no longer be read counts as not set.
+    public init(stored fields: AppLinkFields) {
+        (self, _) = Self.read(fields)
+    }
+
+    /// Reads fields from outside.
+    ///
+    /// - Throws: ``FieldProblems`` with all of them.
+    public init(_ fields: AppLinkFields) throws(FieldProblems) {
+        let (links, problems) = Self.read(fields)
+        guard problems.isEmpty else { throw FieldProblems(problems) }
+        self = links
+    }
+
+    private static func read(_ fields: AppLinkFields) -> (AppLinks, [FieldProblem]) {
+        var reader = FieldReader(fields)
+        var links = AppLinks()
+        links.hosts = reader.hosts(.hosts)
+        links.webHosts = fields[.webHosts] == ["any"] ? nil : reader.hosts(.webHosts).map(\.text)
+        links.icon = reader.page(.icon)
+        links.color = reader.value(.color, rule: "must be a colour such as #1a2b3c", read: \.hexColor)
+        reader.read(&links.apple)
+        reader.read(&links.android)
+        links.fallbacks.ios = reader.page(.iosFallback)
+        links.fallbacks.android = reader.page(.androidFallback)
+        links.fallbacks.huawei = reader.page(.huaweiFallback)
+        links.fallbacks.desktop = reader.page(.desktopURL)
+        links.rules = reader.rules()
+        return (links, reader.problems)
+    }
+
+    /// The settings that are set, as texts that ``init(_:)`` reads.
+    public var fields: AppLinkFields {
+        var fields = AppLinkFields()
+        fields[.hosts] = hosts.map(\.text)
+        fields[.webHosts] = webHosts ?? ["any"]
+        fields.set(.icon, icon?.text)
+        fields.set(.color, color)
+        fields.set(.iosTeam, apple.teamID)
+        fields[.iosBundles] = apple.bundleIDs
+        fields.set(.iosStoreID, apple.appStoreID.map { String($0) })
+        fields.set(.iosScheme, apple.scheme)
+        fields[.iosAppClips] = apple.appClipIDs
+        fields.set(.webCredentials, apple.sharesWebCredentials ? "true" : nil)
+        fields.set(.androidPackage, android.package)
+        fields[.androidCertificates] = android.certificateFingerprints
+        fields.set(.androidScheme, android.scheme)
+        fields.set(.iosFallback, fallbacks.ios?.text)
+        fields.set(.androidFallback, fallbacks.android?.text)
+        fields.set(.huaweiFallback, fallbacks.huawei?.text)
+        fields.set(.desktopURL, fallbacks.desktop?.text)
+        fields[.rules] = rules.map(\.text)
+        return fields
+    }
+}
+
+extension FieldReader where Field == AppLinkField {
+    fileprivate mutating func hosts(_ field: AppLinkField) -> [LinkHost] {
+        list(
+            field,
+            maximumCount: AppLinks.maximumHostCount,
+            rule: "must be host names such as go.shop.example, without https:// and without a path",
+            read: LinkHost.init(naming:)
+        )
+    }
+
+    fileprivate mutating func rules() -> [LinkRule] {
+        var rules: [LinkRule] = []
+        for text in fields[.rules] where !text.trimmed.isEmpty {
+            do throws(LinkRuleError) {
+                rules.append(try LinkRule(parsing: text))
+            } catch {
+                report(.rules, "\(AppLinkField.rules.rawValue): \(error.message)")
+            }
+        }
+        if rules.count > LinkRule.maximumCount {
+            report(
+                .rules,
+                "\(AppLinkField.rules.rawValue) may be \(LinkRule.maximumCount) at most; bring some together with *."
+            )
+        }
+        return rules
+    }
+
+    fileprivate mutating func read(_ apple: inout AppleApp) {
+        apple.teamID = value(.iosTeam, rule: "must be ten capital letters and digits, as in ABCDE12345") {
+            AppIdentifiers.isTeam($0) ? $0 : nil
+        }
+        let rule = "must be bundle ids such as com.example.shop"
+        apple.bundleIDs = list(.iosBundles, maximumCount: 20, rule: rule, read: AppIdentifiers.bundle)
+        apple.appClipIDs = list(.iosAppClips, maximumCount: 20, rule: rule, read: AppIdentifiers.bundle)
+        apple.appStoreID = value(
+            .iosStoreID,
+            rule: "must be the number in the address of the store's page, as in 1234567890",
+            read: AppIdentifiers.storeID
+        )
+        apple.scheme = scheme(.iosScheme)
+        apple.sharesWebCredentials = flag(.webCredentials) ?? false
+    }
+
+    fileprivate mutating func read(_ android: inout AndroidApp) {
+        android.package = value(.androidPackage, rule: "must be a package name such as com.example.shop") {
+            PlayStoreLink.isPackage($0) ? $0 : nil
+        }
+        android.certificateFingerprints = list(
+            .androidCertificates,
+            maximumCount: 20,
+            rule:
+                "must be SHA-256 fingerprints of signing certificates: 32 bytes in hex, with colons or without",
+            read: AppIdentifiers.certificate
+        )
+        android.scheme = scheme(.androidScheme)
+    }
+
+    private mutating func scheme(_ field: AppLinkField) -> String? {
+        value(
+            field,
+            rule: "must be the app's own scheme such as myapp, without ://, and not one of the web's",
+            read: AppIdentifiers.scheme
+        )
     }
 }

@@ -1,12 +1,12 @@
-/// All apps and keys as they were at one moment: small, and asked on every request.
+/// All apps and keys at one time: few, and read for every request.
 ///
-/// A class, so that a request carries a reference to it and not a copy of all its parts.
+/// A class, so that a request holds a reference to it and not a copy of all its parts.
 public final class Directory: Equatable, Sendable {
     /// Oldest first.
     public let apps: [App]
     /// Oldest first, revoked ones included.
     public let keys: [APIKey]
-    /// Of the apps, in their order: each is asked for on every check.
+    /// The policies of the apps, in their order: each check reads one.
     private let policies: [MatchPolicy]
     private let appIndexes: [AppID: Int]
     private let keyIndexes: [KeyDigest: Int]
@@ -27,17 +27,18 @@ public final class Directory: Equatable, Sendable {
         appIndexes[id].map { apps[$0] }
     }
 
-    /// The apps whose links and domain files a host answers, oldest first; none where no app lists it.
+    /// Returns the apps whose links and domain files a host serves, oldest first; empty if no app lists it.
     public func apps(listing host: LinkHost) -> [App] {
         apps.filter { $0.settings.links.hosts.contains(host) }
     }
 
-    /// What an app wants done with a probability, as far as that can be followed; nil for an app that is not there.
+    /// Returns the policy of an app, as far as it can be followed; nil for an app that does not exist.
     public func policy(of app: AppID) -> MatchPolicy? {
         appIndexes[app].map { policies[$0] }
     }
 
-    /// The apps whose links are answered on a host: those that list it, or where none does, those that list none.
+    /// Returns the apps whose links are served on a host: those that list it, or if none does, those that
+    /// list none.
     public func apps(onHost host: LinkHost?) -> [App] {
         if let host {
             let listing = apps.filter { $0.settings.links.hosts.contains(host) }
@@ -46,8 +47,8 @@ public final class Directory: Equatable, Sendable {
         return apps.filter(\.settings.links.hosts.isEmpty)
     }
 
-    /// The apps among whose links a slug of this app must be unique: those that share a link host with it, itself
-    /// included.
+    /// Returns the apps among whose links a slug of this app must be unique: those that share a link host
+    /// with it, including itself.
     public func neighbours(of app: App) -> [App] {
         let hosts = Set(app.settings.links.hosts)
         return apps.filter {
@@ -56,7 +57,8 @@ public final class Directory: Equatable, Sendable {
         }
     }
 
-    /// The apps that would share a link host with this one if its links were set so, and do not now.
+    /// Returns the apps that would share a link host with this one under these settings, and currently do
+    /// not.
     public func newNeighbours(of app: App, with links: AppLinks) -> [App] {
         let present = Set(neighbours(of: app).map(\.id))
         var changed = app
@@ -69,31 +71,32 @@ public final class Directory: Equatable, Sendable {
     }
 }
 
-/// Where apps and keys are kept.
+/// The store of apps and keys.
 public protocol AppStore {
-    /// The present apps and keys. What another process changed is seen within half a second.
+    /// Returns the current apps and keys; changes by another process are visible within half a second.
     func directory() throws(StoreError) -> Directory
 
-    /// Makes an app and its first keys: all of them or nothing.
+    /// Creates an app and its first keys: all of them or nothing.
     ///
-    /// - Throws: `conflict` when another app has the name, or a key is there already.
+    /// - Throws: `conflict` if another app has the name, or a key exists already.
     func create(_ app: App, with keys: [APIKey]) async throws(StoreError)
     /// - Throws: `notFound`, `conflict`.
     func update(_ app: AppID, to settings: App.Settings) async throws(StoreError)
 
-    /// - Throws: `conflict` when the same key text is there already, `notFound` for an unknown app.
+    /// - Throws: `conflict` if the same key text exists already, `notFound` for an unknown app.
     func create(_ key: APIKey) async throws(StoreError)
-    /// A key that was revoked before stays revoked since then.
+    /// Revokes a key; a key that was revoked before keeps its time.
+    ///
     /// - Throws: `notFound`.
     func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError)
-    /// Notes that the key was used. Batched.
+    /// Records in a batch that the key was used.
     func noteUse(of key: KeyID, at now: Timestamp)
 }
 
 extension AppStore {
-    /// Makes an app that has no keys yet.
+    /// Creates an app that has no keys yet.
     ///
-    /// - Throws: `conflict` when another app has the name.
+    /// - Throws: `conflict` if another app has the name.
     public func create(_ app: App) async throws(StoreError) {
         try await create(app, with: [])
     }

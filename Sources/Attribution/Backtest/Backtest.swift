@@ -1,52 +1,52 @@
-/// Plays recorded events as they are answered now and as they would be, and compares launch by launch.
+/// Plays recorded events under the current and a proposed plan, and compares them launch by launch.
 public struct Backtest: Sendable {
-    /// Launches that are answered differently, and how many of the answers are right where the truth is known.
+    /// The launches with a different answer, and how many of the answers are right where the truth is known.
     public struct Changes: Equatable, Sendable {
-        /// Launches that are given a match they were not given before.
+        /// Launches that get a match they did not get before.
         public var gained = 0
         public var gainedRight = 0
-        /// Launches that are no longer given one.
+        /// Launches that no longer get one.
         public var lost = 0
         public var lostRight = 0
-        /// Launches that are given another link or campaign.
+        /// Launches that get another link or campaign.
         public var redirected = 0
         public var redirectedRight = 0
-        /// Launches that are given the same.
+        /// Launches that get the same.
         public var same = 0
-        /// Of these, those that are given the same link by another click.
+        /// Of these, the launches that get the same link by another click.
         public var otherClick = 0
-        /// Launches that are an earlier answer's repetition in one of the two alone.
+        /// Launches that repeat an earlier answer in only one of the two.
         public var repeatedInOne = 0
-        /// Launches that were given a click which is not among those that are played.
+        /// Launches that got a click which is not among the played ones.
         public var unknown = 0
 
         public init() {}
 
-        /// Launches that could be compared.
+        /// The number of launches that could be compared.
         public var compared: Int { same + gained + lost + redirected + repeatedInOne }
     }
 
-    /// As answered now.
-    public private(set) var present: Replay
-    /// As asked; nil where nothing is to be compared.
-    public private(set) var asked: Replay?
-    /// What was really answered; nil where no event tells.
-    public private(set) var given: ReplayScore?
-    /// From what was really answered, else from ``present``, to ``asked``.
+    /// The replay under the current plan.
+    public private(set) var current: Replay
+    /// The replay under the proposed plan; nil if there is nothing to compare.
+    public private(set) var proposed: Replay?
+    /// The recorded answers; nil if no event has one.
+    public private(set) var recorded: ReplayScore?
+    /// The changes from the recorded answers, or else from ``current``, to ``proposed``.
     public private(set) var changes = Changes()
-    /// From what was really answered to ``present``: how true the replay is.
+    /// The changes from the recorded answers to ``current``: how true the replay is.
     public private(set) var fidelity = Changes()
     public private(set) var clicks = 0
     public private(set) var launches = 0
     public private(set) var latest: Timestamp
 
     /// - Parameters:
-    ///   - present: how events are answered now.
-    ///   - asked: how they would be; nil to play them once.
+    ///   - current: how events are answered now.
+    ///   - proposed: how they would be; nil to play them once.
     ///   - began: the first event's time.
-    public init(_ present: ReplayPlan, asked: ReplayPlan? = nil, began: Timestamp) {
-        self.present = Replay(present, began: began)
-        self.asked = asked.map { Replay($0, began: began) }
+    public init(_ current: ReplayPlan, proposed: ReplayPlan? = nil, began: Timestamp) {
+        self.current = Replay(current, began: began)
+        self.proposed = proposed.map { Replay($0, began: began) }
         latest = began
     }
 
@@ -55,36 +55,38 @@ public struct Backtest: Sendable {
         latest = max(latest, event.at)
         guard case .launch(let launch) = event else {
             clicks += 1
-            present.play(event)
-            asked?.play(event)
+            current.play(event)
+            proposed?.play(event)
             return
         }
         launches += 1
-        // Looked at before: afterwards its click may be gone.
-        let given = launch.answer.map { ($0, present.answer($0, to: launch)) }
-        let before = present.play(event)
-        let after = asked?.play(event)
-        guard present.judges(launch.at) else { return }
-        guard let (recorded, answer) = given else {
-            if asked != nil { changes.compare(before, after, areAllCounted: false) }
+        // Read before the event is played: afterwards its click may be gone.
+        let stored = launch.answer.map { ($0, current.answer($0, to: launch)) }
+        let before = current.play(event)
+        let after = proposed?.play(event)
+        guard current.judges(launch.at) else { return }
+        guard let (recorded, answer) = stored else {
+            if proposed != nil { changes.compare(before, after, areAllCounted: false) }
             return
         }
-        self.given = self.given ?? ReplayScore()
-        self.given?.count(recorded)
+        self.recorded = self.recorded ?? ReplayScore()
+        self.recorded?.count(recorded)
         guard recorded.outcome == .replay || answer != nil else {
             fidelity.unknown += 1
-            if asked != nil { changes.unknown += 1 }
+            if proposed != nil { changes.unknown += 1 }
             return
         }
         let really = recorded.outcome == .replay ? nil : answer
         fidelity.compare(really, before, areAllCounted: true)
-        if asked != nil { changes.compare(really, after, areAllCounted: true) }
+        if proposed != nil { changes.compare(really, after, areAllCounted: true) }
     }
 }
 
 extension Backtest.Changes {
-    /// A launch may be a repeated answer in one of the two and not in the other: nil stands for that, and, where not all
-    /// of them are counted, for launches that the truth calls retries.
+    /// Compares two answers.
+    ///
+    /// A launch may be a repeated answer in one of the two and not in the other: nil stands for that and, if only some are
+    /// counted, for launches that the truth calls retries.
     fileprivate mutating func compare(
         _ before: Replay.Answer?,
         _ after: Replay.Answer?,

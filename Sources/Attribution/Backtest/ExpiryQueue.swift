@@ -1,4 +1,4 @@
-/// Live clicks in the order in which their windows end: a binary heap, because windows differ.
+/// Live clicks ordered by the end of their windows: a binary heap, because windows differ.
 struct ExpiryQueue: Sendable {
     private var entries: [(end: Timestamp, click: Int)] = []
 
@@ -15,7 +15,7 @@ struct ExpiryQueue: Sendable {
         }
     }
 
-    /// Takes out a click whose window has ended before `now`, the one that ended first; nil when there is none.
+    /// Removes and returns the click whose window ended first, before `now`; nil if there is none.
     mutating func popEnded(before now: Timestamp) -> Int? {
         guard let first = entries.first, first.end < now else { return nil }
         entries[0] = entries[entries.count - 1]

@@ -1,5 +1,5 @@
-/// Makes the fingerprints of a stored click again from its signals: what each was made as and how likely a device sends
-/// it is not kept when a click can be matched no more.
+/// Reconstructs the fingerprints of a stored click from its signals: their forms and weights are not stored
+/// once the click can no longer match.
 public struct FingerprintReconstruction: Sendable {
     private let keys: [ServerKey]
     private let data: DeviceData
@@ -13,11 +13,11 @@ public struct FingerprintReconstruction: Sendable {
         var signals = SignalHashes.none
     }
 
-    /// Beyond it all are forgotten, because they are soon made again.
+    /// The number of texts at which the cache is emptied, because it is soon filled again.
     private static let mostKnown = 20_000
 
     /// - Parameters:
-    ///   - keys: the server keys under which fingerprints may be stored.
+    ///   - keys: the server keys that may have hashed stored fingerprints.
     ///   - data: names, codes, releases and panels.
     ///   - localization: the languages that the app comes in.
     public init(keys: [ServerKey], data: DeviceData, localization: AppLocalization) {
@@ -27,12 +27,13 @@ public struct FingerprintReconstruction: Sendable {
     }
 
     /// - Parameters:
-    ///   - stored: everything that the click is found by: a ready-made fingerprint, those of its signals, advertising
-    ///     ids, in this order.
-    ///   - text: its signals; nil where it brought none.
-    ///   - osVersion: its system, where no signals tell it.
-    ///   - platform: what its fingerprints are counted under.
-    /// - Returns: its fingerprints, how many of those of its signals were not found again, and what they tell beside.
+    ///   - stored: every hash that finds the click: a ready-made fingerprint, those of its signals,
+    ///     advertising ids, in this order.
+    ///   - text: its signals; nil if it had none.
+    ///   - osVersion: its system, if no signals contain it.
+    ///   - platform: the platform under which its fingerprints are counted.
+    /// - Returns: its fingerprints, how many of those of its signals were not found, and its remaining
+    ///   signals.
     public mutating func fingerprints(
         _ stored: [KeyedHash],
         text: String?,
@@ -50,7 +51,7 @@ public struct FingerprintReconstruction: Sendable {
             let isMissing = !made.fingerprints.isEmpty && !stored.isEmpty
             return (stored.prefix(1).map(unformed), isMissing ? 1 : 0, made.signals)
         }
-        // Behind the last there are advertising ids, before the first one that came ready-made.
+        // After the last of them come advertising ids, before the first the fingerprint that came ready-made.
         let all = stored[...last].map { remade($0) ?? unformed($0) }
         let missing = stored[first...last].count { remade($0) == nil } + max(0, first - 1)
         return (all, missing, made.signals)

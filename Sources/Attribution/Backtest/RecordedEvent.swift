@@ -1,7 +1,7 @@
-/// A click or a launch that has happened, with what the server was told of it, as hashes.
+/// A click or a launch that has happened, with what the server received of it, as hashes.
 ///
-/// Where it comes from is not the replay's concern: a trace, whose texts are hashed when they are read, or a database,
-/// which holds nothing but keyed hashes. Equal texts have equal hashes; that is all that matching needs.
+/// The replay does not depend on its source: a trace, whose texts are hashed when they are read, or a
+/// database, which contains only keyed hashes. Equal texts have equal hashes; matching needs no more.
 public enum RecordedEvent: Equatable, Sendable {
     case click(RecordedClick)
     case launch(RecordedLaunch)
@@ -15,6 +15,272 @@ public enum RecordedEvent: Equatable, Sendable {
 }
 
 extension RecordedEvent {
-    /// What names and destinations are compared by: the first word of the SHA-256 of a text.
+    /// Returns what names and destinations are compared by: the first word of the SHA-256 of a text.
     public static func hash(_ text: String) -> UInt64 { Fingerprint(of: text).words.0 }
+}
+
+/// A fingerprint that finds a recorded click.
+public struct RecordedFingerprint: Hashable, Sendable {
+    /// A hash of the fingerprint.
+    public var key: UInt64
+    /// Nil for a fingerprint that came ready-made.
+    public var form: FingerprintForm?
+    /// The probability that the click's device sends it, 0…1.
+    public var weight: Double
+    /// The system that the device has if it sends it.
+    public var release: OSRelease?
+
+    public init(key: UInt64, form: FingerprintForm?, weight: Double = 1, release: OSRelease? = nil) {
+        self.key = key
+        self.form = form
+        self.weight = weight
+        self.release = release
+    }
+}
+
+/// A recorded click.
+public struct RecordedClick: Equatable, Sendable {
+    /// The name by which launches refer to it: a hash of its identifier; nil if none does.
+    public var name: UInt64?
+    public var at: Timestamp
+    /// When it was posted, if that was later than ``at``: from then on launches find it.
+    public var recordedAt: Timestamp?
+    public var platform: Platform
+    /// None if only a token leads to it.
+    public var fingerprints: [RecordedFingerprint]
+    /// Nil if it is unknown or distinguishes no visitors.
+    public var address: AddressHashes?
+    /// A hash of exact address and agent; of the agent alone without a usable address.
+    public var visitor: UInt64
+    /// A hash of fingerprint, destination, address and agent, if known: what duplicates have in common.
+    public var visit: UInt64?
+    public var destination: CreditedDestination
+    /// The click's own window; nil for the plan's.
+    public var window: AttributionWindow?
+    /// Values that a fingerprint may not contain.
+    public var signals: SignalHashes
+    /// Whether it is a robot's, and so never a candidate.
+    public var isRobot: Bool
+    /// When a launch claimed it that is not among the played ones.
+    public var consumedAt: Timestamp?
+    /// The person, if known.
+    public var person: UInt64?
+
+    public init(
+        name: UInt64?,
+        at: Timestamp,
+        platform: Platform,
+        fingerprints: [RecordedFingerprint],
+        address: AddressHashes? = nil,
+        visitor: UInt64,
+        destination: CreditedDestination,
+        window: AttributionWindow? = nil,
+        signals: SignalHashes = .none,
+        isRobot: Bool = false,
+        person: UInt64? = nil
+    ) {
+        self.name = name
+        self.at = at
+        self.platform = platform
+        self.fingerprints = fingerprints
+        self.address = address
+        self.visitor = visitor
+        self.destination = destination
+        self.window = window
+        self.signals = signals
+        self.isRobot = isRobot
+        self.person = person
+    }
+}
+
+/// A recorded launch.
+public struct RecordedLaunch: Equatable, Sendable {
+    /// What really led to it.
+    public enum Truth: Equatable, Sendable {
+        /// The click of this name.
+        case click(UInt64)
+        /// No click.
+        case organic
+        /// No click: the device had launched before, and the app was reinstalled.
+        case reinstall
+        /// The same check again, because the answer was lost.
+        case retry
+    }
+
+    public var at: Timestamp
+    /// Hashes of what the client sent or may have sent; none if it brought only a token.
+    ///
+    /// A click that several of them find counts by the first of these.
+    public var fingerprints: [UInt64]
+    public var address: AddressHashes?
+    /// A hash of the install id, or else of fingerprint, exact address and agent: it identifies a caller that
+    /// asks again.
+    public var caller: UInt64
+    /// Whether ``caller`` is an install id, which gets its answer again as long as the click's window lasts.
+    public var hasInstallID: Bool
+    public var release: OSRelease?
+    public var signals: SignalHashes
+    /// The name of the click that its token names, or in a database that another certain way found.
+    public var token: UInt64?
+    /// Nil if it is unknown.
+    public var truth: Truth?
+    public var person: UInt64?
+    /// The number of launches that it stands for: in a flood, some were not recorded.
+    public var weight = 1
+    /// The recorded answer; nil if it is unknown.
+    public var answer: RecordedAnswer?
+
+    public init(
+        at: Timestamp,
+        fingerprints: [UInt64],
+        address: AddressHashes? = nil,
+        caller: UInt64,
+        hasInstallID: Bool = false,
+        release: OSRelease? = nil,
+        signals: SignalHashes = .none,
+        token: UInt64? = nil,
+        truth: Truth? = nil,
+        person: UInt64? = nil
+    ) {
+        self.at = at
+        self.fingerprints = fingerprints
+        self.address = address
+        self.caller = caller
+        self.hasInstallID = hasInstallID
+        self.release = release
+        self.signals = signals
+        self.token = token
+        self.truth = truth
+        self.person = person
+    }
+
+    /// The input of the posterior, apart from the clicks.
+    var traits: LaunchTraits {
+        LaunchTraits(at: at, hasAddress: address != nil, release: release, signals: signals)
+    }
+}
+
+/// The recorded answer to a launch.
+public struct RecordedAnswer: Equatable, Sendable {
+    public var outcome: CheckOutcome
+    /// The name of the click in the answer.
+    public var click: UInt64?
+    public var method: AttributionMethod?
+    public var isCampaignOnly: Bool
+    /// Why it got none.
+    public var reason: NoMatchReason?
+    /// The unlimited probability that the answer was right, if it was recorded.
+    public var probability: Double?
+    /// The probability that no click led to the launch; nil if nothing was weighed.
+    public var organicShare: Double?
+
+    public init(
+        _ outcome: CheckOutcome,
+        click: UInt64? = nil,
+        method: AttributionMethod? = nil,
+        isCampaignOnly: Bool = false,
+        reason: NoMatchReason? = nil,
+        probability: Double? = nil,
+        organicShare: Double? = nil
+    ) {
+        self.outcome = outcome
+        self.click = click
+        self.method = method
+        self.isCampaignOnly = isCampaignOnly
+        self.reason = reason
+        self.probability = probability
+        self.organicShare = organicShare
+    }
+
+    /// Whether a certain way decided, and not the fingerprint.
+    public var isSure: Bool { method?.confidence != nil }
+}
+
+extension ReplayScore {
+    /// Counts a recorded answer.
+    mutating func count(_ answer: RecordedAnswer) {
+        guard answer.outcome != .replay else {
+            replays += 1
+            return
+        }
+        launches += 1
+        if !answer.isSure, let organic = answer.organicShare {
+            expected += 1 - organic
+            variance += organic * (1 - organic)
+        }
+        guard answer.outcome == .match else {
+            reasons[answer.reason?.verdictReason ?? .noCandidate, default: 0] += 1
+            return
+        }
+        matches += 1
+        if answer.isSure { tokenMatches += 1 }
+        if answer.isCampaignOnly { campaignMatches += 1 }
+        if !answer.isSure { expectedRight += answer.probability ?? 0 }
+    }
+}
+
+extension NoMatchReason {
+    /// What a verdict says of such a launch: most have no candidate.
+    fileprivate var verdictReason: Verdict.Reason {
+        switch self {
+        case .belowThreshold: .belowThreshold
+        case .ambiguous: .ambiguous
+        case .fingerprintDisabled: .fingerprintDisabled
+        case .noClick, .expired, .alreadyClaimed, .robotClick, .otherApp, .tokenInvalid, .tokenUsed:
+            .noCandidate
+        }
+    }
+}
+
+/// The recorded clicks and checks of one app, in the order of time.
+///
+/// A store returns them piece by piece, so that memory does not grow with their number and no writer waits.
+public protocol TrafficHistory {
+    /// The first and the last time in the history; nil if it is empty.
+    var span: (first: Timestamp, last: Timestamp)? { get }
+
+    /// Whether the history is complete from the first click or check from which the app's model learnt.
+    var isWhole: Bool { get }
+
+    /// What could not be determined of the events that were returned so far.
+    var gaps: HistoryGaps { get }
+
+    /// Returns the next event; nil at the end.
+    mutating func next() throws(StoreError) -> RecordedEvent?
+}
+
+/// How many events lack each thing that records do not contain.
+public struct HistoryGaps: Equatable, Sendable {
+    /// Clicks from before visitors were recorded: each visit counts as a visitor.
+    public var clicksWithoutVisitor = 0
+    /// Clicks some of whose fingerprints could not be reconstructed from their signals, under the current
+    /// settings and tables: these count in full and in no form.
+    public var clicksNotRemade = 0
+    public var clicksWithoutAddress = 0
+    /// Clicks that a launch claimed which is no longer recorded.
+    public var clicksConsumedBefore = 0
+    public var clicks = 0
+
+    public var launches = 0
+    /// Launches from before callers were recorded: fingerprint and address stand for the caller.
+    public var launchesWithoutCaller = 0
+    public var launchesWithoutAddress = 0
+    /// Launches that brought nothing that a fingerprint could find, and got no click.
+    public var launchesWithoutFingerprint = 0
+    /// Launches that named a click which they did not get: the record does not say which.
+    public var launchesNamingOtherClick = 0
+    /// Launches that are not recorded, in floods; records of the same time stand for them.
+    public var launchesNotRecorded = 0
+    /// Matches whose probability was only recorded with its limit.
+    public var probabilitiesNotKnown = 0
+    /// Claims since the first check, and recorded matches.
+    public var claims = 0
+    public var matches = 0
+    /// The probabilities that launches needed, and the number of these launches.
+    public var minimums: [Double: Int] = [:]
+
+    public init() {}
+
+    /// Matches whose record was lost with a process.
+    public var matchesNotRecorded: Int { max(0, claims - matches) }
 }

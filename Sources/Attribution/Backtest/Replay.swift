@@ -1,21 +1,21 @@
-/// Plays recorded clicks and launches again in their own time, under a policy and a window of choice.
+/// Plays recorded clicks and launches in their own time, under a policy and a window of choice.
 ///
-/// It answers as the service does and by the same rules: posterior, verdict, learning, windows, one launch for each click,
-/// repeated answers, duplicates of one visitor. What it leaves out is what the service is about beside them: disks,
-/// races, and requests that are refused.
+/// It follows the rules of the service: posterior, verdict, learning, windows, one launch for each click,
+/// repeated answers, duplicates of one visitor. It leaves out what else the service does: disks, races, and
+/// rejected requests.
 public struct Replay: Sendable {
-    /// What a launch was answered.
+    /// The answer to a launch.
     public struct Answer: Equatable, Sendable {
         /// The name of the credited click; nil for no match, and for a click without one.
         public let click: UInt64?
         /// Nil for no match.
         public let destination: CreditedDestination?
-        /// Whether it is right; nil where the truth is not known.
+        /// Whether it is right; nil if the truth is unknown.
         public let isRight: Bool?
-        /// The probability of the answer, without ``Verdict/highestConfidence``; of the likeliest when there is no match,
-        /// and 0 without a candidate.
+        /// The unlimited probability of the answer; of the most likely one if there is no match, and 0
+        /// without a candidate.
         public let probability: Double
-        /// How old the credited click was, in seconds; nil for no match.
+        /// The age of the credited click in seconds; nil for no match.
         public let ageSeconds: Double?
     }
 
@@ -23,7 +23,7 @@ public struct Replay: Sendable {
     private let judgedFrom: Timestamp
     private var store: ReplayStore
     private var model: MatchingModel
-    /// Whether the model was ever made of what was learnt.
+    /// Whether the model has been computed from what was learnt.
     private var hasModel = false
     private var pending: LearntIncrements
     private var callers = ReplayCallers()
@@ -32,7 +32,7 @@ public struct Replay: Sendable {
 
     /// - Parameters:
     ///   - plan: how events are answered.
-    ///   - began: the first moment: from then on the traffic is learnt from.
+    ///   - began: the start: from then on the model learns from the traffic.
     public init(_ plan: ReplayPlan, began: Timestamp) {
         self.plan = plan
         judgedFrom = began.advanced(byMilliseconds: Int64(plan.warmUpDays) * 86_400_000)
@@ -46,7 +46,7 @@ public struct Replay: Sendable {
 
     /// Plays the next event; they come in the order of time.
     ///
-    /// - Returns: what a launch was answered; nil for a click, and for a launch that ``score`` does not count.
+    /// - Returns: the answer to a launch; nil for a click, and for a launch that ``score`` does not count.
     @discardableResult
     public mutating func play(_ event: RecordedEvent) -> Answer? {
         switch event {
@@ -59,10 +59,10 @@ public struct Replay: Sendable {
         }
     }
 
-    /// Whether a launch of that moment counts, or only teaches.
+    /// Returns whether a launch of that time counts, or only teaches.
     func judges(_ moment: Timestamp) -> Bool { moment >= judgedFrom }
 
-    /// What a recorded answer is in the terms of this replay; nil for a click that is not held.
+    /// Returns a recorded answer in the terms of this replay; nil for a click that is not held.
     func answer(_ recorded: RecordedAnswer, to launch: RecordedLaunch) -> Answer? {
         let stored = recorded.click.flatMap(store.number).flatMap { store[$0] }
         guard let click = stored?.click else {
@@ -84,7 +84,9 @@ public struct Replay: Sendable {
         )
     }
 
-    /// Only launches need it: the service makes it anew for them, and not for clicks.
+    /// Computes the model again when it is old.
+    ///
+    /// Only launches need it: the service does so for them, and not for clicks.
     private mutating func refreshModel(at now: Timestamp) {
         let age = now.milliseconds(since: model.at)
         guard !hasModel || age >= plan.refresh || age < -plan.refresh else { return }
@@ -102,15 +104,15 @@ public struct Replay: Sendable {
         for fingerprint in click.fingerprints where !forms.contains(fingerprint.form) {
             forms.append(fingerprint.form)
         }
-        ModelUpdates.click(
+        ModelUpdates.addClick(
             at: click.at,
             platform: click.platform,
             forms: forms,
             hasAddress: click.address != nil,
             release: click.fingerprints.first?.release,
             signals: click.signals,
-            busyness: model.busyness,
-            into: &pending
+            relativeClickRate: model.relativeClickRate,
+            to: &pending
         )
     }
 
@@ -132,14 +134,13 @@ public struct Replay: Sendable {
         if let match { consume(match, for: launch) }
         if let key = launch.fingerprints.first, sightings.isNew(launch.caller, at: launch.at) {
             for _ in 0..<max(1, launch.weight) {
-                ModelUpdates.launch(
+                ModelUpdates.addLaunch(
                     traits,
                     evidence,
                     fingerprint: key,
-                    exact: launch.address?.exact,
-                    near: launch.address?.near,
+                    address: launch.address,
                     model: model,
-                    into: &pending
+                    to: &pending
                 )
             }
         }
@@ -181,11 +182,11 @@ public struct Replay: Sendable {
     ) -> Answer? {
         guard let click = store[number]?.click else { return nil }
         if let candidate = evidence.candidates.first(where: { $0.click.high == UInt64(number) }) {
-            ModelUpdates.certainPair(
+            ModelUpdates.addCertainPair(
                 agreement: candidate.address,
                 delaySeconds: Double(launch.at.milliseconds(since: click.at)) / 1000,
                 at: launch.at,
-                into: &pending
+                to: &pending
             )
         }
         consume(ReplayMatch(click: number, isCampaignOnly: false), for: launch)
@@ -197,6 +198,124 @@ public struct Replay: Sendable {
             score.clicksUsedTwice += 1
             return
         }
-        callers.note(launch, grace: plan.replayGrace, windowEnd: end)
+        callers.add(launch, grace: plan.replayGrace, windowEnd: end)
+    }
+}
+
+/// How events are answered when they are played again.
+public struct ReplayPlan: Equatable, Sendable {
+    public var policy: MatchPolicy
+    /// The window of every click, whatever its own was; nil leaves them as they were.
+    public var window: AttributionWindow?
+    /// The window of clicks that have none of their own.
+    public var standardWindow: AttributionWindow
+    /// How long a caller without install id gets an answer again, in milliseconds.
+    public var replayGrace: Int64
+    /// Launches of the first days teach and are not counted.
+    public var warmUpDays: Int
+    /// How old the model may be, in milliseconds of the events' time.
+    public var refresh: Int64
+
+    public init(
+        policy: MatchPolicy = MatchPolicy(),
+        window: AttributionWindow? = nil,
+        standardWindow: AttributionWindow = .standard,
+        replayGrace: Int64 = 60_000,
+        warmUpDays: Int = 1,
+        refresh: Int64 = 30_000
+    ) {
+        self.policy = policy
+        self.window = window
+        self.standardWindow = standardWindow
+        self.replayGrace = replayGrace
+        self.warmUpDays = warmUpDays
+        self.refresh = refresh
+    }
+
+    func end(of click: RecordedClick) -> Timestamp {
+        (window ?? click.window ?? standardWindow).end(ofClickAt: click.at)
+    }
+}
+
+/// Who got an answer: it decides which launch is a repetition.
+struct ReplayCallers: Sendable {
+    /// An answer that its caller may get again.
+    struct Given: Sendable {
+        let at: Timestamp
+        /// Until when the caller may get it.
+        let until: Timestamp
+        /// Whether a later click makes the next launch a new one: only without an install id.
+        let endsWithNextClick: Bool
+    }
+
+    private var answers: [UInt64: Given] = [:]
+    private var forgottenAt: Timestamp?
+
+    private static let hour: Int64 = 3_600_000
+
+    /// Returns the earlier answer that the launch's caller may get again.
+    func answer(to launch: RecordedLaunch) -> Given? {
+        answers[launch.caller].flatMap { launch.at <= $0.until ? $0 : nil }
+    }
+
+    /// Adds a match: with an install id it is repeated as long as the click's window lasts.
+    mutating func add(_ launch: RecordedLaunch, grace: Int64, windowEnd: Timestamp) {
+        let until = launch.hasInstallID ? windowEnd : launch.at.advanced(byMilliseconds: grace)
+        guard launch.hasInstallID || grace > 0 else { return }
+        answers[launch.caller] = Given(
+            at: launch.at,
+            until: until,
+            endsWithNextClick: !launch.hasInstallID
+        )
+    }
+
+    /// Removes, once an hour, the callers whose answers can no longer be repeated.
+    mutating func forget(before now: Timestamp) {
+        let since = forgottenAt ?? now
+        forgottenAt = since
+        guard now.milliseconds(since: since) >= Self.hour else { return }
+        forgottenAt = now
+        answers = answers.filter { $0.value.until >= now }
+    }
+}
+
+/// What a replay has learnt: the sums that a database stores, in memory.
+struct ReplayCounters: Sendable {
+    private(set) var epoch: LearningEpoch
+    /// The model's sums, which are read together.
+    private var model: [CounterKey: Double] = [:]
+    /// The sums by fingerprint and address, which are read one by one.
+    private var keyed: [CounterKey: Double] = [:]
+    private var prunedAt: Timestamp
+
+    /// The interval at which faded sums are deleted, in milliseconds.
+    private static let pruning: Int64 = 86_400_000
+
+    init(began: Timestamp) {
+        epoch = LearningEpoch(began: began)
+        prunedAt = began
+    }
+
+    mutating func add(_ increments: LearntIncrements, at now: Timestamp) {
+        for (key, sum) in increments.sums {
+            if key.family.belongsToModel {
+                model[key, default: 0] += sum
+            } else {
+                keyed[key, default: 0] += sum
+            }
+        }
+        guard now.milliseconds(since: prunedAt) >= Self.pruning else { return }
+        prunedAt = now
+        for (key, sum) in model where epoch.hasFaded(sum, key, at: now) { model[key] = nil }
+        for (key, sum) in keyed where epoch.hasFaded(sum, key, at: now) { keyed[key] = nil }
+    }
+
+    func model(at now: Timestamp) -> MatchingModel {
+        MatchingModel(sums: model, epoch: epoch, at: now)
+    }
+
+    /// Returns the faded value of a counter by fingerprint or address.
+    func value(_ family: CounterFamily, _ key: UInt64, at now: Timestamp) -> Double {
+        epoch.value(of: keyed[CounterKey(family, key)] ?? 0, family, at: now)
     }
 }

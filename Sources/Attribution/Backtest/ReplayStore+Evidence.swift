@@ -1,6 +1,6 @@
 /// The looks of a store, with its bounds: what a launch is answered from must not be more here than there.
 extension ReplayStore {
-    private static let listed = CandidateEvidence.listed
+    private static let listed = CandidateEvidence.maximumListed
 
     /// Everything that ``CandidateEvidence`` promises; empty where no click with the fingerprint is live.
     mutating func evidence(_ keys: [UInt64], address: AddressHashes?, at now: Timestamp) -> CandidateEvidence
@@ -18,12 +18,12 @@ extension ReplayStore {
             }
             if evidence.background.isEmpty { evidence.background = look.background }
         }
-        evidence.crowd.liveClicks = Double(liveCount)
+        evidence.addressTraffic.liveClicks = Double(liveCount)
         if let address {
             addAgreeing(address, looks, &told, at: now, to: &evidence)
             let (exact, near) = (address.exact, address.near)
-            evidence.crowd.launchesExact = counters.value(.launchesAtAddress, exact, at: now)
-            evidence.crowd.launchesNear = counters.value(.launchesNearAddress, near, at: now)
+            evidence.addressTraffic.launchesExact = counters.value(.launchesAtAddress, exact, at: now)
+            evidence.addressTraffic.launchesNear = counters.value(.launchesNearAddress, near, at: now)
         }
         evidence.organic = keys.first.map { counters.value(.organic, $0, at: now) } ?? 0
         return evidence
@@ -124,8 +124,8 @@ extension ReplayStore {
             for (number, candidate) in around.candidates where told.insert(number).inserted {
                 evidence.candidates.append(candidate)
             }
-            evidence.crowd.clicksExact = max(evidence.crowd.clicksExact, around.exact)
-            evidence.crowd.clicksNear = max(evidence.crowd.clicksNear, around.near)
+            evidence.addressTraffic.clicksExact = max(evidence.addressTraffic.clicksExact, around.exact)
+            evidence.addressTraffic.clicksNear = max(evidence.addressTraffic.clicksNear, around.near)
         }
     }
 
@@ -156,8 +156,8 @@ extension ReplayStore {
         let counted = near < Self.mostAround ? nil : crowd(at: address, at: now)
         return (
             candidates,
-            min(max(Double(max(0, exact - claimed)), counted?.exact ?? 0), AddressTraffic.enough),
-            min(max(Double(max(0, near - claimed)), counted?.near ?? 0), AddressTraffic.enough)
+            min(max(Double(max(0, exact - claimed)), counted?.exact ?? 0), AddressTraffic.countLimit),
+            min(max(Double(max(0, near - claimed)), counted?.near ?? 0), AddressTraffic.countLimit)
         )
     }
 
@@ -188,7 +188,9 @@ extension ReplayStore {
     /// How many clicks came from a crowded address: counted anew every now and then and not for each launch.
     private mutating func crowd(at address: AddressHashes, at now: Timestamp) -> ReplayAddressCount {
         if let known = crowds[address], !known.isOld(at: now) { return known }
-        let newest = clicks(near: address).suffix(Int(AddressTraffic.enough)).compactMap { self[$0]?.click }
+        let newest = clicks(near: address).suffix(Int(AddressTraffic.countLimit)).compactMap {
+            self[$0]?.click
+        }
         let crowd = ReplayAddressCount(of: newest, at: address, at: now)
         if crowds.count >= Self.mostCrowds { crowds = [:] }
         crowds[address] = crowd
@@ -208,7 +210,7 @@ extension ReplayStore {
             visitor: click.visitor,
             hasAddress: click.address != nil,
             release: row.fingerprint.release,
-            signals: click.signals.beside(row.fingerprint.form)
+            signals: click.signals.excludingComponents(of: row.fingerprint.form)
         )
     }
 }

@@ -28,7 +28,7 @@ struct ReplaySummary: Sendable {
     private struct Sum {
         var weight = 0.0
         var withAddress = 0.0
-        let lane: PlatformForm
+        let platformForm: PlatformForm
     }
 
     /// - Parameters:
@@ -50,11 +50,13 @@ struct ReplaySummary: Sendable {
                 destination: told.contains(click.destination) ? click.destination : nil,
                 bin: DelayBins.bin(forSeconds: age)
             )
-            var sum = cells[cell] ?? Sum(lane: PlatformForm(platform: click.platform, form: fingerprint.form))
+            var sum =
+                cells[cell]
+                ?? Sum(platformForm: PlatformForm(platform: click.platform, form: fingerprint.form))
             sum.weight += fingerprint.weight
             if let address = click.address {
                 sum.withAddress += fingerprint.weight
-                if places[address.near, default: []].count < CandidateEvidence.listed {
+                if places[address.near, default: []].count < CandidateEvidence.maximumListed {
                     places[address.near, default: []].append(member.number)
                 }
             }
@@ -66,7 +68,7 @@ struct ReplaySummary: Sendable {
         counts = cells.map { cell, sum in
             BackgroundCount(
                 destination: cell.destination,
-                lane: sum.lane,
+                platformForm: sum.platformForm,
                 ageBin: cell.bin,
                 weight: sum.weight,
                 shareWithAddress: sum.weight > 0 ? sum.withAddress / sum.weight : 0

@@ -3,19 +3,19 @@
 /// An element keeps its index whatever is dropped before it.
 struct TimeOrdered<Element: Sendable>: Sendable {
     private var elements: [Element] = []
-    /// Elements before this place in the array are dropped and still take memory.
+    /// Elements before this index of the array are dropped and still use memory.
     private var start = 0
-    /// Elements that are dropped and gone.
+    /// The number of dropped elements that are gone.
     private var goneCount = 0
 
     var isEmpty: Bool { start == elements.count }
     var count: Int { elements.count - start }
-    /// The index of the first element that is left.
+    /// The index of the first remaining element.
     var firstIndex: Int { goneCount + start }
     /// The index of the next element to come.
     var endIndex: Int { goneCount + elements.count }
 
-    /// All that is left.
+    /// All remaining elements.
     var rest: ArraySlice<Element> { elements[start...] }
 
     subscript(index: Int) -> Element? {
@@ -36,10 +36,10 @@ struct TimeOrdered<Element: Sendable>: Sendable {
 
     var first: Element? { isEmpty ? nil : elements[start] }
 
-    /// Drops the first element; there must be one.
+    /// Drops the first element, which must exist.
     mutating func removeFirst() {
         start += 1
-        // Moving the rest costs as much as there is of it: each element moves once on average.
+        // Moving the remaining elements costs as much as there are: each element moves once on average.
         guard start > 16, start > elements.count / 2 else { return }
         elements.removeFirst(start)
         goneCount += start

@@ -1,11 +1,11 @@
-/// One fingerprint under which a click can be found.
+/// One fingerprint that finds a click.
 public struct FingerprintEntry: Hashable, Sendable {
-    /// How the fingerprint was made; nil when the caller brought it ready-made.
+    /// How the fingerprint was made; nil if the caller brought it ready-made.
     public let form: FingerprintForm?
     public let key: KeyedHash
-    /// How likely a client that sends this fingerprint computes it so, 0…1.
+    /// The probability that a client that sends this fingerprint computes it so, 0…1.
     public let weight: Double
-    /// The system that the device has if it sends this; nil where the fingerprint does not say, and the click neither.
+    /// The system that the device has if it sends this; nil if neither fingerprint nor click contains it.
     public let release: OSRelease?
 
     public init(form: FingerprintForm?, key: KeyedHash, weight: Double = 1, release: OSRelease? = nil) {
@@ -16,12 +16,12 @@ public struct FingerprintEntry: Hashable, Sendable {
     }
 }
 
-/// A visit to a campaign link: what a first launch may later be credited to.
+/// A visit to a campaign link, to which a first launch may later be credited.
 public struct Click: Equatable, Sendable {
-    /// Who clicked and on what, apart from the keyed hashes it is found by.
+    /// The properties of a click, apart from the keyed hashes that find it.
     public struct Facts: Equatable, Sendable {
         public var app: AppID
-        /// Made with a test key: no live key sees it and no live statistic counts it.
+        /// Whether it was made with a test key: no live key sees it and no live statistic counts it.
         public var isTest: Bool
         public var destination: DeepLinkURL
         public var campaignKey: CampaignKey?
@@ -30,22 +30,22 @@ public struct Click: Equatable, Sendable {
         public var recordedAt: Timestamp
         public var window: AttributionWindow
         public var source: SourceToken
-        /// The signal that `source` was read from, as it came (`google`), at most 255 characters.
+        /// The signal that decided `source`, as it came (`google`), at most 255 characters.
         public var rawSource: String?
         public var platform: Platform
-        /// Major and minor OS version in native form (`17.2`), where known.
+        /// Major and minor OS version in native form (`17.2`), if known.
         public var osVersion: String?
-        /// In which program the link was opened.
+        /// The program that opened the link.
         public var browser: BrowserFamily
         /// A JSON object as the caller wrote it, at most 8 KiB.
         public var metadata: String?
-        /// A preview, prefetch or robot: recorded and counted, never a candidate.
+        /// Whether it is a preview, prefetch or robot: recorded and counted, never a candidate.
         public var isRobot: Bool
-        /// The caller's fingerprint is none of those made from its signals.
+        /// Whether the caller's fingerprint is none of those computed from its signals.
         public var isContradictory: Bool
         /// The short link that was tapped; nil for a click that came with a deep link of its own.
         public var link: LinkID?
-        /// Which of the link's variants the visitor got, by its name.
+        /// The name of the link's variant that the visitor got.
         public var variant: String?
 
         public init(
@@ -88,7 +88,7 @@ public struct Click: Equatable, Sendable {
             self.variant = variant
         }
 
-        /// Whose match rate it is watched with.
+        /// The group with which its match rate is watched.
         public var driftGroup: DriftGroup {
             DriftGroup(clickOn: platform, osVersion: osVersion, browser: browser)
         }
@@ -106,20 +106,20 @@ public struct Click: Equatable, Sendable {
     }
 }
 
-/// A click on its way into a store, which gives it its identifier.
+/// A click to be stored; the store gives it its identifier.
 public struct NewClick: Equatable, Sendable {
     public var facts: Click.Facts
-    /// At least one, unless the click can only be found by a token.
+    /// At least one, unless only a token can find the click.
     public var fingerprints: [FingerprintEntry]
     /// Same app, fingerprint, link or URL, exact address and user agent: a match retires the older clicks that share it.
     public var visit: KeyedHash
     /// Same visit, campaign key and, where the post brought one, journey: posts that share it within 10 s are one click.
     public var post: KeyedHash
-    /// By what a launch that has the fingerprint is told from others that have it.
+    /// What distinguishes the click from others with the same fingerprint.
     public var evidence: ClickEvidence
-    /// From the caller's idempotency key, where it sent one.
+    /// The hash of the caller's idempotency key, if it sent one.
     public var idempotency: KeyedHash?
-    /// The same under keys that were used before.
+    /// The hashes under former keys.
     public var earlier = ClickHashesUnderFormerKeys()
 
     public init(
@@ -139,17 +139,74 @@ public struct NewClick: Equatable, Sendable {
     }
 }
 
-/// What a click would have been recorded under before the present keys: by it a repeated post is known again.
+/// The hashes of a click under former keys, by which a repeated post is recognised.
 public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
-    /// In the first minutes of a day, under the key of the day before.
+    /// In the first minutes of a day, the hash under the key of the day before.
     public var visit: KeyedHash?
-    /// As above.
+    /// The hash of the post under that key.
     public var post: KeyedHash?
-    /// As above; see ``ClickEvidence/visitor``.
+    /// The visitor under that key; see ``ClickEvidence/visitor``.
     public var visitor: UInt64?
     public var idempotencies: [KeyedHash] = []
-    /// Of all its fingerprints, under each other key.
+    /// The hashes of all fingerprints, under each other key.
     public var fingerprints: [[KeyedHash]] = []
 
     public init() {}
+}
+
+/// Why a click says less of its visitor than a page's script would.
+public enum ClickBasis: String, CaseIterable, Sendable {
+    /// Its page ran no script: it is known only from the request for the store, and only its token finds it.
+    case request
+    /// The visitor's browser, or the page for the visitor, asks not to be tracked: the click counts, and
+    /// never matches.
+    case counted
+
+    /// The suffix of a click's line of canonical values; older readers ignore it.
+    public var mark: String { "; basis=\(rawValue)" }
+
+    /// Reads a line that ends with a suffix; nil for all others.
+    public init?(markedIn line: String) {
+        guard let basis = Self.allCases.first(where: { line.hasSuffix($0.mark) }) else { return nil }
+        self = basis
+    }
+}
+
+/// The evidence by which a click is weighed against others with the same fingerprint.
+public struct ClickEvidence: Equatable, Sendable {
+    /// Nil if the address distinguishes no visitors.
+    public var address: AddressHashes?
+    /// See ``ServerKey/visitor(_:userAgent:)``.
+    public var visitor: UInt64
+    /// Values that a launch may report in addition to a fingerprint that does not contain them.
+    public var signals: SignalHashes
+    /// The canonical values in words, for people and for later use; nil for a click without any.
+    public var canonicalText: String?
+    /// The advertising ids that an ad network put on the click, keyed.
+    public var advertisingIDs: [AdvertisingIDEntry]
+
+    public init(
+        address: AddressHashes? = nil,
+        visitor: UInt64 = 0,
+        signals: SignalHashes = .none,
+        canonicalText: String? = nil,
+        advertisingIDs: [AdvertisingIDEntry] = []
+    ) {
+        self.address = address
+        self.visitor = visitor
+        self.signals = signals
+        self.canonicalText = canonicalText
+        self.advertisingIDs = advertisingIDs
+    }
+}
+
+/// An advertising id that finds a click.
+public struct AdvertisingIDEntry: Hashable, Sendable {
+    public let kind: AdvertisingID.Kind
+    public let key: KeyedHash
+
+    public init(_ kind: AdvertisingID.Kind, key: KeyedHash) {
+        self.kind = kind
+        self.key = key
+    }
 }

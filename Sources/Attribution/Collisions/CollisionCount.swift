@@ -1,27 +1,27 @@
-/// How many people share a fingerprint in an app's own traffic, under several windows at once.
+/// Counts how many people share a fingerprint in an app's own traffic, under several windows at once.
 ///
-/// Rows come fingerprint by fingerprint, as an index on it holds them; within one they may come in any order. Memory
-/// holds the rows of one fingerprint, and of a very common one a sample.
+/// Rows come fingerprint by fingerprint, as an index on it stores them; within one they may come in any
+/// order. Memory holds the rows of one fingerprint, and of a very common one a sample.
 public struct CollisionCount: Sendable {
     public let windows: [AttributionWindow]
     private var crowdings: [PlatformForm: [FingerprintSharing]] = [:]
     private var key: UInt64?
     private var group: [CollisionRow] = []
-    /// Of the present fingerprint's rows, one in 2 to the power of this is looked at.
+    /// Of the current fingerprint's rows, one in 2 to the power of this is held.
     private var thinning: UInt64 = 0
 
-    /// The most rows of one fingerprint that are held.
+    /// The largest number of rows of one fingerprint that are held.
     ///
-    /// Of more, every second one is left out, by chance and as often as is needed, and those that are left count for
-    /// the others. So many rows within a retention time are dozens in the shortest window: hardly one of them is alone
-    /// for want of the rows that were left out.
+    /// Beyond it, every second one is dropped at random, as often as needed, and each that remains counts for
+    /// those dropped. That many rows within a retention time are dozens in the shortest window: hardly one of
+    /// them seems alone because others were dropped.
     public static let rowLimit = 65_536
 
     public init(windows: [AttributionWindow]) {
         self.windows = windows
     }
 
-    /// The report over all rows of a sequence.
+    /// Returns the report over all rows of a sequence.
     public static func of(
         _ rows: some Sequence<CollisionRow>,
         windows: [AttributionWindow]
@@ -31,7 +31,7 @@ public struct CollisionCount: Sendable {
         return count.finished()
     }
 
-    /// Adds the next row: of the same fingerprint as the one before, or of one that has not come yet.
+    /// Adds the next row: of the same fingerprint as the one before, or of a new one.
     public mutating func add(_ row: CollisionRow) {
         if key != row.key { countGroup() }
         key = row.key
@@ -43,13 +43,14 @@ public struct CollisionCount: Sendable {
         }
     }
 
-    /// For each lane, how crowded its fingerprints are under each of ``windows``, in their order.
+    /// Returns for each platform and form how its fingerprints are shared under each of ``windows``, in their
+    /// order.
     public consuming func finished() -> [PlatformForm: [FingerprintSharing]] {
         countGroup()
         return crowdings
     }
 
-    /// By chance, but the same for a row each time.
+    /// Returns whether a row is held: at random, but the same for a row each time.
     private static func isHeld(_ row: CollisionRow, _ thinning: UInt64) -> Bool {
         guard thinning > 0 else { return true }
         var mixed = (row.visitor ^ UInt64(bitPattern: row.at.milliseconds)) &* 0x9e37_79b9_7f4a_7c15
@@ -76,12 +77,61 @@ public struct CollisionCount: Sendable {
             }
             let own = clicksByVisitor[row.visitor] ?? 0
             clicksByVisitor[row.visitor] = own + 1
-            guard let lane = row.lane else { continue }
+            guard let platformForm = row.platformForm else { continue }
             crowdings[
-                lane,
+                platformForm,
                 default: [FingerprintSharing](repeating: FingerprintSharing(), count: windows.count)
             ][index]
             .add(row.weight * scale, competing: Double(place - first - own) * scale)
         }
+    }
+}
+
+/// A click under one of its fingerprints, as the report on collisions counts it.
+public struct CollisionRow: Hashable, Sendable {
+    /// A hash of the fingerprint.
+    public var key: UInt64
+    /// Nil if it is no longer known: such a click competes with others and is not reported itself.
+    public var platformForm: PlatformForm?
+    public var at: Timestamp
+    /// The probability that the click's device sends the fingerprint, 0…1.
+    public var weight: Double
+    /// A hash of the visitor, whose own clicks do not compete with each other.
+    public var visitor: UInt64
+
+    public init(key: UInt64, platformForm: PlatformForm?, at: Timestamp, weight: Double = 1, visitor: UInt64)
+    {
+        self.key = key
+        self.platformForm = platformForm
+        self.at = at
+        self.weight = weight
+        self.visitor = visitor
+    }
+}
+
+/// How the fingerprints of one platform and form are shared under one window.
+public struct FingerprintSharing: Equatable, Sendable {
+    /// Clicks that such a fingerprint finds; a click with several counts by their weights.
+    public private(set) var clicks: Double
+    /// The clicks whose fingerprint no other person had clicked with in the window before.
+    public private(set) var aloneSum: Double
+    /// The sum, over all clicks, of other people's clicks with the fingerprint in the window before.
+    public private(set) var competingSum: Double
+
+    public init(clicks: Double = 0, aloneSum: Double = 0, competingSum: Double = 0) {
+        self.clicks = clicks
+        self.aloneSum = aloneSum
+        self.competingSum = competingSum
+    }
+
+    /// The share of clicks that are alone on their fingerprint; nil without a click.
+    public var alone: Double? { clicks > 0 ? aloneSum / clicks : nil }
+    /// The average number of other people's clicks that compete with a click; nil without a click.
+    public var competing: Double? { clicks > 0 ? competingSum / clicks : nil }
+
+    mutating func add(_ weight: Double, competing: Double) {
+        clicks += weight
+        if competing == 0 { aloneSum += weight }
+        competingSum += weight * competing
     }
 }

@@ -1,27 +1,28 @@
-/// How many people share the fingerprints of an app's own clicks, and how many of its matches are expected to be wrong.
+/// How many people share the fingerprints of an app's own clicks, and how many of its matches are expected to
+/// be wrong.
 ///
-/// It is worked out from the clicks and the records of checks that are held, and says when.
+/// Computed from the stored clicks and records of checks, at the time that it contains.
 public struct CollisionReport: Equatable, Sendable {
-    /// The clicks that can be found by fingerprints of one form on one platform.
+    /// The clicks that fingerprints of one form find on one platform.
     public struct Form: Equatable, Sendable {
-        public var lane: PlatformForm
+        public var platformForm: PlatformForm
         public var crowding: FingerprintSharing
 
-        public init(lane: PlatformForm, crowding: FingerprintSharing) {
-            self.lane = lane
+        public init(platformForm: PlatformForm, crowding: FingerprintSharing) {
+            self.platformForm = platformForm
             self.crowding = crowding
         }
     }
 
     /// When the count ended.
     public var countedAt: Timestamp
-    /// The app's window then.
+    /// The app's window at that time.
     public var window: AttributionWindow
-    /// By platform, then by form; those without a click left out.
+    /// By platform, then by form; without those that have no click.
     public var forms: [Form]
-    /// Recorded matches by a fingerprint.
+    /// The number of recorded matches by a fingerprint.
     public var matches: Int
-    /// How many of them are expected to be wrong.
+    /// The number of matches that are expected to be wrong.
     public var expectedFalse: Double
     /// One standard deviation of ``expectedFalse``.
     public var spread: Double
@@ -52,23 +53,23 @@ public struct CollisionReport: Equatable, Sendable {
 
 extension CollisionReport {
     /// - Parameters:
-    ///   - crowdings: what ``CollisionCount`` found under the app's window alone.
+    ///   - crowdings: what ``CollisionCount`` found under only the app's window.
     ///   - estimate: what the records of the app's checks say.
     ///   - window: the app's window.
-    ///   - moment: now.
+    ///   - moment: the current time.
     public init(
         _ crowdings: [PlatformForm: [FingerprintSharing]],
         _ estimate: FalseMatchEstimate,
         window: AttributionWindow,
         at moment: Timestamp
     ) {
-        let forms = crowdings.compactMap { lane, crowdings in
-            crowdings.first.map { Form(lane: lane, crowding: $0) }
+        let forms = crowdings.compactMap { platformForm, crowdings in
+            crowdings.first.map { Form(platformForm: platformForm, crowding: $0) }
         }
         self.init(
             countedAt: moment,
             window: window,
-            forms: forms.sorted { $0.lane.code < $1.lane.code },
+            forms: forms.sorted { $0.platformForm.code < $1.platformForm.code },
             matches: estimate.matches,
             expectedFalse: estimate.expectedFalse,
             spread: estimate.spread,

@@ -1,16 +1,16 @@
-/// How many matches are expected to be wrong, and under which threshold and window fewer would be.
+/// Estimates how many matches are wrong, and under which threshold and window fewer would be.
 ///
-/// A match of probability p is wrong with probability 1 − p: what the posterior states is borne out (see
-/// ``Calibration``), and takes addresses, systems and delays into account, which a mere count of equal fingerprints
-/// does not. Memory is a table of fixed size.
+/// A match of probability p is wrong with probability 1 − p: the posterior's probabilities come true (see
+/// ``Calibration``), and include addresses, systems and delays, which a mere count of equal fingerprints does
+/// not. Memory is a table of fixed size.
 public struct FalseMatchEstimate: Equatable, Sendable {
-    /// The windows that may be recommended beside the present one, the shortest first.
+    /// The windows to recommend in addition to the current one, the shortest first.
     static let windows: [AttributionWindow] = [
         600, 1800, 3600, 7200, 14_400, 28_800, 43_200, 86_400, 172_800, 259_200, 604_800, 1_209_600,
         2_592_000,
     ].compactMap { AttributionWindow(seconds: $0) }
 
-    /// Launches whose likeliest answer has such a probability and comes from a click of such an age.
+    /// Launches whose most likely answer has a probability and a click's age within one step.
     private struct Cell: Equatable, Sendable {
         var launches = 0.0
         var matches = 0.0
@@ -18,22 +18,23 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         var wrongMatches = 0.0
     }
 
-    /// Parts of a probability's range.
+    /// The number of steps of a probability's range.
     private static let steps = 200
 
-    /// By window, the shortest that holds the click; then by probability.
+    /// By window, the shortest that contains the click; then by probability.
     private var cells = [Cell](repeating: Cell(), count: windows.count * steps)
     /// The square of the spread.
     private var variance = 0.0
 
     public init() {}
 
-    /// Counts a launch that a click may have led to.
+    /// Adds a launch to which a click may have led.
     ///
     /// - Parameters:
-    ///   - probability: that of the answer, or of the likeliest one where there was no match; without a limit.
-    ///   - ageSeconds: how old the credited click was; nil where that is not known.
-    ///   - isMatch: whether a match was given.
+    ///   - probability: the unlimited probability of the answer, or of the most likely one if there was no
+    ///     match.
+    ///   - ageSeconds: the age of the credited click; nil if it is unknown.
+    ///   - isMatch: whether the answer was a match.
     public mutating func add(probability: Double, ageSeconds: Double?, isMatch: Bool) {
         guard !probability.isNaN else { return }
         let probability = min(max(probability, 0), 1)
@@ -50,9 +51,9 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         variance += probability * (1 - probability)
     }
 
-    /// Matches that were given.
+    /// The number of matches.
     public var matches: Int { Int(cells.reduce(0) { $0 + $1.matches }) }
-    /// How many of them are expected to be wrong.
+    /// The number of matches that are expected to be wrong.
     public var expectedFalse: Double { cells.reduce(0) { $0 + $1.wrongMatches } }
     /// One standard deviation of ``expectedFalse``.
     public var spread: Double { variance.squareRoot() }
@@ -62,7 +63,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         return matches > 0 ? expectedFalse / matches : nil
     }
 
-    /// What keeps the share of wrong matches low, for each of ``FalseMatchLimit/shares``.
+    /// Returns what keeps the share of wrong matches low, for each of ``FalseMatchLimit/shares``.
     public func limits(within present: AttributionWindow) -> [FalseMatchLimit] {
         FalseMatchLimit.shares.map { share in
             FalseMatchLimit(
@@ -73,10 +74,10 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         }
     }
 
-    /// The lowest minimum of probability under which at most such a share of matches is wrong, and how many matches
-    /// there would be; nil where no minimum does that.
+    /// Returns the lowest minimum of probability under which at most this share of matches is wrong, and how
+    /// many matches there would be; nil if there is none.
     ///
-    /// The rule is that of probability, whatever it is now, and the window is as it is.
+    /// Assumes the rule of probability, whatever the current one is, and the current window.
     public func threshold(keepingFalseBelow share: Double) -> FalseMatchLimit.Threshold? {
         var launches = 0.0
         var wrong = 0.0
@@ -92,19 +93,19 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         return best
     }
 
-    /// The longest window up to the present one under which at most such a share of matches is wrong, and how many
-    /// matches there would be; nil where none does that, or none that keeps ``leastKept`` of the matches expected to be
-    /// right.
+    /// Returns the longest window up to the current one under which at most this share of matches is wrong,
+    /// and how many matches there would be; nil if there is none, or none that keeps ``minimumKept`` of the
+    /// matches expected to be right.
     ///
-    /// The policy is as it is. Of windows longer than the present one nothing is known.
+    /// Assumes the current policy. Nothing is known of windows longer than the current one.
     public func window(
         keepingFalseBelow share: Double,
         within present: AttributionWindow
     ) -> FalseMatchLimit.Window? {
         let all = sum(upTo: Self.windows.count)
-        let leastRight = Self.leastKept * (all.matches - all.wrong)
+        let leastRight = Self.minimumKept * (all.matches - all.wrong)
         let shorter = Self.windows.indices.filter { Self.windows[$0].seconds < present.seconds }
-        // The present one holds whatever it was under which clicks were recorded.
+        // The current window contains every click, whatever window the click was recorded under.
         let sums = [(present, all)] + shorter.reversed().map { (Self.windows[$0], sum(upTo: $0 + 1)) }
         let best = sums.first { _, sum in
             sum.matches > 0 && sum.wrong <= share * sum.matches && sum.matches - sum.wrong >= leastRight
@@ -119,21 +120,21 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         }
     }
 
-    /// A window that costs more of the right matches is not worth the wrong ones that it spares.
-    public static let leastKept = 0.5
+    /// The smallest share of right matches that a window must keep to be worth the wrong ones that it avoids.
+    public static let minimumKept = 0.5
 }
 
 extension FalseMatchEstimate {
-    /// Counts a recorded check; a repeated answer, and one that a surer way than a fingerprint gave, is left out.
+    /// Adds a recorded check; ignores a repeated answer, and one by a certain match.
     ///
     /// - Parameters:
-    ///   - facts: what is recorded.
-    ///   - clickedAt: when the click was made that was answered, or that was the likeliest.
+    ///   - facts: the record.
+    ///   - clickedAt: the time of the answer's click, or of the most likely one.
     public mutating func add(_ facts: CheckFacts, clickedAt: Timestamp?) {
         guard facts.outcome != .replay, facts.method?.confidence == nil, let confidence = facts.confidence
         else { return }
         var probability = confidence
-        // What was stated has a limit; what it was worked out from is recorded without.
+        // The stated probability has a limit; the shares are recorded without it.
         if confidence >= Verdict.highestConfidence, !facts.isCampaignOnly {
             probability = max(confidence, facts.shares.first?.probability ?? confidence)
         }
@@ -142,5 +143,48 @@ extension FalseMatchEstimate {
             ageSeconds: clickedAt.map { Double(max(0, facts.at.milliseconds(since: $0))) / 1000 },
             isMatch: facts.outcome == .match
         )
+    }
+}
+
+/// What would keep the share of wrong matches at most this high, and at which price.
+public struct FalseMatchLimit: Equatable, Sendable {
+    public struct Threshold: Equatable, Sendable {
+        /// The lowest minimum of probability that achieves it, 0…1.
+        public var minimum: Double
+        /// The number of matches under it.
+        public var matches: Int
+
+        public init(minimum: Double, matches: Int) {
+            self.minimum = minimum
+            self.matches = matches
+        }
+    }
+
+    public struct Window: Equatable, Sendable {
+        /// The longest window that achieves it.
+        public var window: AttributionWindow
+        /// The number of matches under it.
+        public var matches: Int
+
+        public init(window: AttributionWindow, matches: Int) {
+            self.window = window
+            self.matches = matches
+        }
+    }
+
+    /// The share of all matches, 0…1.
+    public var share: Double
+    /// Nil if no minimum achieves it.
+    public var threshold: Threshold?
+    /// Nil if no window achieves it at an acceptable price; see ``FalseMatchEstimate/minimumKept``.
+    public var window: Window?
+
+    /// The shares in reports.
+    public static let shares = [0.01, 0.05]
+
+    public init(share: Double, threshold: Threshold? = nil, window: Window? = nil) {
+        self.share = share
+        self.threshold = threshold
+        self.window = window
     }
 }

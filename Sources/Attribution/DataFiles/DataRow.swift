@@ -1,8 +1,8 @@
 /// A row of a data file: its kind and the columns after it.
 ///
-/// `Data/README.md` beside the embedded files says how they are written.
+/// `Data/README.md` beside the embedded files describes the format.
 public struct DataRow: Equatable, Sendable {
-    /// What the row says something about, as `ios-release`: the first column.
+    /// The subject of the row, as `ios-release`: the first column.
     public let kind: String
     /// The columns after the first; none is empty.
     public let columns: [String]
@@ -16,10 +16,10 @@ public struct DataRow: Equatable, Sendable {
     /// - Parameters:
     ///   - bytes: the whole file, UTF-8.
     ///   - file: its name, for error messages.
-    ///   - kinds: those that the file may hold, for error messages and against misspelt ones.
+    ///   - kinds: the kinds that the file may contain, for error messages and against misspelt ones.
     /// - Returns: its rows in their order, without comments.
-    /// - Throws: for a row of another kind, an empty column, and blanks or control characters where none
-    ///   belong.
+    /// - Throws: an error for a row of another kind, an empty column, and blanks or control characters in the
+    ///   wrong place.
     public static func rows(
         of bytes: [UInt8],
         file: String,
@@ -71,9 +71,9 @@ public struct DataRow: Equatable, Sendable {
         return DataRow(kind: kind, columns: Array(columns.dropFirst()), file: file, line: line)
     }
 
-    /// An error about the column at `index` of ``columns``, for what reads their meaning.
+    /// Returns an error about the column at `index` of ``columns``, for code that reads their meaning.
     ///
-    /// `problem` goes on after "column 2", `remedy` is a sentence without its full stop.
+    /// `problem` continues after "column 2", `remedy` is a sentence without its full stop.
     public func error(at index: Int, _ problem: String, _ remedy: String) -> DataFileError {
         DataFileError(file, line, index + 2, problem, remedy)
     }
@@ -86,5 +86,72 @@ public struct DataRow: Equatable, Sendable {
             columns.count < allowed.lowerBound ? "is missing" : "is one too many",
             "Write \(kind), then \(names), separated by tabs"
         )
+    }
+}
+
+/// Reading the values in a row's columns.
+extension DataRow {
+    func version(at index: Int) throws(DataFileError) -> OSVersion {
+        guard let version = OSVersion(columns[index]) else {
+            throw error(at: index, "is not a version", "Write it as in 17.2 or 17.2.1")
+        }
+        return version
+    }
+
+    func integer(at index: Int, in allowed: ClosedRange<Int>) throws(DataFileError) -> Int {
+        try number(Int(columns[index]), at: index, in: allowed, called: "whole number")
+    }
+
+    func number(at index: Int, in allowed: ClosedRange<Double>) throws(DataFileError) -> Double {
+        try number(Double(columns[index]), at: index, in: allowed, called: "number")
+    }
+
+    private func number<Number: Comparable>(
+        _ number: Number?,
+        at index: Int,
+        in allowed: ClosedRange<Number>,
+        called name: String
+    ) throws(DataFileError) -> Number {
+        guard let number, allowed.contains(number) else {
+            throw error(
+                at: index,
+                "is not a \(name) that belongs here",
+                "Write a \(name) from \(allowed.lowerBound) to \(allowed.upperBound)"
+            )
+        }
+        return number
+    }
+
+    /// Returns the error for a column at `index` that repeats an earlier row of the kind.
+    func repeated(at index: Int) -> DataFileError {
+        error(at: index, "stands in an earlier row of \(kind) already", "Remove one of the two")
+    }
+}
+
+/// Why a data file cannot be read: where, what is wrong, what to do.
+public struct DataFileError: Error, Equatable, Sendable {
+    /// The file's name as it was given.
+    public let file: String
+    /// Counted from 1; 0 for the file as a whole.
+    public let line: Int
+    /// Counted from 1, the kind of the row included; 0 for the row or the file as a whole.
+    public let column: Int
+    /// Continues after the position: "is missing".
+    public let problem: String
+    /// A sentence without its full stop.
+    public let remedy: String
+
+    public init(_ file: String, _ line: Int, _ column: Int, _ problem: String, _ remedy: String) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.problem = problem
+        self.remedy = remedy
+    }
+
+    /// One line for a person: `devices.tsv, line 12, column 3 is missing. Write …`.
+    public var message: String {
+        let place = line > 0 ? ", line \(line)" + (column > 0 ? ", column \(column)" : "") : ""
+        return "\(file)\(place) \(problem). \(remedy)."
     }
 }

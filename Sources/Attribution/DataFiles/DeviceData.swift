@@ -1,8 +1,8 @@
-/// What is known of devices in general and ages: releases of systems, panels, names of time zones, codes of
+/// General knowledge of devices that ages: releases of systems, panels, names of time zones, codes of
 /// languages.
 ///
 /// It is built in, and a file given at start can replace any kind of its rows; `Data/README.md` beside the
-/// embedded files describes the format. A value of it is passed along cheaply: the tables are shared.
+/// embedded files describes the format. Copies are cheap: they share the tables.
 public struct DeviceData: Sendable {
     public let releases: IOSReleases
     public let screens: ScreenTable
@@ -30,22 +30,22 @@ public struct DeviceData: Sendable {
 
     private static let fileNames = ["devices.tsv", "languages.tsv", "time-zones.tsv"]
 
-    /// What is built in.
+    /// The built-in data.
     public static let embedded = builtIn()
 
-    /// What is built in, except for the kinds of rows that `file` holds.
+    /// Creates the built-in data, except for the kinds of rows that `file` contains.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: with the line and column of the first row that cannot be read.
+    /// - Throws: an error with the line and column of the first row that cannot be read.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         let own = try DataRow.rows(of: bytes, file: file, kinds: Kind.names)
         guard !own.isEmpty else {
             throw DataFileError(file, 0, 0, "holds no row", "Write at least one, or do not give the file")
         }
         var replaced = Set(own.map(\.kind))
-        // Spellings speak of names that may be gone with the rows they stood in.
+        // Spellings refer to names that may be gone with the replaced rows.
         if replaced.contains(Kind.zone.rawValue) { replaced.insert(Kind.zoneSpelling.rawValue) }
         if replaced.contains(Kind.language.rawValue) { replaced.insert(Kind.languageSpelling.rawValue) }
         try self.init(own + Self.embeddedRows().filter { !replaced.contains($0.kind) })
@@ -69,7 +69,7 @@ public struct DeviceData: Sendable {
 
     private init(_ rows: [DataRow]) throws(DataFileError) {
         var tables = DeviceRows()
-        // Spellings refer to zones and languages, wherever these stand.
+        // Spellings refer to zones and languages, wherever these occur.
         for row in rows
         where row.kind != Kind.zoneSpelling.rawValue
             && row.kind != Kind.languageSpelling.rawValue
@@ -86,5 +86,212 @@ public struct DeviceData: Sendable {
         screens = ScreenTable(rows: tables.iosScreens, androidPanels: tables.androidPanels)
         timeZones = TimeZoneTable(tables.timeZones)
         languages = LanguageTable(tables.languages)
+    }
+}
+
+/// The content of all rows of ``DeviceData``, before tables are made of it.
+struct DeviceRows {
+    var releases = IOSReleaseRows()
+    var iosScreens: [ScreenTable.Row] = []
+    var androidPanels: [Int] = []
+    var timeZones = TimeZoneRows()
+    var languages = LanguageRows()
+
+    mutating func add(_ row: DataRow) throws(DataFileError) {
+        switch DeviceData.Kind(rawValue: row.kind) {
+        case .iosRelease: try releases.add(release: row)
+        case .iosBuild: try releases.add(build: row)
+        case .iosDarwin: try releases.add(darwin: row)
+        case .iosFrozen: try releases.add(freeze: row)
+        case .iosBrowser: try releases.add(browser: row)
+        case .iosScreen: try add(screen: row)
+        case .androidWidth: try add(width: row)
+        case .zone: try timeZones.add(zone: row)
+        case .zoneSpelling: try timeZones.add(spelling: row)
+        case .language: try languages.add(language: row)
+        case .languageSpelling: try languages.add(spelling: row)
+        case nil: break
+        }
+    }
+
+    private mutating func add(screen row: DataRow) throws(DataFileError) {
+        try row.require(columns: 5...5, named: "points across and along, scale, pixels across and weight")
+        let across = try row.integer(at: 0, in: 1...10_000)
+        let along = try row.integer(at: 1, in: 1...10_000)
+        let scale = try row.integer(at: 2, in: 1...9)
+        let width = ScreenTable.Width(
+            pixels: try row.integer(at: 3, in: 1...100_000),
+            weight: try row.number(at: 4, in: 0.000_001...1_000_000)
+        )
+        guard across <= along, let screen = ScreenSize(Double(across), Double(along)) else {
+            throw row.error(
+                at: 1,
+                "is less than the points across",
+                "Write the sides of a screen held upright"
+            )
+        }
+        let isRepeated = iosScreens.contains {
+            $0.screen == screen && $0.scale == scale && $0.width.pixels == width.pixels
+        }
+        guard !isRepeated else { throw row.repeated(at: 3) }
+        iosScreens.append(ScreenTable.Row(screen: screen, scale: scale, width: width))
+    }
+
+    private mutating func add(width row: DataRow) throws(DataFileError) {
+        try row.require(columns: 1...1, named: "pixels across")
+        let width = try row.integer(at: 0, in: 1...100_000)
+        guard !androidPanels.contains(width) else { throw row.repeated(at: 0) }
+        androidPanels.append(width)
+    }
+}
+
+/// The content of the rows about iOS, before tables are made of it.
+struct IOSReleaseRows {
+    var weights: [(version: OSVersion, weight: Double)] = []
+    var builds: [String: OSVersion] = [:]
+    var majorByBuildNumber: [Int: Int] = [:]
+    var majorByDarwin: [Int: Int] = [:]
+    var freezes: [IOSReleases.Freeze] = []
+    var truthfulBrowsers: [String] = []
+
+    mutating func add(release row: DataRow) throws(DataFileError) {
+        try row.require(columns: 2...40, named: "version, weight and the names of its builds")
+        let version = try row.version(at: 0)
+        guard !weights.contains(where: { $0.version == version }) else { throw row.repeated(at: 0) }
+        weights.append((version, try row.number(at: 1, in: 0.000_001...1_000_000)))
+        for (index, build) in row.columns.enumerated().dropFirst(2) {
+            guard build.utf8.count <= 12, build.utf8.allSatisfy(\.isASCIIAlphanumeric) else {
+                throw row.error(at: index, "is not the name of a build", "Write it as in 23B85")
+            }
+            guard builds.updateValue(version, forKey: build) == nil else { throw row.repeated(at: index) }
+        }
+    }
+
+    mutating func add(build row: DataRow) throws(DataFileError) {
+        try Self.add(row, to: &majorByBuildNumber, named: "the number of the build and the major version")
+    }
+
+    mutating func add(darwin row: DataRow) throws(DataFileError) {
+        try Self.add(row, to: &majorByDarwin, named: "the kernel's major version and the system's")
+    }
+
+    mutating func add(freeze row: DataRow) throws(DataFileError) {
+        try row.require(
+            columns: 3...3,
+            named: "the version that is printed, and the first and last version that print it"
+        )
+        let token = try row.version(at: 0)
+        guard !freezes.contains(where: { $0.token == token }) else { throw row.repeated(at: 0) }
+        let first = try row.version(at: 1)
+        let last = row.columns[2] == "-" ? nil : try row.version(at: 2)
+        if let last, last < first {
+            throw row.error(at: 2, "is before the first version", "Write a later version, or - for none")
+        }
+        freezes.append(IOSReleases.Freeze(token: token, first: first, last: last))
+    }
+
+    mutating func add(browser row: DataRow) throws(DataFileError) {
+        try row.require(columns: 1...1, named: "a part of the browser's agent")
+        guard row.columns[0].utf8.count >= 2 else {
+            throw row.error(at: 0, "is too short", "Write two characters or more")
+        }
+        truthfulBrowsers.append(row.columns[0])
+    }
+
+    private static func add(
+        _ row: DataRow,
+        to majors: inout [Int: Int],
+        named names: String
+    ) throws(DataFileError) {
+        try row.require(columns: 2...2, named: names)
+        let number = try row.integer(at: 0, in: 1...99)
+        let major = try row.integer(at: 1, in: 1...999)
+        guard majors.updateValue(major, forKey: number) == nil else { throw row.repeated(at: 0) }
+    }
+}
+
+/// The content of the rows about languages, before a table is made of it.
+struct LanguageRows {
+    /// By every code, including the canonical ones.
+    var canonicalCodes: [String: String] = [:]
+    /// By canonical code.
+    var iosSpellings: [String: [Spelling]] = [:]
+    /// By canonical code.
+    var androidSpellings: [String: [Spelling]] = [:]
+
+    mutating func add(language row: DataRow) throws(DataFileError) {
+        try row.require(columns: 1...20, named: "the code of today and the others")
+        for (index, code) in row.columns.enumerated() {
+            let isCode =
+                (2...8).contains(code.utf8.count)
+                && code.utf8.allSatisfy { $0.isASCIILetter && $0 == $0.asciiLowercased }
+            guard isCode else {
+                throw row.error(at: index, "is not a code of a language", "Write 2 to 8 small letters")
+            }
+            guard canonicalCodes.updateValue(row.columns[0], forKey: code) == nil else {
+                throw row.repeated(at: index)
+            }
+        }
+    }
+
+    mutating func add(spelling row: DataRow) throws(DataFileError) {
+        try row.require(
+            columns: 4...4,
+            named: "the code of today, the other, its share on iOS and on Android"
+        )
+        let code = row.columns[0]
+        let other = row.columns[1]
+        guard canonicalCodes[other] == code, code != other else {
+            throw row.error(
+                at: 1,
+                "is not another code of the language in column 2",
+                "Name a language row's first code in column 2, and another of the same row here"
+            )
+        }
+        guard iosSpellings[code] == nil else { throw row.repeated(at: 0) }
+        iosSpellings[code] = [Spelling(other, weight: try row.number(at: 2, in: 0...1))]
+        androidSpellings[code] = [Spelling(other, weight: try row.number(at: 3, in: 0...1))]
+    }
+}
+
+/// The content of the rows about time zones, before a table is made of it.
+struct TimeZoneRows {
+    /// The names of each zone, its canonical one first.
+    var names: [[String]] = []
+    /// The zone of each name, as an index into `names`.
+    var positions: [String: Int] = [:]
+    /// By canonical name.
+    var spellings: [String: [Spelling]] = [:]
+
+    mutating func add(zone row: DataRow) throws(DataFileError) {
+        try row.require(columns: 1...100, named: "the canonical name and the others")
+        for (index, name) in row.columns.enumerated() {
+            guard name.utf8.count <= 64, !name.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "|") })
+            else {
+                throw row.error(at: index, "is not the name of a zone", "Write it as in Europe/Istanbul")
+            }
+            guard positions.updateValue(names.count, forKey: name) == nil else {
+                throw row.repeated(at: index)
+            }
+        }
+        names.append(row.columns)
+    }
+
+    mutating func add(spelling row: DataRow) throws(DataFileError) {
+        try row.require(columns: 3...3, named: "the canonical name, the other name, and its share")
+        let canonical = row.columns[0]
+        let other = row.columns[1]
+        guard let position = positions[other], names[position][0] == canonical, canonical != other else {
+            throw row.error(
+                at: 1,
+                "is not another name of the zone in column 2",
+                "Name a zone row's first name in column 2, and another of the same row here"
+            )
+        }
+        var known = spellings[canonical] ?? []
+        guard !known.contains(where: { $0.text == other }) else { throw row.repeated(at: 1) }
+        let left = known.reduce(1) { $0 - $1.weight }
+        known.append(Spelling(other, weight: try row.number(at: 2, in: 0...max(0, left))))
+        spellings[canonical] = known
     }
 }

@@ -1,13 +1,13 @@
-/// A match rate that has fallen, from when it was told until it has recovered.
+/// A match rate that has fallen, from the time it was detected until it has recovered.
 public struct DriftAlarm: Equatable, Sendable {
     public let group: DriftGroup
-    /// About when the rate fell: the beginning of the days in which the fall is the most surprising.
+    /// About when the rate fell: the start of the days for which the drop is most significant.
     public let since: Timestamp
-    /// When it was told.
+    /// When the drop was detected.
     public let began: Timestamp
     /// The rate of the four weeks before ``since``, 0…1.
     public let usualRate: Double
-    /// The rate from ``since`` until it was told, 0…1.
+    /// The rate from ``since`` until the drop was detected, 0…1.
     public let rate: Double
 
     public init(group: DriftGroup, since: Timestamp, began: Timestamp, usualRate: Double, rate: Double) {
@@ -19,15 +19,15 @@ public struct DriftAlarm: Equatable, Sendable {
     }
 }
 
-/// Why an alarm is over.
+/// Why an alarm ended.
 ///
 /// The raw value is the word in the log.
 public enum DriftEnding: String, Sendable {
-    /// The rate is what is to be expected again.
+    /// The rate is as expected again.
     case recovered
-    /// It has stayed so long that it is what is usual now.
+    /// The rate has been low for so long that it is the usual one now.
     case lasting
-    /// There are no such checks or clicks any more.
+    /// There are no such checks or clicks any longer.
     case gone
 }
 
@@ -36,11 +36,11 @@ public enum DriftEvent: Equatable, Sendable {
     case ended(DriftAlarm, DriftEnding)
 }
 
-/// How a watched group is.
+/// The state of a watched group.
 public struct DriftReading: Equatable, Sendable {
     /// The raw value is the word in the database and in the JSON.
     public enum Status: String, CaseIterable, Sendable {
-        /// There is no week of a past to compare with yet.
+        /// There is no week of history to compare with yet.
         case learning
         case steady
         case falling
@@ -51,7 +51,7 @@ public struct DriftReading: Equatable, Sendable {
     public let recent: DriftCount
     /// The share that matched before; nil while ``Status/learning``.
     public let usualRate: Double?
-    /// The alarm that is on; nil unless ``Status/falling``.
+    /// The current alarm; nil unless ``Status/falling``.
     public let alarm: DriftAlarm?
 
     public init(group: DriftGroup, recent: DriftCount, usualRate: Double?, alarm: DriftAlarm? = nil) {
@@ -63,5 +63,79 @@ public struct DriftReading: Equatable, Sendable {
 
     public var status: Status {
         alarm != nil ? .falling : usualRate == nil ? .learning : .steady
+    }
+}
+
+/// The state of the match rates of an app's groups.
+public struct AppDrift: Equatable, Sendable {
+    public let app: AppID
+    /// Groups with an alarm first, then by name.
+    public var readings: [DriftReading]
+
+    /// The number of groups in a report, over all its apps, beyond which only those with an alarm are listed.
+    public static let groupLimit = 500
+
+    public init(app: AppID, readings: [DriftReading]) {
+        self.app = app
+        self.readings = readings
+    }
+}
+
+extension DriftGroup {
+    /// The group's name for people: `launches on iOS 26.1 with SDK 1.8.9`.
+    public var title: String {
+        let events = side == .launch ? "launches" : "clicks"
+        guard !isWhole else { return "all \(events)" }
+        guard platform != .others else { return "all other \(events)" }
+        return "\(events) on \(system)\(program)"
+    }
+
+    private var system: String {
+        guard case .value(let text) = platform else { return "unknown systems" }
+        let name =
+            [Platform.ios.rawValue: "iOS", Platform.android.rawValue: "Android"][text] ?? "other systems"
+        return switch osVersion {
+        case .value(let version): "\(name) \(version)"
+        case .unknown: "\(name) of unknown version"
+        case .others, .all: name
+        }
+    }
+
+    private var program: String {
+        switch (side, client) {
+        case (_, .all): ""
+        case (.launch, .value(let version)): " with SDK \(version)"
+        case (.launch, .unknown): " with an unknown SDK"
+        case (.launch, .others): osVersion == .others ? " (other versions and SDKs)" : " with other SDKs"
+        case (.click, .value(let browser)):
+            " in \(browser)\(osVersion == .others ? " (other versions)" : "")"
+        case (.click, .unknown): " in an unknown browser"
+        case (.click, .others): " in other browsers"
+        }
+    }
+}
+
+extension DriftEvent {
+    /// The event in one sentence, for a log.
+    public var sentence: String {
+        switch self {
+        case .began(let alarm):
+            "the match rate of \(alarm.group.title) fell from \(Self.percent(alarm.usualRate)) to"
+                + " \(Self.percent(alarm.rate)) since about \(alarm.since.iso8601), against what its own past and"
+                + " the rest of the app let expect: a release of the SDK, a system or a browser may tell other"
+                + " signals than before"
+        case .ended(let alarm, .recovered):
+            "the match rate of \(alarm.group.title) is back near its usual \(Self.percent(alarm.usualRate))"
+        case .ended(let alarm, .lasting):
+            "the match rate of \(alarm.group.title) has stayed low for \(DriftDetector.maximumAlarmDays) days and is taken"
+                + " for the usual one from now on"
+        case .ended(let alarm, .gone):
+            "there are no more \(alarm.group.title), whose match rate had fallen"
+        }
+    }
+
+    private static func percent(_ rate: Double) -> String {
+        let tenths = Int(min(max(rate, 0), 1) * 1000 + 0.5)
+        return "\(tenths / 10).\(tenths % 10) %"
     }
 }

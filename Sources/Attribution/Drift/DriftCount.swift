@@ -10,7 +10,7 @@ public struct DriftCount: Equatable, Sendable {
         self.matches = matches
     }
 
-    /// Nil without any trial.
+    /// The share of trials that matched; nil without a trial.
     public var rate: Double? {
         trials > 0 ? min(1, Double(matches) / Double(trials)) : nil
     }
@@ -27,13 +27,13 @@ public struct DriftCount: Equatable, Sendable {
         left = left + right
     }
 
-    /// Matches of earlier days' clicks may outnumber a day's clicks.
+    /// Trials and matches, where matches of earlier days' clicks may outnumber a day's clicks.
     var bounded: (trials: Double, matches: Double) {
         let trials = Double(max(0, trials))
         return (trials, min(trials, Double(max(0, matches))))
     }
 
-    /// The logarithm of the odds, and how uncertain it is; half a match and half a miss more keep it finite.
+    /// The logarithm of the odds with its variance; half a match and half a miss more keep it finite.
     ///
     /// Source: Haldane: The estimation and significance of the logarithm of a ratio of frequencies (1956).
     var logOdds: (value: Double, variance: Double) {
@@ -46,4 +46,21 @@ public struct DriftCount: Equatable, Sendable {
 
 extension RandomAccessCollection where Element == DriftCount {
     var sum: DriftCount { reduce(DriftCount(), +) }
+}
+
+/// The properties by which a check is counted when match rates are watched.
+///
+/// Only numbers, so that a check without a match costs its event loop no more than a table lookup.
+public struct CountedLaunch: Hashable, Sendable {
+    public let platform: Platform
+    public let release: OSRelease?
+    public let sdk: SDKVersion?
+
+    public init(platform: Platform = .unknown, release: OSRelease? = nil, sdk: SDKVersion? = nil) {
+        self.platform = platform
+        self.release = release
+        self.sdk = sdk
+    }
+
+    public var group: DriftGroup { DriftGroup(launchOn: platform, release: release, sdk: sdk) }
 }

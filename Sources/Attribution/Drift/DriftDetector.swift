@@ -1,23 +1,23 @@
-/// Looks at the end of each span of ``DriftHistory`` whether the match rate of any group has fallen, and whether
-/// those that had have recovered.
+/// Evaluates at the end of each span of ``DriftHistory`` whether the match rate of any group has fallen, and
+/// whether fallen rates have recovered.
 ///
-/// All that it remembers from one look to the next are the alarms that are on.
+/// The only state between two evaluations is the list of current alarms.
 public struct DriftDetector {
-    /// What a look has found.
+    /// The result of an evaluation.
     public struct Findings: Equatable, Sendable {
-        /// Every watched group, the whole of the launches among them, in the order of their names.
+        /// Every watched group, including the whole of the launches, ordered by name.
         public var readings: [DriftReading] = []
-        /// What has changed about alarms.
+        /// The alarms that started or ended.
         public var events: [DriftEvent] = []
 
         public init() {}
 
-        /// Those that are on now.
+        /// The current alarms.
         public var alarms: [DriftAlarm] { readings.compactMap(\.alarm) }
     }
 
-    /// After so many days a lower rate is the usual one.
-    public static let longestAlarm = 35
+    /// The number of days after which a lower rate is the usual one.
+    public static let maximumAlarmDays = 35
 
     private let history: DriftHistory
     private let checks: [DriftCount]
@@ -25,11 +25,12 @@ public struct DriftDetector {
     private var findings = Findings()
 
     private static let day: Int64 = 86_400_000
-    /// Days that a recovered rate is seen in.
+    /// The number of days in which a recovered rate is measured.
     private static let recoveryDays = 2
-    /// How much of a fall may be left when it is over.
-    private static let recoveredShare = DriftTest.smallestShare / 2
-    /// A fall of the whole app is told when it has lasted so long: one group's is told sooner, and tells more.
+    /// The relative drop below which an alarm ends.
+    private static let recoveredShare = DriftTest.minimumRelativeDrop / 2
+    /// The number of days after which a drop of the whole app raises an alarm: a group's alarm comes sooner
+    /// and says more.
     private static let wholeDays = 2
     private static let goneDays = 7
 
@@ -43,27 +44,27 @@ public struct DriftDetector {
     ///
     /// - Parameters:
     ///   - history: the counts up to the end of a span.
-    ///   - alarms: those that were on after the look before, in any order.
-    /// - Returns: how all groups are, and what has changed.
-    public static func look(at history: DriftHistory, alarms: [DriftAlarm]) -> Findings {
-        var watch = DriftDetector(history)
-        for side in DriftSide.allCases { watch.look(at: side, alarms.filter { $0.group.side == side }) }
-        watch.findings.readings.sort { $0.group < $1.group }
-        return watch.findings
+    ///   - alarms: the alarms of the previous evaluation, in any order.
+    /// - Returns: the state of all groups, and what has changed.
+    public static func evaluate(_ history: DriftHistory, alarms: [DriftAlarm]) -> Findings {
+        var detector = DriftDetector(history)
+        for side in DriftSide.allCases { detector.evaluate(side, alarms.filter { $0.group.side == side }) }
+        detector.findings.readings.sort { $0.group < $1.group }
+        return detector.findings
     }
 
-    private mutating func look(at side: DriftSide, _ alarms: [DriftAlarm]) {
+    private mutating func evaluate(_ side: DriftSide, _ alarms: [DriftAlarm]) {
         let alarms = Dictionary(alarms.map { ($0.group, $0) }) { first, _ in first }
         let pooling = DriftPooling(history, side: side, keeping: Set(alarms.keys))
         let total = side == .launch ? checks : clicks
         for (group, days) in pooling.groups.sorted(by: { $0.key < $1.key }) {
             let rest = zip(total, days).map { $0 - $1 }
-            look(at: group, DriftSeries(own: days, rest: rest, supply: supply(of: group)), alarms[group])
+            evaluate(group, DriftSeries(own: days, rest: rest, supply: supply(of: group)), alarms[group])
         }
-        // What clicks lead to depends on who sees them: only launches tell of the whole.
+        // What clicks lead to depends on who sees them: only launches describe the whole.
         let whole = DriftGroup.whole(side)
         if side == .launch, total.contains(where: { $0.trials > 0 }) {
-            look(at: whole, DriftSeries(own: total, rest: nil, supply: supply(of: whole)), alarms[whole])
+            evaluate(whole, DriftSeries(own: total, rest: nil, supply: supply(of: whole)), alarms[whole])
         }
         let watched = Set(findings.readings.map(\.group))
         for (group, alarm) in alarms.sorted(by: { $0.key < $1.key }) where !watched.contains(group) {
@@ -71,14 +72,14 @@ public struct DriftDetector {
         }
     }
 
-    private mutating func look(at group: DriftGroup, _ series: DriftSeries, _ alarm: DriftAlarm?) {
+    private mutating func evaluate(_ group: DriftGroup, _ series: DriftSeries, _ alarm: DriftAlarm?) {
         let test = DriftTest(series: series)
         var current = alarm
         if let alarm, let ending = ending(of: alarm, test) {
             findings.events.append(.ended(alarm, ending))
             current = nil
         } else if alarm == nil, let fall = test.fall(above: DriftTest.threshold(of: group.side)),
-            isTold(fall, of: group)
+            raisesAlarm(fall, for: group)
         {
             let new = DriftAlarm(
                 group: group,
@@ -90,37 +91,42 @@ public struct DriftDetector {
             findings.events.append(.began(new))
             current = new
         }
-        let newest = min(DriftTest.fewestDays, max(1, series.knownDays - DriftTest.fewestDays))
+        let newest = min(
+            DriftTest.minimumBaselineDays,
+            max(1, series.knownDays - DriftTest.minimumBaselineDays)
+        )
         findings.readings.append(
             DriftReading(
                 group: group,
-                recent: series.own[0..<DriftTest.fewestDays].sum,
+                recent: series.own[0..<DriftTest.minimumBaselineDays].sum,
                 usualRate: test.compare(newest: newest, from: newest)?.usual,
                 alarm: current
             )
         )
     }
 
-    /// One group's fall takes the whole down with it, and is told of the group alone.
-    private func isTold(_ fall: DriftFall, of group: DriftGroup) -> Bool {
+    /// Returns whether a drop raises an alarm.
+    ///
+    /// The app-wide rate stays silent while one of its groups has an alarm.
+    private func raisesAlarm(_ fall: DriftFall, for group: DriftGroup) -> Bool {
         guard group.isWhole else { return true }
         return fall.days >= Self.wholeDays
             && !findings.alarms.contains { $0.group.side == group.side }
     }
 
-    /// Why an alarm is over; nil while it is not.
+    /// Returns why an alarm ends; nil while it continues.
     ///
-    /// The days before it began stay what it is judged by.
+    /// The rate is always compared with the days before the alarm.
     private func ending(of alarm: DriftAlarm, _ test: DriftTest) -> DriftEnding? {
         let age = Int(history.end.milliseconds(since: alarm.since) / Self.day)
-        if age >= Self.longestAlarm { return .lasting }
+        if age >= Self.maximumAlarmDays { return .lasting }
         if test.series.own[0..<Self.goneDays].sum.trials == 0 { return .gone }
         guard age >= Self.recoveryDays else { return nil }
         guard let fall = test.compare(newest: Self.recoveryDays, from: age) else { return nil }
         return fall.rate >= (1 - Self.recoveredShare) * fall.expected ? .recovered : nil
     }
 
-    /// What brings matches to a group.
+    /// Returns what brings matches to a group.
     private func supply(of group: DriftGroup) -> DriftSeries.Supply {
         guard group.side == .launch else { return .ownTrials }
         guard case .value = group.platform else {

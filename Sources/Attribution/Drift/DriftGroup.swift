@@ -1,13 +1,13 @@
-/// By what the counts are kept apart that are watched for a fall.
+/// What the counts of a group are about.
 ///
 /// The raw value is the word in the database and in the JSON.
 public enum DriftSide: String, CaseIterable, Sendable {
-    /// Checks and their matches, by what the launch says: platform, OS version, SDK version.
+    /// Checks and their matches, by the launch's platform, OS version and SDK version.
     case launch
-    /// Clicks and their matches, by what the click says: platform, OS version, browser.
+    /// Clicks and their matches, by the click's platform, OS version and browser.
     ///
-    /// A check that found nothing cannot say which browser its click was in: a browser whose signals changed shows
-    /// only where its clicks lead to fewer matches.
+    /// A check without a match does not show the browser of its click: a browser whose signals changed only
+    /// shows in the number of matches that its clicks lead to.
     case click
 }
 
@@ -15,9 +15,9 @@ public enum DriftSide: String, CaseIterable, Sendable {
 public struct DriftGroup: Hashable, Sendable {
     public enum Part: Hashable, Sendable {
         case value(String)
-        /// Nothing told it.
+        /// The value is unknown.
         case unknown
-        /// All that have too few matches to be watched each for itself.
+        /// All values that have too few matches to be watched by themselves.
         case others
         /// The whole app.
         case all
@@ -25,9 +25,10 @@ public struct DriftGroup: Hashable, Sendable {
 
     public let side: DriftSide
     public let platform: Part
-    /// Major and minor number; where a launch's kernel only tells that it is that minor or a later one, with a `+`.
+    /// Major and minor number; with a `+` if a launch's kernel only says that it is that minor version or a
+    /// later one.
     public let osVersion: Part
-    /// The SDK's version of a launch, the browser of a click.
+    /// The SDK version of a launch, the browser of a click.
     public let client: Part
 
     public init(_ side: DriftSide, platform: Part, osVersion: Part, client: Part) {
@@ -37,7 +38,7 @@ public struct DriftGroup: Hashable, Sendable {
         self.client = client
     }
 
-    /// The group of a launch.
+    /// Creates the group of a launch.
     public init(launchOn platform: Platform, release: OSRelease?, sdk: SDKVersion?) {
         self.init(
             .launch,
@@ -47,7 +48,7 @@ public struct DriftGroup: Hashable, Sendable {
         )
     }
 
-    /// The group of a click; `osVersion` is its major and minor number.
+    /// Creates the group of a click; `osVersion` is its major and minor number.
     public init(clickOn platform: Platform, osVersion: String?, browser: BrowserFamily) {
         self.init(
             .click,
@@ -57,7 +58,7 @@ public struct DriftGroup: Hashable, Sendable {
         )
     }
 
-    /// Everything on one side of an app.
+    /// Returns the group of everything on one side of an app.
     public static func whole(_ side: DriftSide) -> DriftGroup {
         DriftGroup(side, platform: .all, osVersion: .all, client: .all)
     }
@@ -71,7 +72,7 @@ public struct DriftGroup: Hashable, Sendable {
 }
 
 extension DriftGroup.Part {
-    /// `text` where it is one of ours: a word or a number of 24 characters at most; else unknown.
+    /// Creates a value from a word or a number of 24 characters at most; unknown for any other text.
     public init(text: String) {
         let isWord = text.utf8.allSatisfy { byte in
             byte.isASCIIAlphanumeric || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
@@ -84,7 +85,7 @@ extension DriftGroup.Part {
         self = platform == .unknown ? .unknown : .value(platform.rawValue)
     }
 
-    /// The part's text in a name; values have none of these signs.
+    /// The part's text in a name; values contain none of these signs.
     fileprivate var text: String {
         switch self {
         case .value(let text): text
@@ -109,7 +110,7 @@ extension DriftGroup {
     /// The group within its side in one word, as a store keeps it: `ios/26.1/1.8.9`.
     public var name: String { "\(platform.text)/\(osVersion.text)/\(client.text)" }
 
-    /// The group of a stored name; nil for what is none.
+    /// Reads a stored name; nil for any other text.
     public init?(_ side: DriftSide, name: String) {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
             .map { Part(nameText: String($0)) }
@@ -122,4 +123,92 @@ extension DriftGroup: Comparable {
     public static func < (left: DriftGroup, right: DriftGroup) -> Bool {
         (left.side.rawValue, left.name) < (right.side.rawValue, right.name)
     }
+}
+
+/// The program that opened a link, according to its user agent.
+///
+/// The raw value is the word in the database and in the JSON.
+public enum BrowserFamily: String, CaseIterable, Sendable {
+    case instagram, threads, facebook, messenger, tiktok, twitter, whatsapp, telegram, snapchat, pinterest
+    case linkedin, wechat, line
+    /// Google's own app, which shows pages itself.
+    case googleApp = "google_app"
+    case samsung, edge, opera, firefox, huawei, xiaomi, yandex, uc, brave, duckduckgo
+    case chrome, safari
+    /// An app that shows pages itself and does not name itself.
+    case webView = "web_view"
+    case other
+    case unknown
+
+    /// - Parameter userAgent: the click's user agent.
+    public init(userAgent: String) {
+        guard !userAgent.utf8.isEmpty else {
+            self = .unknown
+            return
+        }
+        let bytes = userAgent.utf8.prefix(AgentText.maximumLength).map(\.asciiLowercased)
+        guard let mark = Self.tokens.firstMatch(in: bytes) else {
+            self = .other
+            return
+        }
+        self = Self.marks[mark].family
+    }
+
+    /// The words in user agents, in lower case; the first one of the list that occurs counts.
+    ///
+    /// Apps come before browsers, and browsers before the engines that most of them also name: an app's web
+    /// view calls itself Chrome or Safari, and nearly every agent contains Mozilla.
+    private static let marks: [(mark: String, family: BrowserFamily)] = [
+        ("instagram", .instagram), ("barcelona", .threads), ("fban/messenger", .messenger),
+        ("fb_iab/messenger", .messenger), ("fb_iab/orca", .messenger), ("mlite", .messenger),
+        ("fban/", .facebook), ("fbav/", .facebook), ("fb_iab", .facebook), ("fbios", .facebook),
+        ("tiktok", .tiktok), ("musical_ly", .tiktok), ("musically", .tiktok), ("bytedancewebview", .tiktok),
+        ("bytelocale", .tiktok), ("trill_", .tiktok), ("twitter", .twitter), ("whatsapp", .whatsapp),
+        ("[wa4a/", .whatsapp), ("telegram", .telegram), ("snapchat", .snapchat), ("pinterest", .pinterest),
+        ("linkedin", .linkedin), ("micromessenger", .wechat), (" line/", .line), (" gsa/", .googleApp),
+        ("samsungbrowser/", .samsung), ("edgios/", .edge), ("edga/", .edge), ("edg/", .edge),
+        ("opr/", .opera), ("opt/", .opera), ("opios/", .opera), ("opera", .opera), ("fxios/", .firefox),
+        ("firefox/", .firefox), ("huaweibrowser/", .huawei), ("miuibrowser/", .xiaomi),
+        ("yabrowser/", .yandex), ("yaapp", .yandex), ("ucbrowser/", .uc), ("brave/", .brave),
+        ("duckduckgo/", .duckduckgo), (" ddg/", .duckduckgo), ("crios/", .chrome), ("; wv)", .webView),
+        ("chrome/", .chrome), (" safari/", .safari), (" mobile/", .webView),
+    ]
+
+    private static let tokens = TokenSet(marks.map(\.mark))
+}
+
+/// The version of the requesting SDK, from its header: `paylisher-ios/1.8.9`.
+public struct SDKVersion: Hashable, Sendable {
+    public let number: OSVersion
+
+    /// Reads what follows the last slash, up to the first character that belongs to no number; nil unless it
+    /// starts with a number from 1 to 999.
+    ///
+    /// The product's name is not stored: it is free text, and the platform is known from elsewhere.
+    public init?(header: Span<UInt8>) {
+        guard header.count <= Self.maximumLength else { return nil }
+        var start = 0
+        for index in header.indices where header[index] == UInt8(ascii: "/") { start = index + 1 }
+        var bytes: [UInt8] = []
+        var dots = 0
+        for index in start..<header.count {
+            let byte = header[index]
+            if byte == UInt8(ascii: ".") { dots += 1 }
+            guard byte.isASCIIDigit || byte == UInt8(ascii: "."), dots < 3 else { break }
+            bytes.append(byte)
+        }
+        if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
+        guard let number = OSVersion(bytes: bytes) else { return nil }
+        self.number = number
+    }
+
+    public init?(header: String) {
+        self.init(header: header.utf8.span)
+    }
+
+    /// The version with three numbers: `1.9` and `1.9.0` are the same release.
+    public var text: String { "\(number.major).\(number.minor).\(number.patch)" }
+
+    /// Longer than any header of a real client.
+    private static let maximumLength = 100
 }

@@ -1,22 +1,23 @@
 internal import CMath
 
-/// What a group's rate is judged by, day by day, the newest first.
+/// The counts by which a group's rate is judged, by day, the newest first.
 struct DriftSeries {
-    /// How many trials there are for what brings matches, and how it was before.
+    /// The supply of what brings matches, now and before.
     enum Supply {
-        /// Clicks and checks of a launch's platform: with fewer clicks to each check, fewer checks can match.
+        /// Clicks and checks of a launch's platform: with fewer clicks per check, fewer checks can match.
         case clicks([Int64], checks: [Int64])
-        /// A click's own: more clicks than usual that bring no more matches are a campaign that nobody needs.
+        /// A click's own: more clicks than usual without more matches mean an ineffective campaign, not a
+        /// fault.
         case ownTrials
         case steady
     }
 
     let own: [DriftCount]
-    /// Everything else of the side; nil for the whole.
+    /// The counts of everything else on the side; nil for the whole.
     let rest: [DriftCount]?
     let supply: Supply
 
-    /// Days from the first with a trial on.
+    /// The number of days from the first one with a trial.
     var knownDays: Int { (own.lastIndex { $0.trials > 0 } ?? -1) + 1 }
 
     init(own: [DriftCount], rest: [DriftCount]?, supply: Supply = .steady) {
@@ -25,8 +26,8 @@ struct DriftSeries {
         self.supply = supply
     }
 
-    /// By how much matches had to become rarer because there is less that brings them, at most 1, and the variance of
-    /// its logarithm.
+    /// Returns by which factor matches had to become rarer because of a smaller supply, at most 1, and the
+    /// variance of its logarithm.
     func shortage(_ recent: Range<Int>, against past: Range<Int>) -> (ratio: Double, variance: Double) {
         switch supply {
         case .steady: return (1, 0)
@@ -41,9 +42,9 @@ struct DriftSeries {
         }
     }
 
-    /// How many clicks there are to a check, as a multiple of what there were; nil where that says nothing.
+    /// Returns the clicks per check as a multiple of what they were; nil if that means nothing.
     func clicksToACheck(_ recent: Range<Int>, against past: Range<Int>) -> Double? {
-        // An app whose clicks are recorded elsewhere says nothing of them.
+        // An app whose clicks are recorded elsewhere has none to compare.
         guard case .clicks(let clicks, let checks) = supply, Self.sum(clicks, past) > 0 else { return nil }
         return Self.ratio(Self.sum(clicks, recent), Self.sum(checks, recent))
             * Self.ratio(Self.sum(checks, past), Self.sum(clicks, past))
@@ -65,23 +66,154 @@ struct DriftSeries {
     }
 }
 
-/// A rate that was to be expected, and how well it is known.
+/// An expected rate, and how well it is known.
 struct DriftExpectation {
     let rate: Double
-    /// The variance of its log odds.
+    /// The variance of the log odds.
     let variance: Double
 
-    /// The log odds are held where the rate is neither 0 nor 1.
+    /// Creates a rate from its log odds, which are clamped so that it is neither 0 nor 1.
     init(logOdds: Double, variance: Double) {
         let odds = cmath_exp(min(max(logOdds, -12), 12))
         rate = odds / (1 + odds)
         self.variance = variance
     }
 
-    /// The usual rate, made rarer by a shortage.
+    /// Creates the usual rate, made rarer by a shortage.
     init(_ usual: DriftExpectation, shortage: (ratio: Double, variance: Double)) {
         rate = usual.rate * shortage.ratio
         let slope = 1 - rate
         variance = usual.variance + shortage.variance / (slope * slope)
+    }
+}
+
+/// Counts by group of the days before one time: the input of the detector.
+///
+/// A day is the 24 hours that end at that time or a whole number of days before it, so that the rhythm of the
+/// day is the same in all of them.
+public struct DriftHistory: Sendable {
+    /// The length of the spans for which counts are stored: the detector runs at the end of each.
+    public static let periodMilliseconds: Int64 = 21_600_000
+    /// The number of days that are read: an alarm may last ``DriftDetector/maximumAlarmDays`` days, and is
+    /// judged by the days before it.
+    public static let retainedDays = DriftDetector.maximumAlarmDays + DriftTest.baselineDays
+
+    /// The end of the last complete span.
+    public let end: Timestamp
+    /// The days of each group that has any count, the newest first.
+    public private(set) var days: [DriftGroup: [DriftCount]] = [:]
+
+    private static let day: Int64 = 86_400_000
+
+    /// - Parameter end: see ``end(at:)``.
+    public init(end: Timestamp) {
+        self.end = end
+    }
+
+    /// Returns the start of the span that contains a time: everything before it is complete.
+    public static func end(at moment: Timestamp) -> Timestamp {
+        let remainder = moment.milliseconds % periodMilliseconds
+        return moment.advanced(byMilliseconds: remainder < 0 ? -remainder - periodMilliseconds : -remainder)
+    }
+
+    /// Returns the first span that is still read when the last one ended at `end`.
+    public static func start(before end: Timestamp) -> Timestamp {
+        end.advanced(byMilliseconds: -Int64(retainedDays) * day)
+    }
+
+    /// Adds the count of the span that starts at `period`; ignores one that is too old or not over yet.
+    public mutating func add(_ count: DriftCount, of group: DriftGroup, in period: Timestamp) {
+        let age = end.milliseconds(since: period)
+        guard age > 0, age <= Int64(Self.retainedDays) * Self.day else { return }
+        days[group, default: Array(repeating: DriftCount(), count: Self.retainedDays)][
+            Int((age - 1) / Self.day)
+        ] += count
+    }
+
+    /// Sets all days of a group at once, the newest first.
+    public mutating func set(_ days: [DriftCount], of group: DriftGroup) {
+        let missing = max(0, Self.retainedDays - days.count)
+        self.days[group] = days.prefix(Self.retainedDays) + Array(repeating: DriftCount(), count: missing)
+    }
+
+    /// Returns the sums of all groups of one side that fulfil a condition.
+    func sum(_ side: DriftSide, where isIncluded: (DriftGroup) -> Bool = { _ in true }) -> [DriftCount] {
+        var sum = Array(repeating: DriftCount(), count: Self.retainedDays)
+        for (group, days) in days where group.side == side && isIncluded(group) {
+            for index in sum.indices { sum[index] += days[index] }
+        }
+        return sum
+    }
+}
+
+/// Pools groups that have too few matches to be judged by themselves.
+///
+/// Each group of a side becomes part of exactly one watched group: itself, the others of its OS version (for
+/// a click: of its browser), the others of its platform, or all others.
+struct DriftPooling {
+    /// The watched groups with their days, the newest first.
+    private(set) var groups: [DriftGroup: [DriftCount]] = [:]
+
+    /// Groups with fewer matches a day on average are pooled.
+    static let minimumDailyMatches = 4.0
+    /// The largest number of groups of one side that are watched by themselves.
+    static let maximumGroups = 40
+    /// The number of days over which the size of a group is measured.
+    private static let sizedDays = DriftTest.baselineDays + 7
+
+    /// - Parameters:
+    ///   - history: the counts of all groups.
+    ///   - side: the side to pool.
+    ///   - kept: groups that are never pooled, because they have an alarm.
+    init(_ history: DriftHistory, side: DriftSide, keeping kept: Set<DriftGroup>) {
+        var pending = history.days.filter { $0.key.side == side }
+        for level in 0..<3 {
+            let large = pending.filter {
+                kept.contains($0.key) || Self.size($0.value) >= Self.minimumDailyMatches
+            }
+            // Equal sizes are ordered by name, so that the choice is always the same.
+            let ordered = large.keys.sorted { left, right in
+                let sizes = (Self.size(large[left] ?? []), Self.size(large[right] ?? []))
+                return sizes.0 == sizes.1 ? left < right : sizes.0 > sizes.1
+            }
+            let room = max(0, Self.maximumGroups - groups.count)
+            for group in ordered.prefix(room) + ordered.dropFirst(room).filter(kept.contains) {
+                groups[group] = pending.removeValue(forKey: group)
+            }
+            pending = Self.pooled(pending, level)
+        }
+        groups.merge(pending, uniquingKeysWith: Self.sum)
+    }
+
+    /// Returns the matches a day since the group was first seen.
+    private static func size(_ days: [DriftCount]) -> Double {
+        let recent = days.prefix(sizedDays)
+        guard let oldest = recent.lastIndex(where: { $0.trials > 0 }) else { return 0 }
+        return Double(recent.sum.matches) / Double(oldest + 1)
+    }
+
+    private static func pooled(_ groups: [DriftGroup: [DriftCount]], _ level: Int) -> [DriftGroup:
+        [DriftCount]]
+    {
+        Dictionary(groups.map { (parent(of: $0.key, level), $0.value) }, uniquingKeysWith: sum)
+    }
+
+    private static func parent(of group: DriftGroup, _ level: Int) -> DriftGroup {
+        let isClick = group.side == .click
+        return switch level {
+        case 0:
+            DriftGroup(
+                group.side,
+                platform: group.platform,
+                osVersion: isClick ? .others : group.osVersion,
+                client: isClick ? group.client : .others
+            )
+        case 1: DriftGroup(group.side, platform: group.platform, osVersion: .others, client: .others)
+        default: DriftGroup(group.side, platform: .others, osVersion: .others, client: .others)
+        }
+    }
+
+    private static func sum(_ left: [DriftCount], _ right: [DriftCount]) -> [DriftCount] {
+        zip(left, right).map { $0 + $1 }
     }
 }

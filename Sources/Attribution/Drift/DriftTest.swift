@@ -1,73 +1,77 @@
 internal import CMath
 
-/// How far a rate has fallen below what was to be expected of it.
+/// How far a rate has fallen below the expected one.
 struct DriftFall: Equatable {
     /// The rate of the newest days.
     let rate: Double
-    /// The lower of the rates that the group's own past and the rest of its app let expect.
+    /// The lower of the rates that the group's own past and the rest of its app suggest.
     let expected: Double
-    /// The rate of the past that both come from.
+    /// The rate of the past on which both are based.
     let usual: Double
-    /// How surprising the fall is, in standard deviations; 0 or below where there is none.
+    /// The significance of the drop in standard deviations; 0 or below if there is none.
     let score: Double
-    /// How many days the newest ones are.
+    /// The number of the newest days.
     let days: Int
-    /// Matches that are missing.
+    /// The number of missing matches.
     let missing: Double
 }
 
 /// The change test: a generalised likelihood ratio of the newest days against the days before them.
 ///
-/// For each of several lengths of the newest days, the likelihood of their counts at one rate with the days before is
-/// compared with that at a rate of their own. How well the past is known enters as the number of trials that it is
-/// worth, so that a short past makes nobody sure. Both are divided by how much more than chance the days of the past
-/// differ among themselves (quasi-likelihood): what a group does every week surprises nobody.
+/// For each of several lengths of the newest days, the likelihood of their counts at one rate with the days
+/// before is compared with that at a rate of their own. The uncertainty of the past enters as the number of
+/// trials that it is worth, so that a short past proves little. Both are divided by how much more than chance
+/// the days of the past differ among themselves (quasi-likelihood): what a group does every week is not
+/// significant.
 ///
-/// Two expectations must be missed, and the one that is missed by less counts: the group's own past, made rarer where
-/// there are fewer clicks to bring matches; and that past moved by as much as the rest of the app has moved since.
+/// The rate must miss two expectations, and the one that it misses by less counts: the group's own past, made
+/// rarer if there are fewer clicks to bring matches; and that past changed by as much as the rest of the app
+/// has changed since.
 ///
-/// Sources: Siegmund and Venkatraman: Using the generalized likelihood ratio statistic for sequential detection of a
-/// change-point (1995), for an unknown baseline; Lai: Sequential changepoint detection in quality control and
-/// dynamical systems (1995), for a limited number of window lengths; McCullagh and Nelder: Generalized Linear Models
-/// (1989), 4.5, for the dispersion.
+/// Sources: Siegmund and Venkatraman: Using the generalized likelihood ratio statistic for sequential
+/// detection of a change-point (1995), for an unknown baseline; Lai: Sequential changepoint detection in
+/// quality control and dynamical systems (1995), for a limited number of window lengths; McCullagh and
+/// Nelder: Generalized Linear Models (1989), 4.5, for the dispersion.
 struct DriftTest {
     let series: DriftSeries
 
-    /// Days that a change is sought in.
+    /// The numbers of newest days in which a change is sought.
     static let windows = [1, 2, 3, 5, 7]
-    /// Days before them that say what is usual.
+    /// The number of days before them that define the usual rate.
     static let baselineDays = 28
-    /// Fewer days say nothing: a week holds each of its days once.
-    static let fewestDays = 7
-    /// A fall that is this surprising is told; one of clicks, which lead to few matches, of different campaigns, only
-    /// if it is more so.
+    /// The smallest number of days of a past: a week contains each of its days once.
+    static let minimumBaselineDays = 7
+    /// Returns the significance from which on a drop raises an alarm; higher for clicks, which lead to few
+    /// matches and belong to different campaigns.
     ///
     /// Simulated, see the tests: with these, steady traffic alarms far more seldom than once a month.
     static func threshold(of side: DriftSide) -> Double { side == .launch ? 4 : 4.5 }
-    /// A rate that is less than this share below what was expected is nobody's worry, however sure it is.
-    static let smallestShare = 0.2
-    /// Nor is a fall that has cost fewer matches.
-    static let fewestMissing = 10.0
+    /// The smallest relative drop that raises an alarm, however significant it is.
+    static let minimumRelativeDrop = 0.2
+    /// The smallest number of missing matches that raises an alarm.
+    static let minimumMissingMatches = 10.0
 
-    /// Days that the dispersion is taken to have been seen for with nothing but chance.
+    /// The days without more than chance that count as a prior of the dispersion.
     private static let dispersionDays = 6.0
-    /// No single day says more of the dispersion: a day without service must not make a month blind.
-    private static let largestSurprise = 16.0
-    /// When the rest of an app moves, its parts do not all move alike.
+    /// The largest deviance of one day: an outage must not mask drops for a month.
+    private static let maximumDailyDeviance = 16.0
+    /// How unevenly the parts of an app move when the rest of it moves.
     private static let unevenness = 0.3
 
-    /// The most surprising fall that is worth telling, if any is; `threshold` is how surprising it must be at least.
+    /// Returns the most significant drop that raises an alarm, if any; `threshold` is the smallest
+    /// significance.
     func fall(above threshold: Double) -> DriftFall? {
         Self.windows.compactMap { compare(newest: $0, from: $0) }.filter { fall in
-            fall.score >= threshold && fall.rate <= (1 - Self.smallestShare) * fall.expected
-                && fall.missing >= Self.fewestMissing
+            fall.score >= threshold && fall.rate <= (1 - Self.minimumRelativeDrop) * fall.expected
+                && fall.missing >= Self.minimumMissingMatches
         }
         .max { $0.score < $1.score }
     }
 
-    /// The newest `days` against the days from `offset` on; nil where the past is too short or the days are empty.
+    /// Compares the newest `days` with the days from `offset` on; nil if the past is too short or the days
+    /// are empty.
     func compare(newest days: Int, from offset: Int) -> DriftFall? {
-        guard days <= offset, offset + Self.fewestDays <= series.knownDays else { return nil }
+        guard days <= offset, offset + Self.minimumBaselineDays <= series.knownDays else { return nil }
         let past = offset..<min(offset + Self.baselineDays, series.knownDays)
         let recent = series.own[0..<days].sum
         guard let rate = recent.rate else { return nil }
@@ -102,13 +106,13 @@ struct DriftTest {
         )
     }
 
-    /// The signed root of the likelihood ratio, divided by the root of the dispersion.
+    /// Returns the signed root of the likelihood ratio, divided by the root of the dispersion.
     private static func score(_ recent: DriftCount, _ expected: DriftExpectation, _ dispersion: Double)
         -> Double
     {
         let (trials, matches) = recent.bounded
         let rate = expected.rate
-        // Trials that would leave the rate as uncertain as it is.
+        // The number of trials that would leave the rate as uncertain as it is.
         let worth = 1 / (expected.variance * rate * (1 - rate))
         let apart = likelihood(matches, trials) + likelihood(worth * rate, worth)
         let together = likelihood(matches + worth * rate, trials + worth)
@@ -116,7 +120,7 @@ struct DriftTest {
         return matches < rate * trials ? root : -root
     }
 
-    /// The logarithm of the largest likelihood of so many matches.
+    /// Returns the logarithm of the largest likelihood of this number of matches.
     private static func likelihood(_ matches: Double, _ trials: Double) -> Double {
         term(matches, trials) + term(trials - matches, trials)
     }
@@ -125,8 +129,8 @@ struct DriftTest {
         count > 0 ? count * cmath_log(count / trials) : 0
     }
 
-    /// How much the days differ from their own average, or, where that explains them better, from what their clicks
-    /// let expect.
+    /// Returns how much the days differ from their own average, or, if that explains them better, from what
+    /// their clicks suggest.
     private func dispersionOfPast(
         _ past: Range<Int>,
         _ odds: (value: Double, variance: Double),
@@ -144,12 +148,12 @@ struct DriftTest {
         return min(plain, explained)
     }
 
-    /// How much more than chance the days differ from what each of them let expect; 1 for nothing more.
+    /// Returns how much more than by chance the days differ from what each of them suggests; 1 for no more.
     private func dispersion(
         _ days: Range<Int>,
         expecting: (_ day: Int) -> (value: Double, variance: Double)
     ) -> Double {
-        var surprise = 0.0
+        var deviance = 0.0
         var count = 0.0
         for day in days where series.own[day].trials > 0 {
             let (trials, matches) = series.own[day].bounded
@@ -158,9 +162,9 @@ struct DriftTest {
             let spread = trials * rate * (1 - rate)
             let difference = matches - trials * rate
             let variance = spread * (1 + spread * expected.variance)
-            surprise += min(Self.largestSurprise, difference * difference / variance)
+            deviance += min(Self.maximumDailyDeviance, difference * difference / variance)
             count += 1
         }
-        return max(1, (Self.dispersionDays + surprise) / (Self.dispersionDays + max(0, count - 1)))
+        return max(1, (Self.dispersionDays + deviance) / (Self.dispersionDays + max(0, count - 1)))
     }
 }

@@ -7,11 +7,12 @@ public enum CheckOutcome: String, CaseIterable, Sendable {
     case noMatch = "no_match"
 }
 
-/// What is recorded of a check: how it ended, and what it was decided from.
+/// What the record of a check contains: how it ended, and what decided it.
 ///
-/// Holds addresses and fingerprints as keyed hashes alone.
+/// Contains addresses and fingerprints only as keyed hashes.
 public struct CheckFacts: Equatable, Sendable {
-    /// How likely the launch came for the destination of one click, of whose identifier the first half may be all.
+    /// The probability that the launch came for the destination of one click, which may be known by the first half of its
+    /// identifier alone.
     public struct Share: Equatable, Sendable {
         public var click: ClickID
         /// 0…1.
@@ -25,59 +26,59 @@ public struct CheckFacts: Equatable, Sendable {
 
     public var at: Timestamp
     public var outcome: CheckOutcome
-    /// There for a check that found nothing.
+    /// Set for a check that found nothing.
     public var reason: NoMatchReason?
-    /// There for one that was answered with a click.
+    /// Set for a check that got a click.
     public var method: AttributionMethod?
-    /// Of the answer, or of the likeliest click where none was likely enough; nil where nothing was weighed.
+    /// The confidence of the answer, or of the most likely click if none was likely enough; nil if nothing was weighed.
     public var confidence: Double?
     public var isCampaignOnly = false
-    /// What the fingerprint alone makes of the likeliest click, without ``Verdict/highestConfidence``; nil where nothing
-    /// was weighed, and where it was not recorded.
+    /// The probability of the most likely click by its fingerprint alone, not limited by ``Verdict/highestConfidence``; nil
+    /// if nothing was weighed, and if it was not recorded.
     public var probability: Double?
-    /// What the app demanded of a probability.
+    /// The probability that the app demanded.
     public var minimumConfidence: Double
-    /// The probability that no click led to the launch; nil where nothing was weighed.
+    /// The probability that no click led to the launch; nil if nothing was weighed.
     public var organicShare: Double?
-    /// Live clicks with the fingerprint.
+    /// The number of live clicks with the fingerprint.
     public var candidates = 0
-    /// The click that was answered, or the likeliest one.
+    /// The click of the answer, or the most likely one.
     public var click: ClickID?
     /// The platform of that click, and the form through which the launch's fingerprint finds it.
-    public var lane: PlatformForm?
-    /// How that click's address compares with the launch's; nil where that was not looked at.
+    public var platformForm: PlatformForm?
+    /// How that click's address compares with the launch's; nil if it was not compared.
     public var agreement: AddressAgreement?
-    /// The likeliest clicks, at most ``Verdict/toldShares``, the likeliest first.
+    /// The most likely clicks, at most ``Verdict/maximumShares``, the most likely first.
     public var shares: [Share] = []
-    /// The launch's own fingerprint; the one of its values as they came, where it brought values.
+    /// The launch's own fingerprint; if it brought values, the one of these as they came.
     public var fingerprint: KeyedHash?
-    /// The first words of its others, where it had several; at most ``otherFingerprintLimit``.
+    /// The first words of its other fingerprints, at most ``otherFingerprintLimit``.
     public var otherFingerprints: [UInt64] = []
     public var address: AddressHashes?
-    /// Whether it brought a token, or the identifier of a click.
+    /// Whether the launch brought a token, or the identifier of a click.
     public var namesClick: Bool
     public var hasInstallID: Bool
-    /// The first word of the keyed hash of the install id, else of who asked; nil where it was not recorded.
+    /// The first word of the keyed hash of the install id, or else of the caller; nil if it was not recorded.
     public var caller: UInt64?
-    /// When the device says that the app was installed first.
+    /// When the app was first installed, according to the device.
     public var firstInstalledAt: Timestamp?
-    /// For how many checks the record stands: in a flood, for some that were not recorded too.
+    /// The number of checks that the record stands for: in a flood, some are not recorded themselves.
     public var weight = 1
     public var platform: Platform
     public var release: OSRelease?
-    /// What the launch told beside its fingerprint.
+    /// The launch's signals in addition to its fingerprint.
     public var signals = SignalHashes.none
     public var sdkVersion: String?
-    /// The first ``requestIDLength`` characters.
+    /// The first ``requestIDLength`` characters of the request id.
     public var requestID: String?
 
-    /// How many characters of a request id are kept.
+    /// The number of characters of a request id that are stored.
     public static let requestIDLength = 64
-    /// More than any launch has, unless the server key is changed several times in a window.
+    /// More fingerprints than any launch has, unless the server key is changed several times in a window.
     public static let otherFingerprintLimit = 128
 
     public init(
-        at moment: Timestamp,
+        at time: Timestamp,
         outcome: CheckOutcome,
         reason: NoMatchReason? = nil,
         minimumConfidence: Double = MatchPolicy.standardMinimum,
@@ -86,7 +87,7 @@ public struct CheckFacts: Equatable, Sendable {
         hasInstallID: Bool = false,
         platform: Platform = .unknown
     ) {
-        at = moment
+        at = time
         self.outcome = outcome
         self.reason = reason
         self.minimumConfidence = minimumConfidence
@@ -118,7 +119,7 @@ extension CheckFacts {
         caller = check.install?.index ?? check.caller.hash.index
         otherFingerprints = check.ladder.fingerprints.dropFirst().prefix(Self.otherFingerprintLimit)
             .map(\.index)
-        if let verdict = report.verdict { note(verdict) }
+        if let verdict = report.verdict { add(verdict) }
         switch report.ending {
         case .match(let claim), .replay(let claim):
             click = claim.click.id
@@ -127,10 +128,10 @@ extension CheckFacts {
             isCampaignOnly = claim.isCampaignOnly
         case .noMatch(let reason): self.reason = reason
         }
-        if let evidence = report.evidence { note(evidence) }
+        if let evidence = report.evidence { add(evidence) }
     }
 
-    private mutating func note(_ verdict: Verdict) {
+    private mutating func add(_ verdict: Verdict) {
         confidence = verdict.confidence
         probability = verdict.probability
         organicShare = verdict.organicShare
@@ -141,15 +142,15 @@ extension CheckFacts {
         }
     }
 
-    private mutating func note(_ evidence: CandidateEvidence) {
+    private mutating func add(_ evidence: CandidateEvidence) {
         // Candidates may be known by the first half of their identifiers alone.
         let candidate = evidence.candidates.first { $0.click.high == click?.high }
         guard let candidate else { return }
-        lane = candidate.lane
+        platformForm = candidate.platformForm
         agreement = candidate.address
     }
 
-    /// The first characters of a text, of which ASCII is expected.
+    /// Returns the first ``requestIDLength`` characters of a text, which is expected to be ASCII.
     static func cut(_ text: String) -> String {
         text.utf8.count <= requestIDLength ? text : String(text.prefix(requestIDLength))
     }
@@ -163,5 +164,62 @@ extension CheckOutcome {
             case .replay: .replay
             case .noMatch: .noMatch
             }
+    }
+}
+
+/// One recorded check, retained as long as clicks are after their end.
+public struct RecordedCheck: Equatable, Sendable {
+    public let id: CheckID
+    public let app: AppID
+    public let isTest: Bool
+    public var facts: CheckFacts
+    /// The campaign of the click in the answer, or of the most likely one.
+    public var campaign: CampaignKey?
+
+    public init(
+        id: CheckID,
+        app: AppID,
+        isTest: Bool,
+        facts: CheckFacts,
+        campaign: CampaignKey? = nil
+    ) {
+        self.id = id
+        self.app = app
+        self.isTest = isTest
+        self.facts = facts
+        self.campaign = campaign
+    }
+}
+
+/// The ways to refer to a check.
+public enum CheckReference: Equatable, Sendable {
+    case check(CheckID)
+    /// The check that consumed the click, or else the last one whose most likely click it was.
+    case click(ClickID)
+    /// The last check of a request.
+    case request(String)
+    /// The last check with one of these keyed fingerprints.
+    case fingerprint([KeyedHash])
+
+    /// Reads what people have at hand: `chk_…`, `clk_…`, a fingerprint's 64 digits, or a request id; nil for any other
+    /// text.
+    ///
+    /// - Parameters:
+    ///   - text: the text as it was typed.
+    ///   - keys: the server keys, one of which hashed the fingerprint.
+    public init?(_ text: String, keys: [ServerKey]) {
+        if let id = CheckID(text) {
+            self = .check(id)
+        } else if let id = ClickID(text) {
+            self = .click(id)
+        } else if let fingerprint = Fingerprint(hex: text) {
+            self = .fingerprint(keys.map { $0.keyed(fingerprint) })
+        } else {
+            guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+            else {
+                return nil
+            }
+            self = .request(CheckFacts.cut(text))
+        }
     }
 }

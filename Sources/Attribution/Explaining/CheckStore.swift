@@ -1,22 +1,22 @@
-/// Which recorded checks are asked for.
+/// A query for recorded checks.
 public struct CheckQuery: Equatable, Sendable {
-    /// Nil: those of all apps.
+    /// Nil for the checks of all apps.
     public var app: AppID?
     /// Test checks instead of live ones.
     public var isTest: Bool
     public var from: Timestamp?
-    /// The first moment that is asked for no more.
+    /// The end of the time span, exclusive.
     public var to: Timestamp?
     public var outcome: CheckOutcome?
     public var reason: NoMatchReason?
     public var campaign: CampaignKey?
-    /// One of these; empty: any.
+    /// Any of these; empty for any fingerprint.
     public var fingerprints: [KeyedHash] = []
-    /// Only checks before this one: ``CheckPage/next`` of the page before.
+    /// Only checks before this one: ``CheckPage/next`` of the previous page.
     public var before: CheckID?
     public var limit: Int
 
-    /// How many checks a page may hold.
+    /// The possible sizes of a page.
     public static let limits = 1...500
     public static let standardLimit = 50
 
@@ -26,8 +26,8 @@ public struct CheckQuery: Equatable, Sendable {
         self.limit = min(max(limit, Self.limits.lowerBound), Self.limits.upperBound)
     }
 
-    /// Whether a record is asked for, apart from its place.
-    public func holds(_ record: RecordedCheck) -> Bool {
+    /// Returns whether a record matches the query, regardless of ``before``.
+    public func matches(_ record: RecordedCheck) -> Bool {
         let facts = record.facts
         return record.isTest == isTest && (app == nil || app == record.app)
             && (from.map { facts.at >= $0 } ?? true) && (to.map { facts.at < $0 } ?? true)
@@ -37,13 +37,14 @@ public struct CheckQuery: Equatable, Sendable {
     }
 }
 
-/// Some of the checks that were asked for.
+/// One page of the checks that match a query.
 public struct CheckPage: Equatable, Sendable {
-    /// The newest first.
+    /// The checks, newest first.
     public var records: [RecordedCheck]
-    /// Where the next page begins; nil when this is the last one.
+    /// Where the next page starts; nil for the last page.
     ///
-    /// A page may hold fewer checks than asked for, or none, and not be the last: one call looks at so many only.
+    /// A page may contain fewer checks than its limit, or none, and not be the last: one call reads a bounded number of
+    /// records.
     public var next: CheckID?
 
     public init(records: [RecordedCheck] = [], next: CheckID? = nil) {
@@ -52,28 +53,28 @@ public struct CheckPage: Equatable, Sendable {
     }
 }
 
-/// Where the records of checks are kept: every match, and of other checks as many as can be kept without harm.
+/// The store of recorded checks: every match, and as many other checks as the budget for records allows.
 public protocol CheckStore {
-    /// Everything that was noted before the call is in the answer.
+    /// Returns a page of the checks that match a query, including everything recorded before the call.
     ///
-    /// Takes as long as one bounded look, and never holds up the loop that asks.
+    /// Takes one bounded read, off the calling loop.
     func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage
 
-    /// Why a check ended as it did.
+    /// Explains why a check ended as it did.
     ///
     /// - Parameters:
     ///   - reference: which check.
-    ///   - explainer: what to make of what is stored; it is asked where it holds nobody up.
-    /// - Returns: nil where there is no record, or none among those that are looked through.
-    /// - Throws: when nothing could be read.
+    ///   - explainer: what explains the stored facts; it runs off the request path.
+    /// - Returns: nil if there is no record among those that are searched.
+    /// - Throws: if the database could not be read.
     func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)
         -> Explanation?
 
-    /// What there is of a click for telling why no check was answered with it.
+    /// Reads what explains why no check got a click.
     ///
-    /// Looks through a bounded number of checks, and never holds up the loop that asks.
+    /// Searches a bounded number of checks, off the calling loop.
     ///
     /// - Returns: nil for a click that is not stored.
-    /// - Throws: when nothing could be read.
+    /// - Throws: if the database could not be read.
     func material(ofClick id: ClickID) async throws(StoreError) -> ClickExplanationInput?
 }

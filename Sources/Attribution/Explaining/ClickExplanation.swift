@@ -1,10 +1,10 @@
-/// What became of a click that no check is known to have been answered with.
+/// What became of a click that answered no known check.
 public struct ClickExplanation: Equatable, Sendable {
-    /// What a store has for it.
+    /// What a store knows about the click.
     public let material: ClickExplanationInput
-    /// Whether the app recognises launches by fingerprints at present.
+    /// Whether the app currently recognises launches by fingerprints.
     public let usesFingerprints: Bool
-    /// When it is explained.
+    /// When the click is explained.
     public let now: Timestamp
 
     public init(_ material: ClickExplanationInput, usesFingerprints: Bool, at now: Timestamp) {
@@ -15,27 +15,27 @@ public struct ClickExplanation: Equatable, Sendable {
 
     public var click: KnownClick { material.click }
 
-    /// What it would be to a check now: never ``KnownClick/State/answered``.
+    /// The state of the click for a check now: never ``KnownClick/State/answered``.
     public var state: KnownClick.State { click.state(at: now, isAnswer: false) }
 }
 
-/// What a store has for the explanation of a click.
+/// What a store knows about a click, for its explanation.
 public struct ClickExplanationInput: Equatable, Sendable {
     public var click: KnownClick
     public var app: AppID
     public var isTest: Bool
-    /// By how many fingerprints and advertising ids it can be found; 0: by its token alone.
+    /// The number of fingerprints and advertising ids that find the click; 0 if only its token does.
     public var keyCount: Int
-    /// Whether checks that look for the first of them come across it, live or closed.
+    /// Whether the index leads to the click from the first of them, live or closed.
     public var isIndexed: Bool
-    /// Checks from its time on, until it expired, that it had something in common with: the nearest first.
+    /// Checks between the click and its expiry that have something in common with it, the nearest first.
     public var near: [RelatedCheck]
-    /// Records that were looked through for them.
+    /// The number of records that were searched for them.
     public var searchedChecks: Int
-    /// Whether that was all of them.
+    /// Whether these were all records of that time.
     public var hasSearchedAll: Bool
 
-    /// How many near checks are told.
+    /// The largest number of near checks.
     public static let nearLimit = 8
 
     public init(
@@ -59,15 +59,15 @@ public struct ClickExplanationInput: Equatable, Sendable {
     }
 }
 
-/// A check that came near a click without being answered with it.
+/// A check that came near a click but did not get it.
 public struct RelatedCheck: Equatable, Sendable {
-    /// What they have in common; the first is the nearest.
+    /// What the check and the click have in common; the first is the nearest.
     public enum Relation: String, CaseIterable, Comparable, Sendable {
-        /// The click was among the likeliest.
+        /// The click was among the most likely ones.
         case weighed
         case sameFingerprint = "same_fingerprint"
         case sameAddress = "same_address"
-        /// The network around it.
+        /// They came from one network.
         case nearAddress = "near_address"
 
         private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
@@ -81,5 +81,116 @@ public struct RelatedCheck: Equatable, Sendable {
     public init(_ record: RecordedCheck, _ relation: Relation) {
         self.record = record
         self.relation = relation
+    }
+}
+
+/// The explanation of a click in words.
+extension ClickExplanation {
+    /// What became of the click, in one or more sentences.
+    public var summary: String {
+        let campaign = click.campaign.map { " of the campaign \"\($0.text)\"" } ?? ""
+        let start = "No check is known that got the click \(click.id.text)\(campaign)."
+        return ([start, fate] + [hindrance, nearestCheck].compactMap(\.self)).joined(separator: " ")
+    }
+
+    private var fate: String {
+        let window = ElapsedTime.text(milliseconds: click.expiresAt.milliseconds(since: click.clickedAt))
+        switch state {
+        case .open, .later, .answered:
+            let left = Explanation.elapsed(from: now, to: click.expiresAt)
+            return "It is live until \(click.expiresAt.iso8601), for \(left) more."
+        case .expired:
+            let ago = Explanation.elapsed(from: click.expiresAt, to: now)
+            return "It expired at \(click.expiresAt.iso8601), \(ago) ago: its window was \(window)."
+        case .claimed:
+            let time = click.claimedAt ?? click.clickedAt
+            let method = click.claimedBy?.meaning ?? "the method is not known"
+            return
+                "A launch consumed it at \(time.iso8601), \(Explanation.elapsed(from: click.clickedAt, to: time))"
+                + " after it: \(method). The record of that check is no longer stored."
+        case .retired:
+            return
+                "It was retired with another click of the same visitor on the same link, which led to a launch."
+        case .robot:
+            return
+                "It comes from a robot, a preview or a browser that fetches ahead: no person has seen it, and no launch is"
+                + " credited to it."
+        }
+    }
+
+    /// What keeps launches from finding the click; nil if nothing does.
+    private var hindrance: String? {
+        guard state != .robot else { return nil }
+        if material.keyCount == 0 {
+            return switch click.basis {
+            case nil:
+                "It has no fingerprint, because its device sent too few values: only its token leads to it."
+            case .request:
+                "It has no fingerprint, because its page ran no script: only its token leads to it."
+            case .counted:
+                "It was only counted: its visitor opted out of tracking, and no launch is credited to it."
+            }
+        }
+        if !material.isIndexed {
+            return "No row of the index leads to it, so no fingerprint can find it."
+        }
+        guard !usesFingerprints else { return nil }
+        return
+            "The app recognises no launch by its fingerprint: only its token or an advertising id leads to it."
+    }
+
+    private var nearestCheck: String? {
+        guard state != .robot, state != .claimed else { return nil }
+        let searched = material.hasSearchedAll ? "" : " among the first \(material.searchedChecks) records"
+        guard let nearest = material.near.first else {
+            return "No check with its fingerprint or from near its address came in its window\(searched)."
+        }
+        let (record, facts) = (nearest.record, nearest.record.facts)
+        let elapsed = Explanation.elapsed(from: click.clickedAt, to: facts.at)
+        let ending =
+            switch facts.outcome {
+            case .match: "got another click"
+            case .replay: "got the answer of another click again"
+            case .noMatch: "found nothing (\(facts.reason?.rawValue ?? NoMatchReason.noClick.rawValue))"
+            }
+        return
+            "The nearest check\(searched), \(record.id.text), \(elapsed) after it, \(nearest.relation.meaning)"
+            + " and \(ending)."
+    }
+
+    /// What to do about it, one sentence each.
+    public var advice: [String] {
+        var advice: [String] = []
+        if state != .robot, !material.isIndexed, material.keyCount > 0 {
+            advice.append("Run `afterlink verify`: it compares the index with the clicks.")
+        }
+        if state != .robot, material.keyCount == 0, click.basis == nil {
+            advice.append(
+                "Let the page send signals (see the article on the API), or let its token reach the first launch."
+            )
+        }
+        if !usesFingerprints, material.keyCount > 0, state != .robot {
+            advice.append("`afterlink apps set` switches fingerprints on.")
+        }
+        if let nearest = material.near.first {
+            advice.append(
+                "`afterlink explain \(nearest.record.id.text)` says why that check ended as it did."
+            )
+        } else if [.open, .expired].contains(state) {
+            advice.append("Most clicks lead to no launch and end like this.")
+        }
+        return advice
+    }
+}
+
+extension RelatedCheck.Relation {
+    /// The relation as the middle of a sentence.
+    public var meaning: String {
+        switch self {
+        case .weighed: "had it among its most likely clicks"
+        case .sameFingerprint: "had its fingerprint"
+        case .sameAddress: "came from its address with another fingerprint"
+        case .nearAddress: "came from near its address with another fingerprint"
+        }
     }
 }

@@ -1,17 +1,17 @@
-/// Makes of what is stored about a check why it ended as it did.
+/// Explains from the stored facts why a check ended as it did.
 ///
-/// Trying combinations of values may take most of a second: never on a loop's time.
+/// Trying combinations of values may take most of a second, so it must not run on a loop.
 public struct Explainer: Sendable {
-    /// The server keys under which fingerprints were stored, the present one first.
+    /// The server keys that hashed the stored fingerprints, the current one first.
     public var keys: [ServerKey]
     public var data: DeviceData
     public var localizations: [AppID: AppLocalization]
     /// Reads ``ClickEvidence/canonicalText``.
     public var signals: @Sendable (String) -> CanonicalSignals?
-    /// How many combinations of values are tried for one explanation, under each key.
+    /// The number of combinations of values to try for one explanation, under each key.
     public var searchLimit = 300_000
 
-    /// How many near clicks are told.
+    /// The largest number of near clicks.
     private static let nearLimit = 5
 
     public init(
@@ -29,7 +29,7 @@ public struct Explainer: Sendable {
     public func explain(_ material: ExplanationInput) -> Explanation {
         let facts = material.record.facts
         var explanation = Explanation(record: material.record)
-        explanation.clicks = told(material)
+        explanation.clicks = explainedClicks(material)
         let isWithoutClick = !explanation.clicks.contains { $0.state != .later }
         guard facts.outcome == .noMatch, isWithoutClick, let fingerprint = facts.fingerprint else {
             return explanation
@@ -40,13 +40,13 @@ public struct Explainer: Sendable {
         explanation.triedCombinations = finding.triedCombinations
         let nearest =
             finding.input.map { self.nearest($0, near, facts.at) }
-            ?? neighbours(material, facts.at)
+            ?? clicksFromSameNetwork(material, facts.at)
         explanation.clicks = nearest + explanation.clicks
         return explanation
     }
 
-    /// What became of the clicks that the check could be about, those that could have been its answer first.
-    private func told(_ material: ExplanationInput) -> [ExplainedClick] {
+    /// Returns the clicks that the check may be about, those that it could have got first.
+    private func explainedClicks(_ material: ExplanationInput) -> [ExplainedClick] {
         let facts = material.record.facts
         let answer = facts.outcome == .noMatch ? nil : facts.click
         let same = Set(material.sameFingerprint.map(\.id))
@@ -67,8 +67,8 @@ public struct Explainer: Sendable {
     }
 
     private func hasSameScreen(_ click: KnownClick, _ facts: CheckFacts) -> Bool? {
-        guard !facts.signals.isEmpty, let told = click.canonicalText.flatMap(signals) else { return nil }
-        return SignalHashes(told.evidence(data: data)).agrees(with: facts.signals)
+        guard !facts.signals.isEmpty, let values = click.canonicalText.flatMap(signals) else { return nil }
+        return SignalHashes(values.evidence(data: data)).agrees(with: facts.signals)
     }
 
     private func rank(_ state: KnownClick.State) -> Int {
@@ -82,7 +82,7 @@ public struct Explainer: Sendable {
 
     private func localization(of app: AppID) -> AppLocalization { localizations[app] ?? .unknown }
 
-    /// A click with what its device would hash.
+    /// A click with the fingerprints that its device would compute.
     private struct NearClick {
         let click: KnownClick
         let spellings: SignalSpellings
@@ -143,44 +143,44 @@ public struct Explainer: Sendable {
         return FingerprintSearch.Finding(input: nil, triedCombinations: tried)
     }
 
-    /// Clicks from the launch's own network, where nothing else brings them together.
-    private func neighbours(_ material: ExplanationInput, _ moment: Timestamp) -> [ExplainedClick] {
+    /// Returns clicks from the launch's own network, for a launch that has nothing else in common with clicks.
+    private func clicksFromSameNetwork(_ material: ExplanationInput, _ time: Timestamp) -> [ExplainedClick] {
         let close = material.recent.filter { $0.agreement == .exact }
         return close.prefix(Self.nearLimit).map { click in
-            ExplainedClick(click, click.state(at: moment, isAnswer: false), hasSameFingerprint: false)
+            ExplainedClick(click, click.state(at: time, isAnswer: false), hasSameFingerprint: false)
         }
     }
 
-    /// The clicks that differ from the launch in the fewest components; among equals those from its own network first,
-    /// then the newest.
-    private func nearest(_ launch: FingerprintInput, _ near: [NearClick], _ moment: Timestamp)
+    /// Returns the clicks that differ from the launch in the fewest components; among equals those from its own network
+    /// first, then the newest.
+    private func nearest(_ launch: FingerprintInput, _ near: [NearClick], _ time: Timestamp)
         -> [ExplainedClick]
     {
-        let differing = near.enumerated().compactMap { place, click in
-            differences(launch, click).map { (place: place, click: click.click, differences: $0) }
+        let differing = near.enumerated().compactMap { offset, click in
+            differences(launch, click).map { (offset: offset, click: click.click, differences: $0) }
         }
         let sorted = differing.sorted { left, right in
-            (left.differences.count, left.click.agreement.rawValue, left.place)
-                < (right.differences.count, right.click.agreement.rawValue, right.place)
+            (left.differences.count, left.click.agreement.rawValue, left.offset)
+                < (right.differences.count, right.click.agreement.rawValue, right.offset)
         }
         return sorted.prefix(Self.nearLimit).map { near in
             ExplainedClick(
                 near.click,
-                near.click.state(at: moment, isAnswer: false),
+                near.click.state(at: time, isAnswer: false),
                 hasSameFingerprint: false,
                 differences: near.differences
             )
         }
     }
 
-    /// Nil where the click has no fingerprint of that form, or nothing in common with the launch.
+    /// Returns in what a click differs; nil if it has no fingerprint of that form, or nothing in common with the launch.
     private func differences(_ launch: FingerprintInput, _ near: NearClick) -> [ExplainedClick.Difference]? {
         guard let input = near.inputs.first(where: { $0.form == launch.form }) else { return nil }
         let plain = launch.differences(from: input)
         guard plain.count < launch.form.components.count else { return nil }
-        // What the click's device may well have spelled as the launch does keeps nobody apart, unless nothing else does.
+        // A value that the click's device may have spelled as the launch does is a difference only if there is no other.
         let real = plain.filter { component in
-            !near.spellings.place(of: component).contains {
+            !near.spellings.positions(of: component).contains {
                 near.spellings.choices[$0].text == launch.value(of: component)
             }
         }

@@ -1,11 +1,11 @@
 /// Why a check ended as it did.
 public struct Explanation: Equatable, Sendable {
     public let record: RecordedCheck
-    /// What the launch's fingerprint was made of, where that was found again.
+    /// What the launch's fingerprint was made of, if the search found it.
     public var launch: FingerprintInput?
-    /// How many combinations of values were tried to find it again; nil where there was no need to.
+    /// How many combinations of values the search tried; nil if none was needed.
     public var triedCombinations: Int?
-    /// The clicks that matter to it, those nearest to a match first.
+    /// The clicks that matter to the check, the nearest to a match first.
     public var clicks: [ExplainedClick]
 
     public init(
@@ -23,7 +23,7 @@ public struct Explanation: Equatable, Sendable {
 
 /// One click of an explanation.
 public struct ExplainedClick: Equatable, Sendable {
-    /// A component that keeps a click and a launch apart.
+    /// A component in which a click and a launch differ.
     public struct Difference: Equatable, Sendable {
         public let component: SignalComponent
         public let click: String
@@ -39,11 +39,11 @@ public struct ExplainedClick: Equatable, Sendable {
     public let click: KnownClick
     public let state: KnownClick.State
     public let hasSameFingerprint: Bool
-    /// How likely the launch came for its destination, 0…1; nil where that was not worked out.
+    /// The probability that the launch came for its destination, 0…1; nil if it was not computed.
     public let share: Double?
-    /// Whether the screen that its page told is the launch's; nil where one of the two is not known.
+    /// Whether the click's page reported the launch's screen; nil if one of the two is unknown.
     public let hasSameScreen: Bool?
-    /// Empty where the fingerprint is the same, or nothing is known of one of the two.
+    /// Empty if the fingerprint is the same, or one of the two is unknown.
     public let differences: [Difference]
 
     public init(
@@ -60,5 +60,175 @@ public struct ExplainedClick: Equatable, Sendable {
         self.share = share
         self.hasSameScreen = hasSameScreen
         self.differences = differences
+    }
+}
+
+/// The explanation in words, for the people who made the campaign and those who build the app.
+extension Explanation {
+    /// What happened, in one or more sentences.
+    public var summary: String {
+        let text =
+            switch record.facts.outcome {
+            case .match: matched
+            case .replay:
+                "This was a repetition: the same caller got the same answer again. \(matched)"
+            case .noMatch: unmatched
+            }
+        return installed.map { "\(text) \($0)" } ?? text
+    }
+
+    /// A device that has had the app for long came from no current click, or was set up anew.
+    private var installed: String? {
+        let facts = record.facts
+        guard let installed = facts.firstInstalledAt else { return nil }
+        let answered = clicks.first { $0.state == .answered }?.click
+        if let answered, answered.clickedAt.milliseconds(since: installed) >= Self.longInstalled {
+            return
+                "The device says that it had the app \(Self.elapsed(from: installed, to: answered.clickedAt)) before"
+                + " that click: the person who clicked already had the app."
+        }
+        guard answered == nil, facts.at.milliseconds(since: installed) >= Self.longInstalled else {
+            return nil
+        }
+        return
+            "The device says that it has had the app for \(Self.elapsed(from: installed, to: facts.at)): this was"
+            + " hardly its first launch."
+    }
+
+    /// In milliseconds: hardly any person takes longer from the store to the first launch.
+    private static let longInstalled: Int64 = 86_400_000
+
+    private var matched: String {
+        let facts = record.facts
+        guard let click = facts.click else { return "The answer was a click that is no longer known." }
+        var text = "The launch was credited to the click \(click.text)"
+        if let campaign = record.campaign { text += " of the campaign \"\(campaign.text)\"" }
+        if let answered = clicks.first(where: { $0.state == .answered })?.click {
+            text += ", \(Self.elapsed(from: answered.clickedAt, to: facts.at)) after it"
+        }
+        text += ": \(facts.method?.meaning ?? "recognised")"
+        if let confidence = facts.confidence {
+            text += "; the probability that this is right is \(Self.percent(confidence))"
+        }
+        text += "."
+        if let confidence = facts.confidence,
+            confidence < min(facts.minimumConfidence, Verdict.highestConfidence)
+        {
+            text +=
+                " That is less than the \(Self.percent(facts.minimumConfidence)) that the app demands: the newest click"
+                + " matches anyway if the app says so, and as long as there is hardly any traffic to learn from."
+        }
+        if facts.candidates > 1 {
+            text += " \(facts.candidates - 1) other live clicks had the same fingerprint."
+        }
+        if let isSame = clicks.first(where: { $0.state == .answered })?.hasSameScreen {
+            text +=
+                isSame
+                ? " The launch reported the same screen as the click's page."
+                : " The launch reported another screen than the click's page."
+        }
+        if facts.isCampaignOnly {
+            text +=
+                " It was not clear which of the campaign's links was meant, so the answer was the app's default link."
+        }
+        return text
+    }
+
+    private var unmatched: String {
+        let words = (record.facts.reason ?? .noClick).words.sentence
+        return switch record.facts.reason {
+        case .noClick, nil: withoutClick
+        case .expired: fate(.expired) ?? words
+        case .alreadyClaimed: fate(.claimed) ?? words
+        case .belowThreshold, .ambiguous: "\(words): \(probabilities)"
+        case .robotClick, .otherApp, .tokenInvalid, .tokenUsed, .fingerprintDisabled: words
+        }
+    }
+
+    private var probabilities: String {
+        let facts = record.facts
+        let words = [
+            facts.confidence.map { "the most likely has \(Self.percent($0))" },
+            "the app demands \(Self.percent(facts.minimumConfidence))",
+            facts.organicShare.map { "that it came from no click has \(Self.percent($0))" },
+            "live clicks: \(facts.candidates)",
+        ]
+        return words.compactMap(\.self).joined(separator: ", ") + "."
+    }
+
+    /// Returns what became of the last click of a state; nil if there is none.
+    private func fate(_ state: KnownClick.State) -> String? {
+        let facts = record.facts
+        guard let click = clicks.first(where: { $0.state == state && $0.hasSameFingerprint })?.click else {
+            return nil
+        }
+        var text = "The click \(click.id.text)"
+        if let campaign = click.campaign { text += " of the campaign \"\(campaign.text)\"" }
+        if state == .expired {
+            let window = ElapsedTime.text(milliseconds: click.expiresAt.milliseconds(since: click.clickedAt))
+            text +=
+                " has the launch's fingerprint, and had expired \(Self.elapsed(from: click.expiresAt, to: facts.at))"
+            return text + " before: its window was \(window)."
+        }
+        let claimedAt = click.claimedAt ?? facts.at
+        text += " has the launch's fingerprint, and had been consumed by another launch"
+        return text + " \(Self.elapsed(from: claimedAt, to: facts.at)) before."
+    }
+
+    private var withoutClick: String {
+        guard record.facts.fingerprint != nil else {
+            return record.facts.namesClick
+                ? "The launch named a click that does not exist, and brought no fingerprint."
+                : "The launch brought nothing that could find a click."
+        }
+        let start = "No click has the launch's fingerprint"
+        guard let launch else {
+            guard let triedCombinations, triedCombinations > 0 else { return start + "." }
+            return start + ", and none of \(triedCombinations) combinations of known values makes it."
+        }
+        let made = "\(start), which is of form \(launch.form.rawValue) and made of \(launch.words)."
+        guard let near = clicks.first(where: { !$0.differences.isEmpty }) else {
+            return "\(made) No recent click is near it."
+        }
+        let differences = near.differences.map { "click says \($0.click), launch hash fits \($0.launch)" }
+        var text = "\(made) The nearest click, \(near.click.id.text)"
+        if let campaign = near.click.campaign { text += " of the campaign \"\(campaign.text)\"" }
+        text += ", \(Self.elapsed(from: near.click.clickedAt, to: record.facts.at)) before, differs: "
+        return text + differences.joined(separator: "; ") + "."
+    }
+
+    /// What to do so that the next such launch ends better, one sentence each; empty for a match.
+    public var advice: [String] {
+        guard record.facts.outcome == .noMatch else { return [] }
+        let reason = record.facts.reason ?? .noClick
+        guard reason == .noClick else { return reason.words.advice }
+        guard record.facts.fingerprint != nil else {
+            return ["Let the client send what it knows: a fingerprint, its signals, or the install referrer."]
+        }
+        guard launch != nil else { return reason.words.advice }
+        guard let near = clicks.first(where: { !$0.differences.isEmpty }) else {
+            return ["Most likely the launch came from no campaign, or the page lost the click."]
+        }
+        return near.differences.map(\.component.advice)
+            + ["If the nearest click is another person's, the launch came from no click."]
+    }
+
+    static func elapsed(from start: Timestamp, to end: Timestamp) -> String {
+        ElapsedTime.text(milliseconds: end.milliseconds(since: start))
+    }
+
+    /// Returns a probability as `83 %`; nothing less than certain shows as `100 %`.
+    public static func percent(_ probability: Double) -> String {
+        guard probability.isFinite else { return "– %" }
+        let percent = Int(min(max(probability, 0), 1) * 100 + 0.5)
+        guard percent == 100, probability < 1 else { return "\(percent) %" }
+        return "99.\(min(Int(probability * 1000) - 990, 9)) %"
+    }
+}
+
+extension FingerprintInput {
+    /// The components with their values, as `model iPhone, timezone Asia/Dubai, language tr`.
+    public var words: String {
+        zip(form.components, values).map { "\($0.rawValue) \($1)" }.joined(separator: ", ")
     }
 }

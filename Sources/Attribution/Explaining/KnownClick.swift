@@ -1,4 +1,4 @@
-/// A click as far as an explanation speaks of it.
+/// A click as far as an explanation needs it.
 public struct KnownClick: Equatable, Sendable {
     public let id: ClickID
     public var clickedAt: Timestamp
@@ -6,10 +6,10 @@ public struct KnownClick: Equatable, Sendable {
     public var campaign: CampaignKey?
     public var platform: Platform
     public var isRobot: Bool
-    /// When a launch consumed it, and how that was recognised.
+    /// When a launch consumed the click, and how it was recognised.
     public var claimedAt: Timestamp?
     public var claimedBy: AttributionMethod?
-    /// Taken out of what checks look into with another click of the same visitor.
+    /// Whether it was removed from the index together with another click of the same visitor.
     public var isRetired: Bool
     /// How its address compares with the launch's.
     public var agreement: AddressAgreement
@@ -42,14 +42,14 @@ public struct KnownClick: Equatable, Sendable {
         self.canonicalText = canonicalText
     }
 
-    /// Nil where a page's script, or somebody's server, told all that it knew.
+    /// Nil for a click whose page or server sent everything it knew.
     public var basis: ClickBasis? { canonicalText.flatMap { ClickBasis(markedIn: $0) } }
 
     /// What the click was to a check.
     public enum State: String, CaseIterable, Sendable {
-        /// The check was answered with it.
+        /// The check got it.
         case answered
-        /// It could have been.
+        /// The check could have got it.
         case open
         /// Another launch had consumed it.
         case claimed
@@ -61,28 +61,28 @@ public struct KnownClick: Equatable, Sendable {
         case later
     }
 
-    /// What the click was to a check at a moment.
-    public func state(at moment: Timestamp, isAnswer: Bool) -> State {
+    /// Returns what the click was to a check at a time.
+    public func state(at time: Timestamp, isAnswer: Bool) -> State {
         if isAnswer { return .answered }
         if isRobot { return .robot }
-        if clickedAt > moment { return .later }
-        if let claimedAt, claimedAt <= moment { return .claimed }
-        if expiresAt < moment { return .expired }
+        if clickedAt > time { return .later }
+        if let claimedAt, claimedAt <= time { return .claimed }
+        if expiresAt < time { return .expired }
         return isRetired ? .retired : .open
     }
 }
 
-/// What a store has for an explanation.
+/// What a store knows about a check, for its explanation.
 public struct ExplanationInput: Sendable {
     public var record: RecordedCheck
-    /// Clicks with the check's fingerprint, live ones and others, the newest first.
+    /// Clicks with the check's fingerprint, live or not, newest first.
     public var sameFingerprint: [KnownClick]
-    /// Clicks that the check was answered with or weighed, where they have another fingerprint.
+    /// Clicks with another fingerprint that the check got or weighed.
     public var named: [KnownClick]
-    /// The app's clicks before the check that brought signals, the newest first.
+    /// The app's clicks before the check that have signals, newest first.
     public var recent: [KnownClick]
 
-    /// How many clicks are told of each kind.
+    /// The largest number of clicks of each kind.
     public static let sameFingerprintLimit = 20
     public static let recentLimit = 2000
 

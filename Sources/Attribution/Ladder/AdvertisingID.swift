@@ -1,19 +1,20 @@
-/// The id under which a device's system lets advertisers know it: Apple's IDFA or Google's GAID.
+/// The id under which a device's system lets advertisers know the device: Apple's IDFA or Google's GAID.
 ///
-/// It is a UUID, in letters of either case. A device whose owner has limited ad tracking gives one of zeros alone, which
-/// is nobody's. It never shows in text, and is stored as a keyed hash alone: ``ServerKey/advertisingID(app:isTest:id:)``.
+/// It is a UUID, in letters of either case. A device whose owner has limited ad tracking gives one of zeros,
+/// which identifies no device. It never appears in text, and is stored only as a keyed hash:
+/// ``ServerKey/advertisingID(app:isTest:id:)``.
 public struct AdvertisingID: Hashable, Sendable {
-    /// Whose id it is.
+    /// Which system the id belongs to.
     ///
     /// The raw value is the name in a query and in a body, and the word of the method.
     public enum Kind: String, CaseIterable, Sendable {
         case idfa
         case gaid
 
-        /// The header that carries it, in lower case.
+        /// The header field with the id, in lower case.
         public var headerName: String { "x-\(rawValue)" }
 
-        /// The names under which links carry it, as the ad networks know them from Branch, AppsFlyer and Adjust.
+        /// The names of the id in links, as the ad networks know them from Branch, AppsFlyer and Adjust.
         fileprivate var linkNames: [String] {
             switch self {
             case .idfa: ["idfa", "$idfa"]
@@ -29,10 +30,10 @@ public struct AdvertisingID: Hashable, Sendable {
         }
     }
 
-    /// What a text that should hold an id holds.
+    /// What a text contains that should be an id.
     public enum Reading: Equatable, Sendable {
         case id(AdvertisingID)
-        /// Nothing but zeros: the owner of the device does not want to be known.
+        /// Only zeros: the owner of the device does not want to be known.
         case withheld
         case malformed
     }
@@ -41,10 +42,10 @@ public struct AdvertisingID: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
 
-    /// Digits of each of a UUID's groups (RFC 9562 §4).
+    /// The number of digits of each of a UUID's groups (RFC 9562 §4).
     private static let groups = [8, 4, 4, 4, 12]
 
-    /// Reads a UUID such as `6D92078A-8246-4BA4-AE5B-76104861E7DC`, with white space around it or not.
+    /// Reads a UUID such as `6D92078A-8246-4BA4-AE5B-76104861E7DC`, with or without white space around it.
     public static func reading(_ text: String, as kind: Kind) -> Reading {
         let parts = text.trimmed.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.map(\.count) == groups else { return .malformed }
@@ -58,15 +59,15 @@ public struct AdvertisingID: Hashable, Sendable {
         return high | low == 0 ? .withheld : .id(AdvertisingID(kind: kind, high: high, low: low))
     }
 
-    /// Nil for what is withheld and for what is no id.
+    /// Returns nil for a withheld id and for a text that is no id.
     public init?(_ text: String, as kind: Kind) {
         guard case .id(let id) = Self.reading(text, as: kind) else { return nil }
         self = id
     }
 
-    /// The ids that an ad network put on a link, one of each kind at most.
+    /// Returns the ids that an ad network put on a link, at most one of each kind.
     ///
-    /// Where it did not fill in its own place holder (`{idfa}`) there is none.
+    /// Ignores the network's own placeholder (`{idfa}`) if it was not filled in.
     public static func ids(in items: [QueryItem]) -> [AdvertisingID] {
         Kind.allCases.compactMap { kind in
             items.lazy.filter { kind.linkNames.contains($0.name) }

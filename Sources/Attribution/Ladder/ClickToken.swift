@@ -1,27 +1,27 @@
 internal import Crypto
 
-/// A click's own ticket: whoever brings it at first launch was sent by that click, and nobody can make one without
-/// the server key.
+/// A click's own ticket: a launch that brings it was sent by that click, and only the server key can create
+/// one.
 ///
-/// It travels through the store's install referrer, the pasteboard, a QR code or a link. It is used once: that is for
-/// the claim to see, for which the token names the click.
+/// It travels through the store's install referrer, the pasteboard, a QR code or a link. It is used once: the
+/// claim ensures that, and the token names the click for it.
 ///
-/// Text form: 44 characters of base64url, a version, a mark of the app, the click's identifier, the expiry and ten
-/// bytes of HMAC-SHA256 over all of it and the whole of the app's identifier.
+/// Text form: 44 characters of base64url: a version, a part of the app's identifier, the click's identifier,
+/// the expiry, and ten bytes of HMAC-SHA256 over all of it and the whole of the app's identifier.
 public struct ClickToken: Hashable, Sendable {
-    /// What a token says, believed or not.
+    /// The content of a token, verified or not.
     struct Claim: Hashable {
         /// The first byte of every token of this form.
         ///
-        /// Another form gets another number, so that tokens on their way stay readable.
+        /// Another form gets another number, so that tokens under way stay readable.
         static let version: UInt8 = 1
 
         let click: ClickID
-        /// Whole seconds since 1970.
+        /// The expiry in whole seconds since 1970.
         let expirySeconds: UInt32
         /// The last 16 bits of the app's identifier.
         ///
-        /// They tell in one computation whether a token that is not this app's is another one's.
+        /// They show in one computation whether a token that is not this app's is another one's.
         let appMark: UInt16
     }
 
@@ -30,14 +30,14 @@ public struct ClickToken: Hashable, Sendable {
 
     static let signatureByteCount = 10
 
-    /// The token of a click.
+    /// Creates the token of a click.
     ///
     /// - Parameters:
-    ///   - click: what it stands for.
-    ///   - app: whose click it is.
-    ///   - expiresAt: the end of the click's window. It is kept in whole seconds, rounded up: the window itself decides
-    ///     to the millisecond when a click is claimed.
-    ///   - key: the server's present one.
+    ///   - click: the click.
+    ///   - app: the app whose click it is.
+    ///   - expiresAt: the end of the click's window. It is stored in whole seconds, rounded up: the window
+    ///     itself decides to the millisecond when a click is claimed.
+    ///   - key: the server's current key.
     public init(for click: ClickID, of app: AppID, expiresAt: Timestamp, signedBy key: ServerKey) {
         claim = Claim(
             click: click,
@@ -47,15 +47,15 @@ public struct ClickToken: Hashable, Sendable {
         text = Base64URL.text(of: claim.bytes + key.signature(of: claim, for: app))
     }
 
-    /// Reads a token and makes sure that it is one of the app's, signed by one of the keys and not expired.
+    /// Reads a token and verifies that it is one of the app's, signed by one of the keys and not expired.
     ///
     /// - Parameters:
-    ///   - text: what was brought, as it came.
-    ///   - app: whose launch it is.
-    ///   - apps: all apps of the server, to tell another app's token from an altered one.
-    ///   - keys: the present key and those before it whose tokens are still on their way.
-    ///   - now: when the launch happens.
-    /// - Throws: why the token counts for nothing.
+    ///   - text: the text as it came.
+    ///   - app: the app whose launch it is.
+    ///   - apps: all apps of the server, to distinguish another app's token from an altered one.
+    ///   - keys: the current key and the former ones whose tokens are still under way.
+    ///   - now: the time of the launch.
+    /// - Throws: why the token does not count.
     public init(
         verifying text: String,
         of app: AppID,
@@ -77,25 +77,25 @@ public struct ClickToken: Hashable, Sendable {
         guard now <= expiresAt else { throw .expired }
     }
 
-    /// Whether a text could be a token, by its form alone.
+    /// Returns whether a text could be a token, by its form alone.
     static func hasForm(of text: String) -> Bool {
         text.utf8.count == textLength && Base64URL.bytes(of: text).flatMap(Claim.init) != nil
     }
 
-    /// Characters of every token.
+    /// The number of characters of every token.
     public static let textLength = (Claim.byteCount + signatureByteCount) * 4 / 3
 
     public var click: ClickID { claim.click }
 
-    /// The last moment at which the token is good, a whole second.
+    /// The last time at which the token is valid, a whole second.
     public var expiresAt: Timestamp { Timestamp(milliseconds: Int64(claim.expirySeconds) * 1000) }
 }
 
 extension ClickToken.Claim {
-    /// Bytes of a token without its signature.
+    /// The number of bytes of a token without its signature.
     static let byteCount = 23
 
-    /// From all bytes of a token; nil when their number or the version is another.
+    /// Reads all bytes of a token; nil if their number or the version is another.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.byteCount + ClickToken.signatureByteCount, bytes[0] == Self.version else {
             return nil
@@ -106,7 +106,7 @@ extension ClickToken.Claim {
         expirySeconds = UInt32(truncatingIfNeeded: word(19..<23))
     }
 
-    /// Everything but the signature.
+    /// The bytes without the signature.
     var bytes: [UInt8] {
         var bytes = [Self.version]
         bytes.reserveCapacity(Self.byteCount + ClickToken.signatureByteCount)
@@ -122,7 +122,8 @@ extension ClickToken.Claim {
         return bytes
     }
 
-    /// The first whole second that is not before a moment; of moments before 1970 or after 2106 the nearest.
+    /// Returns the first whole second that is not before a time; for a time before 1970 or after 2106 the
+    /// nearest.
     static func seconds(upTo moment: Timestamp) -> UInt32 {
         let seconds = moment.milliseconds / 1000 + (moment.milliseconds % 1000 > 0 ? 1 : 0)
         return UInt32(clamping: seconds)
@@ -131,4 +132,40 @@ extension ClickToken.Claim {
 
 extension AppID {
     fileprivate var tokenMark: UInt16 { UInt16(truncatingIfNeeded: low) }
+}
+
+/// Why a token does not count.
+///
+/// A launch that brings such a token is checked without it.
+public enum ClickTokenError: Error, CaseIterable, Sendable {
+    /// The text is no token, or one of a form that only newer servers create.
+    case malformed
+    /// The text has the form of a token, but no key of the server signed it.
+    case altered
+    /// The token is genuine, and another app's.
+    case otherApp
+    /// The token is genuine, and its click's window is over.
+    case expired
+
+    /// The word for operators and test keys if nothing else brought a match.
+    public var reason: String {
+        switch self {
+        case .malformed, .altered: "token_invalid"
+        case .otherApp: "other_app"
+        case .expired: "expired"
+        }
+    }
+
+    /// What it means and what to do, for the person who investigates it.
+    public var message: String {
+        switch self {
+        case .malformed:
+            "The token is not complete: pass it on exactly as it stands in the link, 44 characters"
+        case .altered:
+            "The token was altered on its way, or made under a server key that this server does not have"
+        case .otherApp:
+            "The token belongs to another app of this server: check the API key that the app sends"
+        case .expired: "The token's click is older than its attribution window"
+        }
+    }
 }

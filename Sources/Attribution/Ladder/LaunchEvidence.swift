@@ -1,10 +1,10 @@
-/// Everything that a first launch brings to be recognised by, read and not yet verified.
+/// Everything in a first launch that may recognise it, parsed and not yet verified.
 public struct LaunchEvidence: Equatable, Sendable {
-    /// What names a click, the most direct way first, none of them twice.
+    /// The references to a click, the most direct first, each once.
     public private(set) var references: [ClickReference] = []
     public var idfa: AdvertisingID?
     public var gaid: AdvertisingID?
-    /// What the client made of its signals itself.
+    /// The fingerprint that the client computed itself.
     public var fingerprint: Fingerprint?
     public var signals: NativeSignals?
 
@@ -20,7 +20,7 @@ public struct LaunchEvidence: Equatable, Sendable {
         self.signals = signals
     }
 
-    /// Adds what names a click, by the four ways in which it travels.
+    /// Adds the references to a click, by the four ways in which they travel.
     ///
     /// - Parameters:
     ///   - token: what the client itself calls the token.
@@ -44,7 +44,7 @@ public struct LaunchEvidence: Equatable, Sendable {
         }
     }
 
-    /// Adds an advertising id, unless one of its kind is there.
+    /// Adds an advertising id, unless it has one of this kind.
     public mutating func add(_ id: AdvertisingID) {
         switch id.kind {
         case .idfa: idfa = idfa ?? id
@@ -52,6 +52,31 @@ public struct LaunchEvidence: Equatable, Sendable {
         }
     }
 
-    /// Whether there is nothing by which a click could be found.
+    /// Whether there is nothing that could find a click.
     public var isEmpty: Bool { self == LaunchEvidence() }
+}
+
+/// A first launch of a newer client, which sends its values instead of a hash of them.
+public struct ResolveRequest: Equatable, Sendable {
+    public var evidence: LaunchEvidence
+    /// The languages that the app has, if it sends them.
+    public var localizations: [String]?
+    public var installID: InstallID?
+    /// When the app was first installed, according to the system: a reinstallation is not an installation.
+    public var firstInstalledAt: Timestamp?
+    public var platform: Platform?
+
+    public init(
+        evidence: LaunchEvidence,
+        localizations: [String]? = nil,
+        installID: InstallID? = nil,
+        firstInstalledAt: Timestamp? = nil,
+        platform: Platform? = nil
+    ) {
+        self.evidence = evidence
+        self.localizations = localizations
+        self.installID = installID
+        self.firstInstalledAt = firstInstalledAt
+        self.platform = platform
+    }
 }

@@ -1,12 +1,12 @@
-/// The ways in which a launch may be recognised, the surest first.
+/// The ways to recognise a launch, strongest first.
 ///
-/// A claim goes up it in one transaction: the first rung that leads to a click which can be claimed decides.
+/// A claim tries them in one transaction: the first rung that leads to a claimable click decides.
 public struct MatchingLadder: Equatable, Sendable {
     /// One way, verified as far as that is possible without the clicks.
     public enum Rung: Hashable, Sendable {
         /// The click of a genuine token.
         case signedToken(ClickID)
-        /// The click that was named, by whomever.
+        /// The click that the launch named, without proof.
         case clickID(ClickID)
         /// Clicks that an ad network put this advertising id on.
         case advertisingID(AdvertisingID.Kind, KeyedHash)
@@ -20,26 +20,25 @@ public struct MatchingLadder: Equatable, Sendable {
         }
     }
 
-    /// The sure ways, none of them twice.
+    /// The certain ways, each once.
     public private(set) var rungs: [Rung] = []
-    /// The last way: clicks that can be found by one of these, which are weighed against each other and against a launch
-    /// that came from no click.
+    /// The last way: clicks that one of these finds, which are weighed against each other and against a
+    /// launch that came from no click.
     public private(set) var fingerprints: [KeyedHash] = []
-    /// How many of them there are under each server key; those of the present one come first, and the others in the same
-    /// order.
+    /// How many of them there are under each server key; those of the current key come first, and the others
+    /// in the same order.
     private var countUnderEachKey = 1
-    /// Why the first of the tokens that were brought and count for nothing does not: what to say when no rung leads to
-    /// a click.
+    /// Why the first of the rejected tokens does not count: the reason to report if no rung leads to a click.
     public private(set) var refusal: ClickTokenError?
 
     /// - Parameters:
     ///   - evidence: what the launch brought.
-    ///   - fingerprints: the client's own, or those made from its signals; none where the app does without.
-    ///   - app: whose launch it is.
-    ///   - isTest: whether it is a test's.
+    ///   - fingerprints: the client's own, or those computed from its signals; none if the app does without.
+    ///   - app: the app whose launch it is.
+    ///   - isTest: whether it is a test launch.
     ///   - apps: all apps of the server.
-    ///   - keys: the present server key first, then those before it under which clicks are still stored.
-    ///   - now: when the launch happens.
+    ///   - keys: the current server key first, then the former ones under which clicks are still stored.
+    ///   - now: the time of the launch.
     public init(
         _ evidence: LaunchEvidence,
         fingerprints: [Fingerprint],
@@ -76,18 +75,18 @@ public struct MatchingLadder: Equatable, Sendable {
         countUnderEachKey = max(1, self.fingerprints.count / max(1, keys.count))
     }
 
-    /// The ladder of a launch that has a fingerprint and nothing else: its hashes under each server key, the present one
-    /// first.
+    /// Creates the ladder of a launch with only a fingerprint: its hashes under each server key, the current
+    /// one first.
     public init(fingerprintUnderEachKey hashes: [KeyedHash]) {
         fingerprints = hashes
     }
 
-    /// As above, with a single server key.
+    /// Creates the ladder of a launch with only a fingerprint, under a single server key.
     public init(fingerprint: KeyedHash) {
         self.init(fingerprintUnderEachKey: [fingerprint])
     }
 
-    /// A ladder of ways that were verified elsewhere.
+    /// Creates a ladder of ways that were verified elsewhere.
     public init(_ rungs: [Rung], fingerprints: [KeyedHash], refusal: ClickTokenError? = nil) {
         self.rungs = rungs
         self.fingerprints = fingerprints
@@ -95,22 +94,22 @@ public struct MatchingLadder: Equatable, Sendable {
         countUnderEachKey = max(1, fingerprints.count)
     }
 
-    /// Whether fingerprints are looked for under more than one server key.
+    /// Whether fingerprints are searched under more than one server key.
     public var isUnderSeveralKeys: Bool { fingerprints.count > countUnderEachKey }
 
-    /// The first fingerprint under each server key, the present one first.
+    /// The first fingerprint under each server key, the current one first.
     public var firstUnderEachKey: [KeyedHash] {
         stride(from: 0, to: fingerprints.count, by: countUnderEachKey).map { fingerprints[$0] }
     }
 
-    /// The advertising ids among the sure ways.
+    /// The advertising ids among the certain ways.
     public var advertisingIDs: [KeyedHash] {
         rungs.compactMap { rung in
             if case .advertisingID(_, let key) = rung { key } else { nil }
         }
     }
 
-    /// Whether it brought what names a click.
+    /// Whether the launch brought a reference to a click.
     public var namesClick: Bool {
         refusal != nil
             || rungs.contains { rung in

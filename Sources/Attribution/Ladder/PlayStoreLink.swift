@@ -1,32 +1,32 @@
-/// The address of an app in Google's store that carries a click's token to the first launch.
+/// The address of an app in Google's store with a click's token for the first launch.
 ///
 /// Source: the Play Install Referrer documentation; a referrer that is too long is lost as a whole.
 public struct PlayStoreLink: Equatable, Sendable {
     public let text: String
 
-    /// The whole link has fewer bytes than this.
+    /// The limit of the whole link's length in bytes, exclusive.
     public static let byteLimit = 500
 
     private static let start = "https://play.google.com/store/apps/details?id="
 
-    /// Nil for what is no package name.
+    /// Returns nil for a text that is no package name.
     ///
     /// - Parameters:
     ///   - package: the app's application id, `com.example.shop`.
-    ///   - token: the click's token; it stands first, so that nothing that is cut off takes it along.
-    ///   - utm: what the store's own reports shall say, in the order of its importance. An item for which there is no
+    ///   - token: the click's token; it comes first, so that a cut does not remove it.
+    ///   - utm: what the store's own reports should say, in the order of importance. An item without enough
     ///     room is left out as a whole: half a campaign's name would be counted as another campaign.
     public init?(package: String, token: ClickToken, utm: [QueryItem] = []) {
         guard let text = Self.text(package, token.text, utm) else { return nil }
         self.text = text
     }
 
-    /// What stands for the token in ``template(package:utm:)``.
+    /// The placeholder for the token in ``template(package:utm:)``.
     public static let place = "{al}"
 
-    /// The link for a page that gets the token later, and puts it in where ``place`` stands.
+    /// Returns the link for a page that gets the token later, and puts it in the place of ``place``.
     ///
-    /// Parameters as of ``init(package:token:utm:)``; nil for what is no package name.
+    /// Parameters as of ``init(package:token:utm:)``; nil for a text that is no package name.
     public static func template(package: String, utm: [QueryItem] = []) -> String? {
         text(package, place, utm)
     }
@@ -38,7 +38,7 @@ public struct PlayStoreLink: Equatable, Sendable {
         text += token.utf8
         let spare = ClickToken.textLength - token.utf8.count
         for item in utm where !item.name.isEmpty && !item.value.isEmpty {
-            // Escaped twice: in the referrer, where a value may hold what separates items, and in the link.
+            // Escaped twice: in the referrer, where a value may contain a separator, and in the link.
             let more = PercentEncoding.queryValue("&\(escaped(item.name))=\(escaped(item.value))")
             if text.count + spare + more.count < byteLimit { text += more }
         }
@@ -49,7 +49,8 @@ public struct PlayStoreLink: Equatable, Sendable {
         String(decoding: PercentEncoding.queryValue(text), as: UTF8.self)
     }
 
-    /// Two segments or more of letters, digits and underscores, a letter first in each (Android's application ids).
+    /// Returns whether a text has two segments or more of letters, digits and underscores, each starting with
+    /// a letter (Android's application ids).
     package static func isPackage(_ text: String) -> Bool {
         let segments = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return text.utf8.count <= 255 && segments.count >= 2

@@ -1,19 +1,19 @@
-/// What a page can do in the browser of its own in which an app shows links.
+/// What a page can do in an app's own browser.
 ///
-/// Such browsers are web views: whether a tap on another app's link opens that app is for the app around them to decide.
-/// Apps that show links in the system's own view (Gmail, YouTube, and most on Android) are the system's browser here: their
-/// agents are its own.
+/// Such browsers are web views: the app around them decides whether a tap on another app's link opens that
+/// app. Apps that show links in the system's own view (Gmail, YouTube, and most on Android) count as the
+/// system's browser here, because their agents are the system's.
 ///
-/// Sources: what apps were seen to do by the measurements of inappdebugger.com (October and November 2024), and LINE's
+/// Sources: the measurements of inappdebugger.com of what apps do (October and November 2024), and LINE's
 /// documentation of its URL parameters.
 public struct InAppBrowser: Equatable, Sendable {
-    /// How a page gets out of it, into the system's browser.
+    /// How a page leads out of the app, into the system's browser.
     public enum WayOut: String, Equatable, Sendable {
         /// Safari's own scheme.
         case safari
-        /// An intent that no app answers but browsers, and the app itself.
+        /// An intent that only browsers and the app itself handle.
         case intent
-        /// A parameter that the app looks for in addresses.
+        /// A parameter that the app recognises in addresses.
         case parameter
     }
 
@@ -21,12 +21,12 @@ public struct InAppBrowser: Equatable, Sendable {
     public enum Opening: String, Equatable, Sendable {
         case never
         case byTap
-        /// Without a tap too, and harmlessly where the app is not there.
+        /// Without a tap too, and harmlessly if the app is not installed.
         case byItself
     }
 
     public let opensApps: Opening
-    /// Nil where the visitor has to take the way out himself, by the app's menu.
+    /// Nil if the visitor must leave by the app's menu.
     public let wayOut: WayOut?
 
     /// Nil for the system's own browsers.
@@ -69,17 +69,17 @@ public struct InAppBrowser: Equatable, Sendable {
         case .tiktok, .messenger, .threads, .wechat: InAppBrowser(opensApps: .never, wayOut: nil)
         case .line: InAppBrowser(opensApps: .byItself, wayOut: .parameter)
         case .facebook, .instagram, .telegram: InAppBrowser(opensApps: .byItself, wayOut: .intent)
-        // A web view that nobody has measured may show an error in the place of the page.
+        // An unmeasured web view may show an error instead of the page.
         default: InAppBrowser(opensApps: .byTap, wayOut: .intent)
         }
     }
 }
 
 extension InAppBrowser.WayOut {
-    /// The address that leads to a page in the system's browser.
+    /// Returns the address that leads to a page in the system's browser.
     ///
-    /// - Parameter page: begins with `https://`; without a fragment.
-    /// - Returns: what a button on the page links to.
+    /// - Parameter page: starts with `https://`; without a fragment.
+    /// - Returns: the target of a button on the page.
     public func url(of page: String) -> String {
         switch self {
         case .safari: "x-safari-\(page)"

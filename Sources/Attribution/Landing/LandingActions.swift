@@ -1,6 +1,6 @@
-/// What a visitor gets who opens a link: where its buttons lead, and what happens by itself.
+/// What the page of a link offers its visitor: where its buttons lead, and what happens without a tap.
 public struct LandingActions: Equatable, Sendable {
-    /// What the page does by itself, once the click is told.
+    /// What the page does by itself, once the click is recorded.
     public enum NextStep: String, Equatable, Sendable {
         /// Nothing: the visitor taps.
         case wait = ""
@@ -8,39 +8,40 @@ public struct LandingActions: Equatable, Sendable {
         case store
     }
 
-    /// Which store, for the words on the button.
+    /// The kind of store, for the words on the button.
     public enum Store: String, Equatable, Sendable {
         case appStore = "app_store"
         case googlePlay = "google_play"
-        /// One of the operator's own choice.
+        /// A store that the operator chose.
         case other = "store"
         /// A page instead of a store.
         case page = "continue"
     }
 
-    /// Opens the app where it is installed.
+    /// Opens the installed app.
     public var openURL: String?
-    /// An Android link that opens the app or else leads to `{fallback}`; nil elsewhere.
+    /// An Android link that opens the app or else leads to `{fallback}`; nil on other devices.
     public var intentURL: String?
     public var storeURL: String?
     public var store: Store?
-    /// The app's name in Google's store, whose link takes the click's token along; nil where it leads elsewhere.
+    /// The app's name in Google's store, whose link includes the click's token; nil if the button leads
+    /// elsewhere.
     public var playPackage: String?
-    /// Where an iPad's store button leads that calls itself a Mac; nil for all others.
+    /// The target of the store button on an iPad that calls itself a Mac; nil for all other devices.
     public var tabletStoreURL: String?
     public var next: NextStep
-    /// The page shows a code for the phone.
+    /// Whether the page shows a QR code for the phone.
     public var showsCode: Bool
-    /// Where the link is shown in an app's own browser.
+    /// Set if the link is shown in an app's own browser.
     public var inApp: InAppBrowser?
 
-    /// Decides for a link.
+    /// Decides the actions for a link.
     ///
     /// - Parameters:
-    ///   - visitor: who opens it.
-    ///   - link: what the operator said of it.
-    ///   - deepLink: where it leads on his platform; nil where nowhere.
-    ///   - app: whose link it is.
+    ///   - visitor: the visitor who opens it.
+    ///   - link: the operator's settings of it.
+    ///   - deepLink: its target on the visitor's platform; nil if it has none.
+    ///   - app: the app of the link.
     public init(
         _ visitor: LinkVisitor,
         of link: Link.Settings,
@@ -55,7 +56,7 @@ public struct LandingActions: Equatable, Sendable {
         switch visitor.device {
         case .iPhone, .iPad: leadToApple(pages.ios ?? app.fallbacks.ios, app)
         case .android:
-            // Huawei's own browser is what its phones without Google's services come with.
+            // Huawei's phones without Google's services come with Huawei's own browser.
             let huawei = visitor.browser == .huawei ? pages.huawei ?? app.fallbacks.huawei : nil
             leadToAndroid(huawei ?? pages.android ?? app.fallbacks.android, app)
             intentURL = deepLink.map { $0.intentURL(package: app.android.package) }
@@ -98,10 +99,11 @@ public struct LandingActions: Equatable, Sendable {
         showsCode = page == nil
     }
 
-    /// What the page does without a tap.
+    /// Returns what the page does without a tap.
     ///
-    /// An app that is installed has opened already where the system can: who sees the page on an iPhone outside an
-    /// app's own browser does not have it, and goes on to the store. Where the pasteboard is to be used he has to tap.
+    /// An installed app has opened already if the system can open it: a visitor who sees the page on an
+    /// iPhone outside an app's own browser does not have it, and goes to the store. If the pasteboard is to
+    /// be used, the visitor must tap.
     private func nextStep(_ visitor: LinkVisitor, _ link: Link.Settings) -> NextStep {
         let goesOn: NextStep = storeURL == nil || needsTap(link) ? .wait : .store
         switch visitor.device {
@@ -114,7 +116,8 @@ public struct LandingActions: Equatable, Sendable {
         }
     }
 
-    /// Whether the token leaves by the pasteboard, which browsers fill on a tap alone: Google's store takes it along.
+    /// Returns whether the token travels by the pasteboard, which browsers fill only on a tap: Google's store
+    /// includes it.
     public func needsTap(_ link: Link.Settings) -> Bool {
         link.usesPasteboard && playPackage == nil && !showsCode
     }
@@ -145,13 +148,13 @@ extension AndroidApp {
 }
 
 extension DeepLinkURL {
-    /// The link as an intent, which leads to `{fallback}` where nothing opens it.
+    /// Returns the link as an intent, which leads to `{fallback}` if nothing opens it.
     ///
-    /// What begins with the last `#` is the intent's own; a fragment of the link stands before it. Source: "Android
+    /// The last `#` starts the intent's own part; a fragment of the link comes before it. Source: "Android
     /// Intents with Chrome", developer.chrome.com/docs/android/intents, and `Intent.parseUri`.
     ///
-    /// - Parameter package: the app that alone may open it; nil lets any.
-    /// - Returns: an address with a place for another one in it.
+    /// - Parameter package: the only app that may open it; nil for any.
+    /// - Returns: an address with a placeholder for another one in it.
     func intentURL(package: String?) -> String {
         let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
         let package = package.map { "package=\($0);" } ?? ""

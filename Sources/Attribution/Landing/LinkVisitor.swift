@@ -1,13 +1,13 @@
-/// Who opens a link, as far as the request itself tells.
+/// The visitor who opens a link, as far as the request reveals.
 public struct LinkVisitor: Equatable, Sendable {
-    /// What kind of device a page is made for.
+    /// The kind of device for which a page is made.
     public enum Device: String, CaseIterable, Sendable {
         case iPhone
         case iPad
         case android
-        /// Without Google's services: Huawei's own system.
+        /// Huawei's own system, without Google's services.
         case harmony
-        /// Calls itself a Mac, as an iPad does that asks for desktop pages: a script tells them apart.
+        /// An agent of a Mac, or of an iPad that asks for desktop pages: a script distinguishes them.
         case macOrIPad
         case desktop
     }
@@ -44,7 +44,7 @@ public struct LinkVisitor: Equatable, Sendable {
         let mark = marks.firstMatch(in: text)
         if let mark, mark < harmonyMarkCount { return .harmony }
         if agent.platform == .android || headers.hints.knownPlatform == .android { return .android }
-        // Chrome on a Mac says so in its hints; an iPad's browsers send none.
+        // Chrome on a Mac says so in its hints; browsers of iPads send none.
         return mark != nil && headers.hints.platform == nil ? .macOrIPad : .desktop
     }
 

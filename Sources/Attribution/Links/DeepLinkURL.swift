@@ -1,24 +1,24 @@
-/// A link that released clients can open: never one that they would lose.
+/// A link that every released client can open.
 ///
 /// Sources: the wire contract, sections 2 and 7, and the syntax of RFC 3986.
 public struct DeepLinkURL: Hashable, Sendable {
     /// The link in ASCII.
     ///
-    /// What was not is percent-encoded. At most ``maximumLength`` characters as it came.
+    /// Other characters are percent-encoded. It came with at most ``maximumLength`` characters.
     public let text: String
 
     public static let maximumLength = 2048
 
-    /// A link that passed the checks before, as a store gives it back.
+    /// Creates a link that passed the checks before, as a store returns it.
     public init(stored text: String) {
         self.text = text
     }
 
-    /// Checks a link from outside.
+    /// Validates a link from outside.
     ///
-    /// Blanks around it are dropped. What a URI cannot hold (blanks, characters beyond ASCII, `"<>^{|}` and
-    /// the backquote, a `%` that escapes nothing, square brackets outside the host, a second `#`) is
-    /// percent-encoded; escapes that are there stay as they are.
+    /// Trims it. Percent-encodes what a URI cannot contain (blanks, characters beyond ASCII, `"<>^{|}` and
+    /// the backquote, a `%` that escapes nothing, square brackets outside the host, a second `#`); keeps
+    /// existing escapes.
     ///
     /// - Throws: ``DeepLinkURLError`` naming the first rule that the link breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
@@ -39,8 +39,133 @@ public struct DeepLinkURL: Hashable, Sendable {
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }
 
-    /// Unicode scalars: bytes that do not continue one.
+    /// Returns the number of Unicode scalars: bytes that do not continue one.
     private static func characterCount(_ bytes: [UInt8]) -> Int {
         bytes.count { $0 & 0xc0 != 0x80 }
+    }
+}
+
+/// Why a text is no link for a client.
+///
+/// The message says what to do.
+public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
+    case empty
+    case tooLong
+    case controlCharacter
+    case backslash
+    case noScheme
+    case malformedScheme
+    case forbiddenScheme
+    case noHost
+    case noPath
+    case twoSlashes
+    case climbs
+    case credentials
+    case nonASCIIHost
+    case malformedHost
+    case malformedPort
+
+    /// The error in plain words, for the response to the caller.
+    ///
+    /// Contains nothing of the link.
+    public var message: String {
+        switch self {
+        case .empty:
+            "The link is empty; send one such as myapp://promo/item or https://shop.example/item."
+        case .tooLong:
+            "The link is longer than \(DeepLinkURL.maximumLength) characters; shorten it."
+        case .controlCharacter:
+            "The link contains a control character such as a line break; remove or percent-encode it."
+        case .backslash:
+            "The link contains a backslash; write / or percent-encode it as %5C."
+        case .noScheme:
+            "The link has no scheme; begin it with one, such as myapp:// or https://."
+        case .malformedScheme:
+            "The link's scheme is malformed; write a letter followed by letters, digits, +, - or . only."
+        case .forbiddenScheme:
+            "Links with this scheme can run code or read files; use the app's own scheme or https."
+        case .noHost:
+            "The link has no host, and apps lose such links; write myapp://host/path, not myapp:///path."
+        case .noPath:
+            """
+            The web link has no path, or / alone, and apps lose such links; name a page, as in \
+            https://shop.example/start.
+            """
+        case .twoSlashes:
+            """
+            The path begins with two slashes, and browsers read a host behind them; write one for a path, or a whole \
+            link such as https://shop.example/item.
+            """
+        case .climbs:
+            """
+            The path has a part that is . or .., escaped or not, and apps and browsers disagree where it leads; write \
+            the path that is meant.
+            """
+        case .credentials:
+            "The link contains a user name or password before @; remove it."
+        case .nonASCIIHost:
+            """
+            The link's host has characters other than ASCII; write a web host in its punycode form (xn--…), \
+            and the host of an app link in plain letters.
+            """
+        case .malformedHost:
+            "The link's host is malformed; write a host name such as shop.example or an address."
+        case .malformedPort:
+            "The link's port is malformed; write a number from 1 to 65535, or leave it out with its colon."
+        }
+    }
+}
+
+/// The link as a client gets it.
+extension DeepLinkURL {
+    /// The names of a link's own campaign key.
+    private static let campaignKeyNames = ["keyName", "key", "k"]
+
+    /// Returns the link with `source`, `keyName` and `jid` added to its query, before the fragment.
+    ///
+    /// Released clients read the three from the link. Parameters of the link itself, even empty ones, stay as
+    /// they are, and `direct` and `unknown` are not written: they mean nothing to a client.
+    public func answered(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
+        let names = Set(queryItems.map(\.name))
+        var added: [(name: String, value: String)] = []
+        if source.isWritten, !names.contains("source") {
+            added.append(("source", source.rawValue))
+        }
+        if let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) {
+            added.append(("keyName", campaignKey.text))
+        }
+        if !names.contains("jid") {
+            added.append(("jid", journeyID.text))
+        }
+        return appending(added)
+    }
+
+    /// Returns the link with only `keyName` added: for a campaign that is credited without saying whose click
+    /// it was.
+    public func answered(campaignKey: CampaignKey?) -> String {
+        let names = Set(queryItems.map(\.name))
+        guard let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) else { return text }
+        return appending([("keyName", campaignKey.text)])
+    }
+
+    /// Returns the link with more parameters, whose values are encoded and whose names are not.
+    func appending(_ items: [(name: String, value: String)]) -> String {
+        let bytes = Array(text.utf8)
+        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+        var answer = Array(bytes[..<end])
+        var queryStart = answer.firstIndex(of: UInt8(ascii: "?"))
+        for item in items {
+            if queryStart == nil {
+                queryStart = answer.endIndex
+                answer.append(UInt8(ascii: "?"))
+            } else if queryStart != answer.endIndex - 1, answer.last != UInt8(ascii: "&") {
+                answer.append(UInt8(ascii: "&"))
+            }
+            answer.append(contentsOf: item.name.utf8)
+            answer.append(UInt8(ascii: "="))
+            answer.append(contentsOf: PercentEncoding.queryValue(item.value))
+        }
+        answer.append(contentsOf: bytes[end...])
+        return String(decoding: answer, as: UTF8.self)
     }
 }

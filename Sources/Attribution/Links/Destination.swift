@@ -1,16 +1,16 @@
-/// Where an operator allows strangers' clicks to lead: a scheme of the app's own, or a web host.
+/// Where an operator allows visitors' clicks to lead: a scheme of the app's own, or a web host.
 ///
 /// `myapp://` allows every link of that scheme, `myapp://host` those of that host, `https://shop.example`
 /// those of exactly that host and port, `https://shop.example/path` those at or below that path.
 public struct Destination: Hashable, Sendable {
-    /// As it is stored and shown: scheme and host in lower case.
+    /// The text that is stored and shown: scheme and host in lower case.
     public let text: String
 
     private let scheme: String
     /// Nil allows every host.
     private let host: String?
     private let port: UInt16?
-    /// Without slashes at its end; empty allows every path.
+    /// The path without slashes at its end; empty allows every path.
     private let path: [UInt8]
 
     /// - Throws: ``DestinationError``, whose message says what to do.
@@ -33,7 +33,7 @@ public struct Destination: Hashable, Sendable {
         self.host = host.name
         port = host.effectivePort(scheme: scheme)
         guard !URLPath.climbs(parts.path) else { throw .dotSegment }
-        // All of them: what is stored is read again, and must not become shorter each time.
+        // Remove all slashes: what is stored is read again, and must not become shorter each time.
         var path = Array(parts.path)
         while path.last == UInt8(ascii: "/") { path.removeLast() }
         self.path = path
@@ -41,9 +41,9 @@ public struct Destination: Hashable, Sendable {
         self.text = "\(scheme)://\(host.name)\(portText)\(String(decoding: path, as: UTF8.self))"
     }
 
-    /// Whether `url` leads there.
+    /// Returns whether `url` leads there.
     ///
-    /// Scheme, host and port are compared whole. Where the destination has a path, a link that climbs (`..`,
+    /// Compares scheme, host and port as a whole. If the destination has a path, a link that climbs (`..`,
     /// escaped or not) is not below it.
     public func covers(_ url: DeepLinkURL) -> Bool {
         guard let parts = try? URLParts(Array(url.text.utf8)), parts.scheme == scheme else { return false }
@@ -57,7 +57,7 @@ public struct Destination: Hashable, Sendable {
             || parts.path[parts.path.startIndex + path.count] == UInt8(ascii: "/")
     }
 
-    /// As for links, except that a path is not needed and that a scheme may stand alone.
+    /// Reads a destination as a link, except that a path is not needed and a scheme may stand alone.
     private static func read(_ bytes: [UInt8]) throws(DestinationError) -> (URLParts, URLHost?) {
         do throws(DeepLinkURLError) {
             let parts = try URLParts(bytes)
@@ -67,5 +67,53 @@ public struct Destination: Hashable, Sendable {
         } catch {
             throw .malformed(error)
         }
+    }
+}
+
+/// Why a text names no destination.
+///
+/// The message says what to do.
+public enum DestinationError: Error, Equatable, Sendable {
+    case malformed(DeepLinkURLError)
+    case noHost
+    case queryOrFragment
+    case dotSegment
+
+    public var message: String {
+        switch self {
+        case .noHost, .malformed(.noHost):
+            """
+            A destination names its host, as in https://shop.example or myapp://promo; a scheme of the app's own may \
+            stand alone, as in myapp://.
+            """
+        case .malformed(let error): error.message
+        case .queryOrFragment:
+            "A destination has no ? and no #; write the scheme, the host and at most a path."
+        case .dotSegment: "A destination's path has no . or .. segments; write it in full."
+        }
+    }
+}
+
+extension DeepLinkURL {
+    /// Returns whether the link leads to one of the destinations, or there are none.
+    public func isAllowed(by destinations: [Destination]) -> Bool {
+        destinations.isEmpty || destinations.contains { $0.covers(self) }
+    }
+}
+
+extension App.Settings {
+    /// Returns whether a visitor's click may lead to `url`: to one of ``destinations``, or anywhere without
+    /// any.
+    ///
+    /// A stored destination that cannot be read allows nothing.
+    public func allows(_ url: DeepLinkURL) -> Bool {
+        destinations.isEmpty
+            || destinations.contains { (try? Destination(parsing: $0))?.covers(url) ?? false }
+    }
+
+    /// Returns whether pages of `origin` may post clicks: one of ``allowedOrigins``, or any if there are
+    /// none.
+    public func allows(_ origin: Origin) -> Bool {
+        allowedOrigins.isEmpty || allowedOrigins.contains { Origin($0) == origin }
     }
 }

@@ -1,7 +1,7 @@
 /// A parameter of a link, decoded.
 public struct QueryItem: Hashable, Sendable {
     public let name: String
-    /// Empty when there is no `=`.
+    /// Empty if there is no `=`.
     public let value: String
 
     public init(name: String, value: String) {
@@ -11,9 +11,10 @@ public struct QueryItem: Hashable, Sendable {
 }
 
 extension QueryItem {
-    /// The items of a query in their order, escapes and `+` decoded (application/x-www-form-urlencoded).
+    /// Returns the items of a query in their order, escapes and `+` decoded
+    /// (application/x-www-form-urlencoded).
     ///
-    /// The query comes without its question mark; bytes that are no UTF-8 become U+FFFD.
+    /// The query comes without its question mark; bytes that are not UTF-8 become U+FFFD.
     public static func items(ofQuery query: Substring.UTF8View) -> [QueryItem] {
         query.split(separator: UInt8(ascii: "&")).map { pair in
             let name = pair.prefix { $0 != UInt8(ascii: "=") }
@@ -25,9 +26,9 @@ extension QueryItem {
         }
     }
 
-    /// The value of a query's first item of this name, decoded; the others are passed over without decoding them.
+    /// Returns the decoded value of a query's first item of this name, without decoding the others.
     ///
-    /// The name has no characters that need an escape; an item that spells it with some all the same is found, too.
+    /// The name has no characters that need an escape; an item that still spells it with some is found, too.
     public static func value(of name: String, inQuery query: String) -> String? {
         withValue(of: name, in: query.utf8.span) { value in
             var bytes: [UInt8] = []
@@ -37,8 +38,8 @@ extension QueryItem {
         }
     }
 
-    /// As ``value(of:inQuery:)``, but gives the decoded bytes to `read`: those of the query itself, if nothing in
-    /// them is to be decoded.
+    /// Passes the decoded bytes of the first item's value to `read`: those of the query itself, if none of
+    /// them is escaped.
     public static func withValue<Result>(
         of name: String,
         in query: Span<UInt8>,
@@ -47,8 +48,8 @@ extension QueryItem {
         value(of: name, in: query, from: 0).map { withDecoded(query.extracting($0), read) }
     }
 
-    /// As ``withValue(of:in:_:)``; nil also where there are several items of this name, none of which is better than
-    /// another.
+    /// Passes the decoded value to `read`; returns nil also if there are several items of this name, because
+    /// none of them is better than another.
     public static func withOnlyValue<Result>(
         of name: String,
         in query: Span<UInt8>,
@@ -60,7 +61,7 @@ extension QueryItem {
         return withDecoded(query.extracting(only), read)
     }
 
-    /// Where the value stands of the first item of this name among those that begin at `start` or behind it.
+    /// Returns the range of the value of the first item of this name that starts at `start` or later.
     private static func value(of name: String, in query: Span<UInt8>, from start: Int) -> Range<Int>? {
         var start = start
         while start < query.count {
@@ -74,7 +75,7 @@ extension QueryItem {
         return nil
     }
 
-    /// Where the value begins in an item of this name; nil in one of another.
+    /// Returns where the value starts in an item of this name; nil in one of another.
     private static func value(ofItem item: Span<UInt8>, name: String) -> Int? {
         let name = name.utf8.span
         var end = 0
@@ -103,14 +104,14 @@ extension QueryItem {
         return read(PercentEncoding.decoded(bytes, plusIsBlank: true).span)
     }
 
-    /// The text that percent-encoded bytes of a path stand for.
+    /// Returns the text of a percent-encoded part of a path.
     public static func text(ofPathPart part: String) -> String {
         String(decoding: PercentEncoding.decoded(part.utf8), as: UTF8.self)
     }
 }
 
 extension QueryItem {
-    /// Items as a query without its question mark, names and values encoded anew.
+    /// Returns items as a query without its question mark, with encoded names and values.
     public static func query(of items: [QueryItem]) -> String {
         var query: [UInt8] = []
         for item in items {
@@ -124,7 +125,7 @@ extension QueryItem {
 }
 
 extension DeepLinkURL {
-    /// The parameters in their order, decoded.
+    /// The decoded parameters in their order.
     public var queryItems: [QueryItem] {
         let bytes = text.utf8
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex

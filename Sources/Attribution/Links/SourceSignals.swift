@@ -1,4 +1,4 @@
-/// Everything by which a click tells where it came from.
+/// Everything in a click that reveals where it came from.
 public struct SourceSignals: Equatable, Sendable {
     /// The link's parameters, decoded.
     public var linkItems: [QueryItem]
@@ -24,10 +24,10 @@ public struct SourceSignals: Equatable, Sendable {
         self.userAgent = userAgent
     }
 
-    /// What the signals say, taken together.
+    /// The result of reading the signals together.
     public struct Reading: Equatable, Sendable {
         public let token: SourceToken
-        /// The signal that was read, as it came, cut to ``maximumRawLength`` characters; nil without any.
+        /// The signal that decided, as it came, cut to ``maximumRawLength`` characters; nil without any.
         public let raw: String?
 
         public init(token: SourceToken, raw: String?) {
@@ -38,7 +38,8 @@ public struct SourceSignals: Equatable, Sendable {
 
     public static let maximumRawLength = 255
 
-    /// The first signal that maps wins; signals that map to nothing are `unknown`, none at all is `direct`.
+    /// The first signal that maps to a token wins; signals that map to none are `unknown`, no signal at all
+    /// is `direct`.
     ///
     /// Source: the wire contract, section 5.
     public var reading: Reading {
@@ -65,12 +66,12 @@ public struct SourceSignals: Equatable, Sendable {
         }
     }
 
-    /// The signals that are there, strongest first.
+    /// The present signals, strongest first.
     private var ordered: [Signal] {
         var signals: [Signal] = []
         let bodySource = Self.nonEmpty(source).map { Signal($0) }
-        // A body says `source: "web"` for the kind of page that posted it. Only when it names a network does
-        // it count as the link's own parameter; else it is the weakest of all.
+        // A body says `source: "web"` for the kind of page that posted it. Only if it names a network does it
+        // count as the link's own parameter; else it is the weakest of all.
         let namesNetwork = bodySource?.token?.isWritten ?? false
         if let own = item("source") {
             signals.append(Signal(own))
@@ -94,7 +95,7 @@ public struct SourceSignals: Equatable, Sendable {
 
     /// What apps that open links in a browser of their own write into its user agent.
     ///
-    /// Instagram's agent may carry Facebook's marks as well, so that it comes first.
+    /// Instagram's agent may contain Facebook's keywords as well, so it comes first.
     private static let inAppMarks: [(mark: String, token: SourceToken)] = [
         ("instagram", .instagram), ("fban/", .facebook), ("fbav/", .facebook), ("fb_iab", .facebook),
         ("fbios", .facebook), ("messenger", .facebook), ("tiktok", .tiktok), ("musical_ly", .tiktok),
@@ -124,5 +125,84 @@ public struct SourceSignals: Equatable, Sendable {
 
     private static func kept(_ raw: String) -> String {
         String(String.UnicodeScalarView(raw.trimmed.unicodeScalars.prefix(maximumRawLength)))
+    }
+}
+
+/// Where a click came from, in the words of released clients: exactly seven.
+public enum SourceToken: String, CaseIterable, Sendable {
+    case instagram, facebook, twitter, tiktok, qr, direct, unknown
+
+    /// Whether the token is added to the link: `direct` and `unknown` mean nothing to a client.
+    public var isWritten: Bool { self != .direct && self != .unknown }
+}
+
+extension SourceToken {
+    /// Maps one signal to a token; nil if no rule fits.
+    ///
+    /// Source: the wire contract, section 5. The first rule that fits counts.
+    init?(signal: String) {
+        let text = signal.trimmed.asciiLowercased
+        let part = Self.parts.firstMatch(in: Array(text.utf8)).map { Self.rulesOfParts[$0] }
+        let host = Self.rule(ofHost: Self.host(in: text))
+        guard let rule = [Self.rulesOfWholes[text], part, host].compactMap({ $0 }).min() else { return nil }
+        self = Self.rules[rule].token
+    }
+
+    private struct Rule {
+        let token: SourceToken
+        /// Complete values.
+        var wholes: [String] = []
+        /// Parts of a value.
+        var parts: [String] = []
+        /// Hosts, which include their subdomains.
+        var hosts: [String] = []
+    }
+
+    private static let rules = [
+        Rule(token: .instagram, wholes: ["ig"], parts: ["instagram"]),
+        Rule(token: .facebook, wholes: ["fb", "meta"], parts: ["facebook", "messenger", "katana", "orca"]),
+        Rule(token: .tiktok, wholes: ["tt"], parts: ["tiktok", "musically", "zhiliaoapp", "ugc.trill"]),
+        Rule(token: .twitter, parts: ["twitter", "tweetie"]),
+        Rule(token: .qr, wholes: ["qr", "qrcode", "qr_code"], parts: ["qr-code"]),
+        Rule(token: .twitter, wholes: ["x"], hosts: ["x.com", "t.co"]),
+        Rule(token: .facebook, hosts: ["fb.com", "fb.me"]),
+        Rule(
+            token: .direct,
+            wholes: ["mail", "sms", "browser", "website", "web", "direct"],
+            parts: [
+                "safari", "chrome", "firefox", "mobilemail", "mobilesms", "messaging", "whatsapp", "telegram",
+                "gmail",
+            ]
+        ),
+    ]
+
+    private static let rulesOfWholes = Dictionary(
+        rules.indices.flatMap { rule in rules[rule].wholes.map { ($0, rule) } },
+        uniquingKeysWith: min
+    )
+    private static let rulesOfHosts = Dictionary(
+        rules.indices.flatMap { rule in rules[rule].hosts.map { ($0, rule) } },
+        uniquingKeysWith: min
+    )
+    private static let parts = TokenSet(rules.flatMap(\.parts))
+    private static let rulesOfParts = rules.indices.flatMap { rule in rules[rule].parts.map { _ in rule } }
+
+    /// Returns the rule of the host itself or of the nearest host above it.
+    private static func rule(ofHost host: String) -> Int? {
+        var rest = host[...]
+        while true {
+            if let rule = rulesOfHosts[String(rest)] { return rule }
+            guard let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
+            rest = rest[rest.utf8.index(after: dot)...]
+        }
+    }
+
+    /// Returns the host of a URL, or of a text that starts with a host; in its original case.
+    public static func host(in text: String) -> String {
+        var rest = text.utf8[...]
+        if let mark = text.range(ofASCII: "://") { rest = text.utf8[mark.upperBound...] }
+        rest = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: at)...] }
+        return String(decoding: rest.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)
     }
 }

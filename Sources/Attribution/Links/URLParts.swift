@@ -1,19 +1,18 @@
-/// A link cut into its parts, and the rules for each.
+/// A link split into its parts, and the rules for each.
 package struct URLParts {
-    /// In lower case.
+    /// The scheme in lower case.
     package let scheme: String
-    /// As it came, up to the colon.
+    /// The scheme as it came, up to the colon.
     private let writtenScheme: ArraySlice<UInt8>
-    /// Between `//` and the path; nil without `//`.
+    /// The part between `//` and the path; nil without `//`.
     let authority: ArraySlice<UInt8>?
     package let path: ArraySlice<UInt8>
-    /// Behind `?`; nil without one.
+    /// The part after `?`; nil without one.
     package let query: ArraySlice<UInt8>?
-    /// Behind `#`; nil without one.
+    /// The part after `#`; nil without one.
     package let fragment: ArraySlice<UInt8>?
 
-    /// Schemes by which a link runs code, carries a whole page or reaches into the device instead of opening
-    /// an app.
+    /// Schemes whose links run code, contain a whole page or reach into the device instead of opening an app.
     private static let forbiddenSchemes: Set<String> = [
         "javascript", "vbscript", "livescript", "data", "blob", "file", "filesystem", "about", "view-source",
         "content", "intent", "android-app", "jar", "resource", "chrome", "chrome-extension", "moz-extension",
@@ -51,7 +50,7 @@ package struct URLParts {
         guard !Self.forbiddenSchemes.contains(scheme) else { throw .forbiddenScheme }
     }
 
-    /// The host and port, checked.
+    /// Returns the validated host and port.
     package func host() throws(DeepLinkURLError) -> URLHost {
         guard let authority, !authority.isEmpty else { throw .noHost }
         guard !authority.contains(UInt8(ascii: "@")) else { throw .credentials }
@@ -59,7 +58,7 @@ package struct URLParts {
         return try URLHost(authority, isWeb: isWeb)
     }
 
-    /// A web link with the root as its path is lost by released clients, with and without a query.
+    /// Rejects a web link with the root as its path, which released clients lose, with and without a query.
     func checkPath() throws(DeepLinkURLError) {
         guard !isWeb || path.count > 1 else { throw .noPath }
     }
@@ -91,7 +90,7 @@ package struct URLParts {
         }
     }
 
-    /// What stands for itself in a path, a query and a fragment (RFC 3986 §3.3–3.5).
+    /// Returns whether a byte needs no escape in a path, a query and a fragment (RFC 3986 §3.3–3.5).
     private static func isAllowed(_ byte: UInt8) -> Bool {
         PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte)
             || byte == UInt8(ascii: ":")
@@ -103,11 +102,184 @@ package struct URLParts {
             || byte == UInt8(ascii: ".")
     }
 
-    /// What stands behind the first `separator`, cut off from `text` together with it.
+    /// Returns what follows the first `separator`, and removes it with the separator from `text`.
     private static func cut(_ text: inout ArraySlice<UInt8>, at separator: UInt8) -> ArraySlice<UInt8>? {
         guard let index = text.firstIndex(of: separator) else { return nil }
         let rest = text[(index + 1)...]
         text = text[..<index]
         return rest
+    }
+}
+
+/// The host of a link and its port.
+package struct URLHost: Equatable {
+    /// The name in lower case; an IPv6 address with its brackets, in canonical form.
+    package let name: String
+    package let port: UInt16?
+
+    init(_ authority: ArraySlice<UInt8>, isWeb: Bool) throws(DeepLinkURLError) {
+        var rest = authority
+        if authority.first == UInt8(ascii: "[") {
+            guard let end = authority.firstIndex(of: UInt8(ascii: "]")),
+                let address = NetworkAddress(String(decoding: authority[..<end].dropFirst(), as: UTF8.self)),
+                authority[..<end].contains(UInt8(ascii: ":"))
+            else { throw .malformedHost }
+            name = "[\(address.text)]"
+            rest = authority[(end + 1)...]
+        } else {
+            let host = authority.prefix { $0 != UInt8(ascii: ":") }
+            guard !host.isEmpty else { throw .noHost }
+            guard isWeb ? Self.isDomainName(host) : host.allSatisfy(Self.isAppHostByte) else {
+                throw .malformedHost
+            }
+            name = String(decoding: host.map(\.asciiLowercased), as: UTF8.self)
+            rest = authority[host.endIndex...]
+        }
+        guard let colon = rest.first else {
+            port = nil
+            return
+        }
+        guard colon == UInt8(ascii: ":") else { throw .malformedHost }
+        guard let number = NetworkAddress.decimal(rest.dropFirst(), upTo: 65_535), number > 0 else {
+            throw .malformedPort
+        }
+        port = UInt16(number)
+    }
+
+    /// Returns the port to use: the scheme's own if none is written.
+    func effectivePort(scheme: String) -> UInt16? {
+        port ?? Self.defaultPort(ofScheme: scheme)
+    }
+
+    static func defaultPort(ofScheme scheme: String) -> UInt16? {
+        switch scheme {
+        case "https": 443
+        case "http": 80
+        default: nil
+        }
+    }
+
+    /// Returns whether a host has labels of letters, digits, hyphens and, as seen in practice, underscores
+    /// (RFC 1123 §2.1).
+    private static func isDomainName(_ host: ArraySlice<UInt8>) -> Bool {
+        let labels = host.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return host.count <= 253
+            && labels.allSatisfy { label in
+                (1...63).contains(label.count) && label.first != UInt8(ascii: "-")
+                    && label.last != UInt8(ascii: "-")
+                    && label.allSatisfy {
+                        $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+                    }
+            }
+    }
+
+    /// Returns whether a byte may be part of the host of an app's own scheme, to which the app gives a
+    /// meaning of its own.
+    private static func isAppHostByte(_ byte: UInt8) -> Bool {
+        PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte)
+    }
+}
+
+/// A web origin as browsers send it: `https://shop.example` or `http://localhost:3000` (RFC 6454).
+public struct Origin: Hashable, Sendable {
+    /// The origin in lower case, without the scheme's own port.
+    public let text: String
+
+    /// Returns nil for `null`, for a text with a path, and for any other text that is no origin.
+    ///
+    /// Every sandboxed frame and local file sends `null`, so it identifies no site.
+    public init?(_ text: String) {
+        guard let parts = try? URLParts(Array(text.utf8)), parts.path.isEmpty, parts.query == nil,
+            parts.fragment == nil, let host = try? parts.host()
+        else { return nil }
+        let isDefaultPort = host.port == URLHost.defaultPort(ofScheme: parts.scheme)
+        let port = isDefaultPort ? "" : host.port.map { ":\($0)" } ?? ""
+        self.text = "\(parts.scheme)://\(host.name)\(port)"
+    }
+
+    /// The host without the port.
+    public var host: LinkHost? {
+        text.range(ofASCII: "://").flatMap { LinkHost(String(text[$0.upperBound...])) }
+    }
+}
+
+/// Reads the path of a link as a server might.
+enum URLPath {
+    /// Returns whether a segment of the path means "here" or "above", escaped once or twice or not at all.
+    ///
+    /// Backslashes and escaped slashes count as slashes, as they do for some servers.
+    static func climbs(_ path: ArraySlice<UInt8>) -> Bool {
+        let decoded = PercentEncoding.decoded(PercentEncoding.decoded(path))
+        return decoded.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
+            .contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
+    }
+}
+
+/// Percent-encoding (RFC 3986 §2.1).
+package enum PercentEncoding {
+    /// Appends `byte` as `%` and two capital digits.
+    static func append(_ byte: UInt8, to text: inout [UInt8]) {
+        let digits = Array("0123456789ABCDEF".utf8)
+        text.append(UInt8(ascii: "%"))
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+    }
+
+    /// Returns a value for a query, in which all but unreserved characters are escaped.
+    static func queryValue(_ value: String) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(value.utf8.count)
+        for byte in value.utf8 {
+            if isUnreserved(byte) {
+                text.append(byte)
+            } else {
+                append(byte, to: &text)
+            }
+        }
+        return text
+    }
+
+    /// Returns the bytes with escapes decoded; keeps a `%` without two digits.
+    package static func decoded(_ bytes: some Collection<UInt8>, plusIsBlank: Bool = false) -> [UInt8] {
+        let bytes = Array(bytes)
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if let byte = escapedByte(in: bytes.span, at: index) {
+                text.append(byte)
+                index += 3
+            } else {
+                text.append(
+                    plusIsBlank && bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index]
+                )
+                index += 1
+            }
+        }
+        return text
+    }
+
+    /// Returns the byte that the escape at `index` stands for; nil if there is none.
+    package static func escapedByte(in bytes: Span<UInt8>, at index: Int) -> UInt8? {
+        guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+            let high = Hexadecimal.value(of: bytes[index + 1]),
+            let low = Hexadecimal.value(of: bytes[index + 2])
+        else { return nil }
+        return UInt8(high << 4 | low)
+    }
+
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
+    }
+
+    static func isSubDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("),
+            UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"),
+            UInt8(ascii: "="):
+            true
+        default: false
+        }
     }
 }

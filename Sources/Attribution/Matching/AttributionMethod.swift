@@ -8,15 +8,15 @@ public enum AttributionMethod: String, CaseIterable, Sendable {
     case clickID = "click_id"
     /// It has the IDFA that an ad network put on the click.
     case idfa
-    /// As ``idfa``, with Google's advertising id.
+    /// It has Google's advertising id that an ad network put on the click.
     case gaid
     /// Fingerprint, and address or signals, make a click likely.
     case probabilistic
     /// The fingerprint alone makes a click likely.
     case fingerprint
 
-    /// How likely a match by a method is right that does not depend on the traffic; nil where each match has a
-    /// probability of its own.
+    /// The probability that a match by the method is right, if it does not depend on the traffic; nil if each
+    /// match has a probability of its own.
     public var confidence: Double? {
         switch self {
         case .signedToken: 0.99
@@ -25,6 +25,6 @@ public enum AttributionMethod: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether nobody else than whom the click sent can have been recognised so.
+    /// Whether the method can recognise only the visitor who clicked.
     public var isGuaranteed: Bool { self == .signedToken }
 }

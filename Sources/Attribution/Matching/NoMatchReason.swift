@@ -1,22 +1,23 @@
 /// Why a check found nothing.
 ///
-/// The raw value is the word in statistics and in answers to test keys.
+/// The raw value is the word in statistics and in answers to test keys. A new reason is a case with its
+/// ``words``; `openapi.json` and the article on the API list the words.
 public enum NoMatchReason: String, CaseIterable, Sendable {
     case noClick = "no_click"
     case expired
     case alreadyClaimed = "already_claimed"
     case robotClick = "robot_click"
-    /// There were clicks, and that one of them led to the launch is less likely than the app demands.
+    /// There were clicks, but it is less likely than the app demands that one of them led to the launch.
     case belowThreshold = "below_threshold"
     /// A click led to the launch, but several destinations compete.
     case ambiguous
     /// The token is another app's.
     case otherApp = "other_app"
-    /// The token is none, or was altered.
+    /// The token is malformed, or was altered.
     case tokenInvalid = "token_invalid"
     /// Another launch has brought the token before.
     case tokenUsed = "token_used"
-    /// The app recognises nobody by fingerprints, and the launch brought nothing else.
+    /// The app recognises no launch by its fingerprint, and the launch brought nothing else.
     case fingerprintDisabled = "fingerprint_disabled"
 
     public init(_ refusal: ClickTokenError) {

@@ -1,4 +1,4 @@
-/// Many address ranges, in which an address is looked up at the cost of a few comparisons, however many they are.
+/// Many address ranges, searched with a few comparisons, however many they are.
 public struct AddressRanges: Sendable {
     /// The first and the last address of each run of addresses, ascending; runs do not touch.
     private var runs: [(first: NetworkAddress, last: NetworkAddress)] = []
@@ -15,15 +15,15 @@ public struct AddressRanges: Sendable {
         }
     }
 
-    /// Reads a file with one range a line, alone or in the first of several columns that commas separate, which is
-    /// how Apple publishes the addresses that its relay leaves from.
+    /// Reads a file with one range a line, alone or in the first of several columns separated by commas: the
+    /// format in which Apple publishes the addresses that its relay leaves from.
     ///
-    /// Empty lines and lines that begin with `#` say nothing.
+    /// Ignores empty lines and lines that start with `#`.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: for the first line that begins with no range, and for a file without any.
+    /// - Throws: an error for the first line that starts with no range, and for a file without any.
     public init(reading bytes: [UInt8], file: String) throws(DataFileError) {
         var ranges: [AddressRange] = []
         var number = 0
@@ -63,7 +63,7 @@ public struct AddressRanges: Sendable {
 }
 
 extension AddressRange {
-    /// The last address.
+    /// The last address of the range.
     var last: NetworkAddress { base.filled(from: fixedBits) }
 }
 
@@ -72,15 +72,47 @@ extension NetworkAddress {
         (high, low) < (other.high, other.low)
     }
 
-    /// The address after this one; nil after the last.
+    /// The next address; nil after the last.
     fileprivate var next: NetworkAddress? {
         if low < .max { return NetworkAddress(high: high, low: low + 1) }
         return high < .max ? NetworkAddress(high: high + 1, low: 0) : nil
     }
 
-    /// The address with all bits set but the first `bits` of all 128.
+    /// Returns the address with all bits set except for the first `bits` of all 128.
     fileprivate func filled(from bits: Int) -> NetworkAddress {
         let kept = NetworkAddress(high: .max, low: .max).masked(to: bits)
         return NetworkAddress(high: high | ~kept.high, low: low | ~kept.low)
+    }
+}
+
+/// All addresses that start with the same bits, as in `10.0.0.0/8` or `2001:db8::/32` (CIDR, RFC 4632).
+public struct AddressRange: Hashable, Sendable {
+    /// The first address.
+    public let base: NetworkAddress
+    /// How many of the 128 bits are fixed; an IPv4 range fixes 96 and its own.
+    let fixedBits: Int
+
+    /// Reads an address, alone or with `/` and the number of fixed bits; nil for any other text.
+    ///
+    /// Drops bits after the fixed ones: `192.168.1.7/24`, as network tools print it, is `192.168.1.0/24`.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let address = NetworkAddress(String(parts[0])) else { return nil }
+        // An address written with colons is measured in the bits of IPv6, a v4-mapped one too.
+        let isDottedQuad = !parts[0].utf8.contains(UInt8(ascii: ":"))
+        let width: UInt32 = isDottedQuad ? 32 : 128
+        var bits = width
+        if parts.count == 2 {
+            guard let number = NetworkAddress.decimal(Array(parts[1].utf8)[...], upTo: width) else {
+                return nil
+            }
+            bits = number
+        }
+        fixedBits = Int(bits) + (isDottedQuad ? 96 : 0)
+        base = address.masked(to: fixedBits)
+    }
+
+    public func contains(_ address: NetworkAddress) -> Bool {
+        address.masked(to: fixedBits) == base
     }
 }

@@ -1,14 +1,14 @@
-/// How ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` comes to its answer, for people.
+/// How ``TrustedProxies/client(peer:forwardedFor:forwarded:)`` derives its result, for people.
 public struct ClientDerivation: Equatable, Sendable {
     /// One hop of a header, read from the right.
     public enum Hop: Equatable, Sendable {
-        /// A trusted proxy: what it says of the hop before it is believed.
+        /// A trusted proxy: its statement about the hop before it is believed.
         case trusted(NetworkAddress)
-        /// Believed, and no proxy of ours: the client.
+        /// Believed, and not a trusted proxy: the client.
         case client(NetworkAddress)
-        /// No address, such as `unknown`: the reading ends at the hop after it.
+        /// No address, such as `unknown`: reading ends at the hop after it.
         case notAnAddress
-        /// Further left than the reading goes: anybody may have written it.
+        /// Further left than reading goes: any client may have written it.
         case unread(NetworkAddress?)
     }
 
@@ -24,7 +24,7 @@ public struct ClientDerivation: Equatable, Sendable {
 }
 
 extension TrustedProxies {
-    /// What ``client(peer:forwardedFor:forwarded:)`` answers, and why.
+    /// Returns what ``client(peer:forwardedFor:forwarded:)`` returns, and why.
     public func derivation(
         peer: NetworkAddress,
         forwardedFor: [String],
@@ -54,5 +54,193 @@ extension TrustedProxies {
             isRead = trusts(hop)
             return isRead ? .trusted(hop) : .client(hop)
         }
+    }
+}
+
+/// The networks whose statement about the client's address is believed.
+///
+/// Any client can send `X-Forwarded-For`; only what a configured proxy appended to it is true (ASVS 5,
+/// 4.1.3).
+public struct TrustedProxies: Sendable {
+    public let ranges: [AddressRange]
+
+    public init(_ ranges: [AddressRange]) {
+        self.ranges = ranges
+    }
+
+    /// Returns the client's address: the rightmost hop that is not a trusted proxy.
+    ///
+    /// Every proxy appends the address it was called from. Read from the right, each hop is the statement of
+    /// the one after it, and is believed as long as that one is trusted. A hop that is no address (`unknown`,
+    /// a pseudonym, garbage) ends the reading at the last good one.
+    ///
+    /// If both headers are present, they must agree: a proxy writes one and may pass the client's own version
+    /// of the other on unread, and the server cannot know which. If they differ, only the peer is certain.
+    ///
+    /// `peer` is the other end of the connection; `forwardedFor` and `forwarded` are the values of
+    /// `X-Forwarded-For` and of `Forwarded` (RFC 7239) in the order of their field lines.
+    public func client(
+        peer: NetworkAddress,
+        forwardedFor: [String] = [],
+        forwarded: [String] = []
+    ) -> NetworkAddress {
+        guard trusts(peer) else { return peer }
+        let byForwardedFor = walk(from: peer, through: XForwardedFor.hops(in: forwardedFor))
+        let byForwarded = walk(from: peer, through: ForwardedField.hops(in: forwarded))
+        if forwarded.isEmpty { return byForwardedFor }
+        if forwardedFor.isEmpty { return byForwarded }
+        return byForwarded == byForwardedFor ? byForwarded : peer
+    }
+
+    /// Returns whether this peer's statements are believed.
+    public func trusts(_ address: NetworkAddress) -> Bool {
+        ranges.contains { $0.contains(address) }
+    }
+
+    /// Returns the client; the hops come nearest first, nil for one that is no address.
+    private func walk(from peer: NetworkAddress, through hops: [NetworkAddress?]) -> NetworkAddress {
+        var current = peer
+        for hop in hops {
+            guard trusts(current), let hop else { break }
+            current = hop
+        }
+        return current
+    }
+}
+
+/// The header `Forwarded: for=192.0.2.60;proto=https, for="[2001:db8::1]:4711"` (RFC 7239).
+enum ForwardedField {
+    /// Returns the `for` of every element, nearest hop first; nil for an element without one, or with one
+    /// that is no address, or that breaks the grammar.
+    ///
+    /// Elements are cut off from the right, so that an unclosed quotation mark, which a client put in front,
+    /// cannot hide what a proxy appended.
+    static func hops(in values: [String]) -> [NetworkAddress?] {
+        values.reversed().flatMap { elements(of: Array($0.utf8)) }.map { element in
+            guard let node = node(of: element) else { return nil }
+            return ForwardedNode.address(of: node[...])
+        }
+    }
+
+    /// Returns the elements of one field line, the last one first.
+    private static func elements(of line: [UInt8]) -> [ArraySlice<UInt8>] {
+        var elements: [ArraySlice<UInt8>] = []
+        var end = line.endIndex
+        var isQuoted = false
+        for index in line.indices.reversed() {
+            if line[index] == UInt8(ascii: "\""), !isEscaped(index, in: line, isQuoted: isQuoted) {
+                isQuoted.toggle()
+            } else if line[index] == UInt8(ascii: ","), !isQuoted {
+                elements.append(line[(index + 1)..<end].trimmed)
+                end = index
+            }
+        }
+        elements.append(line[..<end].trimmed)
+        // RFC 9110 §5.6.1 allows empty elements in a list; they are no hops.
+        return elements.filter { !$0.isEmpty }
+    }
+
+    /// Returns whether the quotation mark is part of the text inside a quoted string.
+    private static func isEscaped(_ index: Int, in line: [UInt8], isQuoted: Bool) -> Bool {
+        let backslashes = line[..<index].reversed().prefix { $0 == UInt8(ascii: "\\") }.count
+        return isQuoted && backslashes % 2 == 1
+    }
+
+    /// Returns the value of `for`, with its quotation marks and escapes removed.
+    private static func node(of element: ArraySlice<UInt8>) -> [UInt8]? {
+        var rest = element
+        var names: Set<String> = []
+        var node: [UInt8]?
+        while true {
+            rest = rest.trimmed
+            let name = rest.prefix(while: isTokenByte)
+            rest = rest.dropFirst(name.count)
+            guard !name.isEmpty, rest.popFirst() == UInt8(ascii: "=") else { return nil }
+            guard let value = value(at: &rest) else { return nil }
+            let spelling = String(decoding: name.map(\.asciiLowercased), as: UTF8.self)
+            // RFC 7239 §4: each parameter at most once.
+            guard names.insert(spelling).inserted else { return nil }
+            if spelling == "for" { node = value }
+            rest = rest.trimmed
+            guard let separator = rest.popFirst() else { return node }
+            guard separator == UInt8(ascii: ";") else { return nil }
+        }
+    }
+
+    /// Reads a token or a quoted string (RFC 9110 §5.6).
+    private static func value(at rest: inout ArraySlice<UInt8>) -> [UInt8]? {
+        guard rest.first == UInt8(ascii: "\"") else {
+            // Many proxies omit the quotation marks that the colons of IPv6 and ports need.
+            let token = rest.prefix { isTokenByte($0) || ":[]".utf8.contains($0) }
+            rest = rest.dropFirst(token.count)
+            return token.isEmpty ? nil : Array(token)
+        }
+        rest = rest.dropFirst()
+        var value: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return value
+            case UInt8(ascii: "\\"):
+                guard let escaped = rest.popFirst() else { return nil }
+                value.append(escaped)
+            default: value.append(byte)
+            }
+        }
+        return nil
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        byte.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+}
+
+/// A node as proxies write it: an address, with or without a port (RFC 7239 §6).
+enum ForwardedNode {
+    /// Returns the address; nil for `unknown`, pseudonyms (`_hidden`) and any other text.
+    static func address(of node: ArraySlice<UInt8>) -> NetworkAddress? {
+        guard let first = node.first else { return nil }
+        if first == UInt8(ascii: "[") {
+            guard let end = node.firstIndex(of: UInt8(ascii: "]")), isPort(node[(end + 1)...]) else {
+                return nil
+            }
+            return ipv6(node[(node.startIndex + 1)..<end])
+        }
+        let colons = node.indices.filter { node[$0] == UInt8(ascii: ":") }
+        switch colons.count {
+        case 0: return NetworkAddress(String(decoding: node, as: UTF8.self))
+        case 1:
+            guard isPort(node[colons[0]...]) else { return nil }
+            return NetworkAddress(String(decoding: node[..<colons[0]], as: UTF8.self))
+        default: return ipv6(node)
+        }
+    }
+
+    private static func ipv6(_ text: ArraySlice<UInt8>) -> NetworkAddress? {
+        guard text.contains(UInt8(ascii: ":")) else { return nil }
+        return NetworkAddress(String(decoding: text, as: UTF8.self))
+    }
+
+    /// Returns whether a text is empty, or `:` with a number or a pseudonym.
+    private static func isPort(_ text: ArraySlice<UInt8>) -> Bool {
+        guard let colon = text.first else { return true }
+        let port = text.dropFirst()
+        guard colon == UInt8(ascii: ":"), let first = port.first else { return false }
+        if first == UInt8(ascii: "_") { return port.count > 1 && port.dropFirst().allSatisfy(isObscured) }
+        return port.count <= 5 && port.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    private static func isObscured(_ byte: UInt8) -> Bool {
+        byte.isASCIIAlphanumeric || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "-")
+    }
+}
+
+/// `X-Forwarded-For: client, proxy, proxy`, the syntax of proxies without a standard.
+enum XForwardedFor {
+    /// Returns the hops, the nearest first.
+    static func hops(in values: [String]) -> [NetworkAddress?] {
+        values.flatMap { $0.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) }
+            .reversed()
+            .map { ForwardedNode.address(of: Array($0)[...].trimmed) }
     }
 }

@@ -1,5 +1,6 @@
-/// An Internet address: the 16 bytes of an IPv6 address, in which an IPv4 address is the v4-mapped one
-/// (RFC 4291 §2.5.5.2), so that a dual-stack socket and a header name the same caller alike.
+/// An Internet address: the 16 bytes of an IPv6 address, in which an IPv4 address is the v4-mapped one.
+///
+/// So a dual-stack socket and a header give the same address for one client (RFC 4291 §2.5.5.2).
 public struct NetworkAddress: Hashable, Sendable {
     public let high: UInt64
     public let low: UInt64
@@ -11,7 +12,7 @@ public struct NetworkAddress: Hashable, Sendable {
         self.low = low
     }
 
-    /// An IPv4 address from its 32 bits, the first byte highest.
+    /// Creates an IPv4 address from its 32 bits, the first byte highest.
     public init(ipv4 bits: UInt32) {
         self.init(high: 0, low: Self.mappedPrefix | UInt64(bits))
     }
@@ -38,23 +39,174 @@ public struct NetworkAddress: Hashable, Sendable {
         ipv4.map { $0 >> 22 == 0x191 } ?? false
     }
 
-    /// The address with all but the first bits cleared.
+    /// Returns the address with all but the first bits cleared.
     ///
-    /// An IPv4 address keeps `ipv4Bits` of its 32, an IPv6 address `ipv6Bits` of its 128.
+    /// Keeps `ipv4Bits` of the 32 of an IPv4 address, `ipv6Bits` of the 128 of an IPv6 address.
     public func prefix(ipv4Bits: Int, ipv6Bits: Int) -> NetworkAddress {
         masked(to: ipv4 == nil ? ipv6Bits : 96 + ipv4Bits)
     }
 
-    /// `203.0.113.0/24` or `2001:db8:1::/48`: as much of an address as logs may show.
+    /// The network as `203.0.113.0/24` or `2001:db8:1::/48`: as much of an address as logs may show.
     public var truncatedText: String {
         prefix(ipv4Bits: 24, ipv6Bits: 48).text + (ipv4 == nil ? "/48" : "/24")
     }
 
-    /// The address with only the first `bits` of all 128 kept; clamped to 0…128.
+    /// Returns the address with only the first `bits` of all 128; clamped to 0…128.
     func masked(to bits: Int) -> NetworkAddress {
-        // Swift's smart shift by 64 or more gives zero, which is what a mask of no bits needs.
+        // Swift's smart shift by 64 or more returns zero, which is what a mask of no bits needs.
         let highMask = UInt64.max << UInt64(64 - min(max(bits, 0), 64))
         let lowMask = UInt64.max << UInt64(64 - min(max(bits - 64, 0), 64))
         return NetworkAddress(high: high & highMask, low: low & lowMask)
+    }
+}
+
+extension NetworkAddress {
+    /// Whether it belongs to the public Internet, so that this server may connect to it on a client's
+    /// request.
+    ///
+    /// Loopback, link-local, private, shared, multicast and reserved addresses do not, nor do those at which
+    /// clouds serve their metadata, nor IPv6 addresses that stand for IPv4 ones. Source: IANA's registries of
+    /// special-purpose addresses; RFC 6890.
+    public var isPublic: Bool {
+        if ipv4 != nil { return !Self.specialRanges.contains(self) }
+        // Everything that is allocated for the public (2000::/3), less what is reserved within.
+        return high >> 61 == 1 && !Self.specialRanges.contains(self)
+    }
+
+    private static let specialRanges = AddressRanges(
+        [
+            "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+            "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",
+            "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+            // Azure serves its machines there, among public addresses.
+            "168.63.129.16/32",
+            // Teredo, ORCHID and similar ones; documentation; 6to4.
+            "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+        ].compactMap { AddressRange($0) }
+    )
+}
+
+/// The text forms of an address.
+extension NetworkAddress {
+    /// Dotted quad for IPv4, RFC 5952 for IPv6: lower case, no leading zeros, the longest run of two or more
+    /// zero groups, the first of equals, written `::`.
+    public var text: String {
+        guard let ipv4 else { return Self.text(ofGroups: groups) }
+        return [24, 16, 8, 0].map { String(ipv4 >> $0 & 255) }.joined(separator: ".")
+    }
+
+    /// Reads a dotted quad or an IPv6 address; nil for any other text.
+    ///
+    /// IPv4 has four decimal numbers without leading zeros, which some parsers take for octal. IPv6 is RFC
+    /// 4291 §2.2 with `::` and an embedded IPv4 address, without zone, brackets or prefix length.
+    public init?(_ text: String) {
+        self.init(utf8: text.utf8.span)
+    }
+
+    /// Reads an address from the bytes of a request: behind a proxy, every request brings one.
+    public init?(utf8 bytes: Span<UInt8>) {
+        if let bits = Self.ipv4(bytes) {
+            self.init(ipv4: bits)
+            return
+        }
+        guard let groups = Self.groups(of: bytes.indices.map { bytes[$0] }) else { return nil }
+        let words = groups.reduce((high: UInt64(0), low: UInt64(0))) { words, group in
+            (words.high << 16 | words.low >> 48, words.low << 16 | UInt64(group))
+        }
+        self.init(high: words.high, low: words.low)
+    }
+
+    private var groups: [UInt16] {
+        [high, low].flatMap { word in
+            [48, 32, 16, 0].map { UInt16(truncatingIfNeeded: word >> UInt64($0)) }
+        }
+    }
+
+    private static func text(ofGroups groups: [UInt16]) -> String {
+        var longest = 0..<0
+        var start = 0
+        while start < groups.count {
+            let end = groups[start...].firstIndex { $0 != 0 } ?? groups.count
+            if end - start > max(longest.count, 1) { longest = start..<end }
+            start = max(end, start + 1)
+        }
+        func written(_ groups: ArraySlice<UInt16>) -> String {
+            groups.map { String($0, radix: 16) }.joined(separator: ":")
+        }
+        guard !longest.isEmpty else { return written(groups[...]) }
+        return written(groups[..<longest.lowerBound]) + "::" + written(groups[longest.upperBound...])
+    }
+
+    /// Reads the 32 bits of a dotted quad.
+    private static func ipv4(_ bytes: Span<UInt8>) -> UInt32? {
+        var (bits, part, digitCount, dotCount): (UInt32, UInt32, Int, Int) = (0, 0, 0, 0)
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: ".") {
+                guard digitCount > 0, dotCount < 3 else { return nil }
+                bits = bits << 8 | part
+                (part, digitCount, dotCount) = (0, 0, dotCount + 1)
+            } else {
+                let isLeadingZero = digitCount == 1 && part == 0
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), !isLeadingZero else {
+                    return nil
+                }
+                part = part * 10 + UInt32(byte - UInt8(ascii: "0"))
+                digitCount += 1
+                guard part <= 255 else { return nil }
+            }
+        }
+        return digitCount > 0 && dotCount == 3 ? bits << 8 | part : nil
+    }
+
+    /// Reads a number without sign or leading zero.
+    static func decimal(_ digits: ArraySlice<UInt8>, upTo limit: UInt32) -> UInt32? {
+        guard (1...5).contains(digits.count), digits.count == 1 || digits.first != UInt8(ascii: "0") else {
+            return nil
+        }
+        var value: UInt32 = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            value = value * 10 + UInt32(digit - UInt8(ascii: "0"))
+        }
+        return value <= limit ? value : nil
+    }
+
+    /// Reads the eight groups of an IPv6 address.
+    private static func groups(of bytes: [UInt8]) -> [UInt16]? {
+        let colon = UInt8(ascii: ":")
+        let gap = bytes.indices.dropLast().first { bytes[$0] == colon && bytes[$0 + 1] == colon }
+        guard let gap else {
+            guard let groups = run(bytes[...], endsAddress: true), groups.count == 8 else { return nil }
+            return groups
+        }
+        // A second `::` leaves an empty group in `back`, which is rejected there.
+        guard let front = run(bytes[..<gap], endsAddress: false),
+            let back = run(bytes[(gap + 2)...], endsAddress: true),
+            front.count + back.count < 8
+        else { return nil }
+        return front + Array(repeating: 0, count: 8 - front.count - back.count) + back
+    }
+
+    /// Reads groups between colons; an IPv4 address may stand for the last two of the whole address.
+    private static func run(_ bytes: ArraySlice<UInt8>, endsAddress: Bool) -> [UInt16]? {
+        guard !bytes.isEmpty else { return [] }
+        let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        var groups: [UInt16] = []
+        for (position, part) in parts.enumerated() {
+            if endsAddress, position == parts.count - 1, let bits = ipv4(part.span) {
+                groups.append(UInt16(bits >> 16))
+                groups.append(UInt16(truncatingIfNeeded: bits))
+                continue
+            }
+            guard (1...4).contains(part.count) else { return nil }
+            var group: UInt16 = 0
+            for digit in part {
+                guard let value = Hexadecimal.value(of: digit) else { return nil }
+                group = group << 4 | UInt16(value)
+            }
+            groups.append(group)
+        }
+        return groups
     }
 }

@@ -1,46 +1,121 @@
-/// How likely strangers share an address with a launch, and what agreement on it is therefore worth.
+/// How the address of a launch compares with that of a click.
+///
+/// The raw value is part of the keys of learnt counters.
+public enum AddressAgreement: UInt8, CaseIterable, Sendable {
+    /// The same IPv4 address, or the same IPv6 /64.
+    case exact = 0
+    /// Another address of the same IPv4 /24 or IPv6 /48.
+    case near = 1
+    case differs = 2
+    /// One of the two is unknown or means nothing: loopback, private and shared addresses, a relay's egress.
+    case missing = 3
+
+    /// Whether both addresses belong to one network.
+    var agrees: Bool { self == .exact || self == .near }
+}
+
+/// The age of a click, in the steps by which devices change their address.
+///
+/// The raw value is part of the keys of learnt counters.
+public enum ClickAge: UInt8, CaseIterable, Sendable {
+    case tenMinutes = 0
+    case hour = 1
+    case fourHours = 2
+    case twelveHours = 3
+    case later = 4
+
+    public init(seconds: Double) {
+        self =
+            switch seconds {
+            case ..<600: .tenMinutes
+            case ..<3600: .hour
+            case ..<14_400: .fourHours
+            case ..<43_200: .twelveHours
+            default: .later
+            }
+    }
+}
+
+/// How many clicks and launches came from the address of a launch.
+public struct AddressTraffic: Equatable, Sendable {
+    /// Live clicks of the app from the exact address, whatever their fingerprint; a store may stop counting at
+    /// ``countLimit``.
+    public var clicksExact: Double
+    /// Live clicks of the app from near the address, including the exact ones; a store may stop counting at
+    /// ``countLimit``.
+    public var clicksNear: Double
+    /// All live clicks of the app.
+    public var liveClicks: Double
+    /// The faded value of ``CounterFamily/launchesAtAddress`` for the address.
+    public var launchesExact: Double
+    /// The faded value of ``CounterFamily/launchesNearAddress``, including the exact ones.
+    public var launchesNear: Double
+
+    /// The share of the model's launches whose addresses can be compared with this one, 0…1.
+    ///
+    /// Launches of days whose keys were destroyed are not among the counts above.
+    public var coverage: Double = 1
+
+    /// The number of clicks at which a store stops counting: beyond it, the launches tell how common the address is.
+    public static let countLimit = 8192.0
+
+    public init(
+        clicksExact: Double = 0,
+        clicksNear: Double = 0,
+        liveClicks: Double = 0,
+        launchesExact: Double = 0,
+        launchesNear: Double = 0
+    ) {
+        self.clicksExact = clicksExact
+        self.clicksNear = clicksNear
+        self.liveClicks = liveClicks
+        self.launchesExact = launchesExact
+        self.launchesNear = launchesNear
+    }
+}
+
+/// How likely strangers share an address with a launch, and how much agreement on it therefore proves.
 struct AddressLikelihood {
-    private let crowd: AddressTraffic
+    private let traffic: AddressTraffic
     private let model: MatchingModel
     private let total: Double
-    /// With an address, as far as they would be counted at the launch's own.
+    /// The model's launches with an address, as far as they would be counted at the launch's own.
     private let launches: Double
-    private let rush: RecentAddressShares
-
-    /// What keeps a likelihood from being certain in either direction.
-    private static let smallest = 1e-9
+    private let recent: RecentAddressShares
 
     init(_ evidence: CandidateEvidence, model: MatchingModel) {
-        crowd = evidence.crowd
-        rush = RecentAddressShares(evidence.candidates)
+        traffic = evidence.addressTraffic
+        recent = RecentAddressShares(evidence.candidates)
         self.model = model
-        launches = model.launchesWithAddress * min(max(crowd.coverage, 0), 1)
-        // Of the clicks near the address some may have been claimed.
-        total = max(crowd.liveClicks, crowd.clicksNear) + launches + 1
+        launches = model.launchesWithAddress * min(max(traffic.coverage, 0), 1)
+        // Some of the clicks near the address may have been claimed since they were counted.
+        total = max(traffic.liveClicks, traffic.clicksNear) + launches + 1
     }
 
-    /// The probability that a stranger has exactly the launch's address, not counting so many clicks of our own.
+    /// Returns the probability that a stranger has exactly the launch's address, leaving out `own` clicks of the
+    /// visitor's own.
     func strangerExact(own: Double) -> Double {
-        let others = max(0, crowd.clicksExact - own) + crowd.launchesExact
-        // An address nobody else was seen at is as frequent as such addresses turned out to be.
+        let others = max(0, traffic.clicksExact - own) + traffic.launchesExact
+        // An address where no other visitor was seen is as common as such addresses turned out to be.
         let seen = others / total + model.repeatExact / (launches + 1)
-        let share = crowd.launchesExact / (launches + 1)
-        let crowded = crowd.clicksExact >= AddressTraffic.enough ? share : 0
-        return clamped(max(seen, crowded, rush.exact(own: own)))
+        let share = traffic.launchesExact / (launches + 1)
+        let beyondLimit = traffic.clicksExact >= AddressTraffic.countLimit ? share : 0
+        return clamped(max(seen, beyondLimit, recent.exact(own: own)))
     }
 
-    /// The probability that a stranger is near the launch's address without sharing it.
+    /// Returns the probability that a stranger is near the launch's address without sharing it.
     func strangerNear(own: Double) -> Double {
-        let clicks = max(0, crowd.clicksNear - crowd.clicksExact - own)
-        let others = clicks + max(0, crowd.launchesNear - crowd.launchesExact)
+        let clicks = max(0, traffic.clicksNear - traffic.clicksExact - own)
+        let others = clicks + max(0, traffic.launchesNear - traffic.launchesExact)
         let seen = others / total + model.repeatNear / (launches + 1)
-        return clamped(max(seen, rush.near(own: own)))
+        return clamped(max(seen, recent.near(own: own)))
     }
 
-    /// P(agreement | same device, age) / P(agreement | stranger).
+    /// Returns P(agreement | same device, age) / P(agreement | stranger).
     ///
-    /// A device is where it was, near there, or has moved, and then it is met like a stranger. So strangers' ratios are 1
-    /// on average, agreement at a crowded address tells nothing, and where it is missing, it never tells for a click.
+    /// A device still has its address, is near it, or has moved; a device that moved agrees as often as a stranger. So
+    /// the ratio is 1 on average for strangers, agreement at a busy address proves little, and disagreement never
+    /// speaks for a click.
     func ratio(_ agreement: AddressAgreement, age: ClickAge, own: Double = 1) -> Double {
         let same = model.agreement(age)
         let moved = 1 - same.exact - same.near
@@ -53,6 +128,39 @@ struct AddressLikelihood {
     }
 
     private func clamped(_ probability: Double) -> Double {
-        min(max(probability, Self.smallest), 0.98)
+        min(max(probability, ModelConstants.minimumStrangerShare), ModelConstants.maximumStrangerShare)
+    }
+}
+
+/// Where the newest clicks with one fingerprint come from.
+///
+/// When many people start to click at one place, at a stadium or in a lecture hall, the counts of a day still call its
+/// address rare.
+private struct RecentAddressShares {
+    private var clicks = 0.0
+    private var atExact = 0.0
+    private var atNear = 0.0
+
+    /// Creates the shares from the newest candidates; ignores older ones that are listed only for their address.
+    init(_ candidates: [Candidate]) {
+        let live = candidates.filter { $0.claimedAt == nil && $0.hasAddress }
+        // Clicks whose address differs are listed because they are new, so every click since the oldest of them is here.
+        guard let since = live.lazy.filter({ $0.address == .differs }).map(\.clickedAt).min() else { return }
+        for candidate in live where candidate.clickedAt >= since {
+            clicks += 1
+            if candidate.address == .exact { atExact += 1 }
+            if candidate.address == .near { atNear += 1 }
+        }
+    }
+
+    /// Returns the share of the other clicks at the launch's exact address, less one: it may be the same person with
+    /// another browser.
+    func exact(own: Double) -> Double { share(atExact - own - 1) }
+
+    /// Returns the share of the other clicks near the launch's address, less one.
+    func near(own: Double) -> Double { share(atNear - own - 1) }
+
+    private func share(_ others: Double) -> Double {
+        clicks >= ModelConstants.minimumRecentClicks && others > 0 ? others / clicks : 0
     }
 }

@@ -1,9 +1,9 @@
-/// The rates at which everything that may have led to a launch does so.
+/// The rates at which each click, and each cause without a click, produces launches like this one.
 struct LaunchRates {
     struct VisitorRate {
         let last: Candidate
         let rate: Double
-        /// The same without the evidence of the address.
+        /// The rate without the evidence of the address.
         let rateWithoutAddress: Double
         let bin: Int
         let evidence: MatchEvidence
@@ -11,43 +11,44 @@ struct LaunchRates {
 
     struct BackgroundRate {
         let destination: CreditedDestination?
-        let lane: PlatformForm
+        let platformForm: PlatformForm
         let bin: Int
         let rate: Double
     }
 
     var visitors: [VisitorRate] = []
     var background: [BackgroundRate] = []
-    /// What visitors and background add up to.
+    /// The sum of visitors and background.
     var clicks = 0.0
+    /// The rate of new launches by a device whose click was claimed: it was set up anew or reinstalled the app.
+    ///
+    /// Such a launch is more likely this than the late conversion of another click.
     var reinstalls = 0.0
     let intensity: OrganicIntensity
-
-    /// How often a device that has launched is set up anew within a second: one in twenty a day.
-    ///
-    /// A launch where the same visitor's click was consumed is rather this than the late conversion of another click.
-    private static let reinstallRate = 0.05 / 86_400
-    /// The conversions that are left of a click whose visitor has launched since.
-    private static let spentShare = 0.02
 
     init(_ evidence: CandidateEvidence, launch: LaunchTraits, model: MatchingModel) {
         let likelihood = AddressLikelihood(evidence, model: model)
         let release = ReleaseLikelihood(launch.release, model.releaseShares)
         let signals = SignalLikelihood(launch.signals, model.signalShares)
         intensity = Self.intensity(evidence, model: model)
-        for visitor in Visitor.groups(of: evidence) {
-            visitors.append(Self.rate(of: visitor, launch, likelihood, release, signals, model))
-        }
-        let isCut = evidence.candidates.count { $0.address.agrees } >= CandidateEvidence.listed
+        let weighing = Weighing(
+            launch: launch,
+            likelihood: likelihood,
+            release: release,
+            signals: signals,
+            model: model
+        )
+        for visitor in Visitor.groups(of: evidence) { visitors.append(weighing.rate(of: visitor)) }
+        let isCut = evidence.candidates.count { $0.address.agrees } >= CandidateEvidence.maximumListed
         for count in evidence.background {
-            background.append(Self.rate(of: count, launch, isCut ? nil : likelihood, release, model))
+            background.append(weighing.rate(of: count, knowsAddresses: !isCut))
         }
         clicks = visitors.reduce(0) { $0 + $1.rate } + background.reduce(0) { $0 + $1.rate }
         for claimed in evidence.candidates {
             guard let at = claimed.claimedAt, claimed.address == .exact else { continue }
             let age = Double(launch.at.milliseconds(since: at)) / 1000
             let ratio = likelihood.ratio(.exact, age: ClickAge(seconds: age))
-            reinstalls += Self.reinstallRate * ratio
+            reinstalls += ModelConstants.reinstallRate * ratio
         }
     }
 
@@ -56,38 +57,43 @@ struct LaunchRates {
         let clicks =
             live.reduce(0) { $0 + max(0, $1.weight) }
             + evidence.background.reduce(0) { $0 + max(0, $1.weight) }
-        let lane = (live.map(\.lane) + evidence.background.map(\.lane)).min { $0.code < $1.code }
+        let platformForm = (live.map(\.platformForm) + evidence.background.map(\.platformForm))
+            .min { $0.code < $1.code }
         let observed = model.epoch.observedSeconds(.totals, at: model.at)
         return OrganicIntensity(
             organic: evidence.organic,
             clicks: clicks,
-            span: min(max(observed, 6 * 3600), 86_400),
-            share: lane.flatMap { model.sharesByPlatformForm[$0.code]?.share } ?? 1,
+            span: min(max(observed, ModelConstants.minimumClickSpan), ModelConstants.maximumClickSpan),
+            share: platformForm.flatMap { model.sharesByPlatformForm[$0.code]?.share } ?? 1,
             model: model
         )
     }
+}
 
-    /// The rate of a visitor is that of his likeliest click: two taps make no two people.
-    private static func rate(
-        of visitor: Visitor,
-        _ launch: LaunchTraits,
-        _ likelihood: AddressLikelihood,
-        _ release: ReleaseLikelihood,
-        _ signals: SignalLikelihood,
-        _ model: MatchingModel
-    ) -> VisitorRate {
+/// What the rate of each click of one launch is made from.
+private struct Weighing {
+    let launch: LaunchTraits
+    let likelihood: AddressLikelihood
+    let release: ReleaseLikelihood
+    let signals: SignalLikelihood
+    let model: MatchingModel
+
+    /// Returns the rate of a visitor's most likely click: two taps do not make two people.
+    func rate(of visitor: Visitor) -> LaunchRates.VisitorRate {
         var best = 0.0
         var withoutAddress = 0.0
+        let remaining =
+            visitor.hasLaunchedSinceLastClick ? ModelConstants.remainingShareAfterLaunch : 1
         for click in visitor.clicks {
             let age = Double(launch.at.milliseconds(since: click.clickedAt)) / 1000
-            let hazard = model.hazard(click.lane, bin: DelayBins.bin(forSeconds: age))
+            let hazard = model.hazard(click.platformForm, bin: DelayBins.bin(forSeconds: age))
             let ratio = likelihood.ratio(
                 click.address,
                 age: ClickAge(seconds: age),
                 own: Double(visitor.clicks.count)
             )
             let other = release.ratio(click.release, form: click.form) * signals.ratio(click.signals)
-            let base = hazard * max(0, click.weight) * other * (visitor.isSpent ? spentShare : 1)
+            let base = hazard * max(0, click.weight) * other * remaining
             guard base.isFinite else { continue }
             best = max(best, base * ratio)
             withoutAddress = max(withoutAddress, base)
@@ -95,7 +101,7 @@ struct LaunchRates {
         let last = visitor.last
         let age = Double(launch.at.milliseconds(since: last.clickedAt)) / 1000
         let isKnown = last.address.agrees || signals.compares(last.signals)
-        return VisitorRate(
+        return LaunchRates.VisitorRate(
             last: last,
             rate: best,
             rateWithoutAddress: withoutAddress,
@@ -104,26 +110,22 @@ struct LaunchRates {
         )
     }
 
-    /// Without a likelihood of addresses, nobody knows how many of them agree with the launch's: then they are worth
-    /// what strangers are on average.
-    private static func rate(
-        of count: BackgroundCount,
-        _ launch: LaunchTraits,
-        _ likelihood: AddressLikelihood?,
-        _ release: ReleaseLikelihood,
-        _ model: MatchingModel
-    ) -> BackgroundRate {
+    /// Returns the rate of clicks that are only counted.
+    ///
+    /// `knowsAddresses` says whether every click that agrees with the launch's address is listed. If not, the addresses
+    /// of these have the ratio of strangers, which is 1 on average.
+    func rate(of count: BackgroundCount, knowsAddresses: Bool) -> LaunchRates.BackgroundRate {
         let age = ClickAge(seconds: DelayBins.middle(ofBin: count.ageBin))
         let known = launch.hasAddress ? min(max(count.shareWithAddress, 0), 1) : 0
-        let address = known * (likelihood?.ratio(.differs, age: age) ?? 1) + (1 - known)
+        let address = known * (knowsAddresses ? likelihood.ratio(.differs, age: age) : 1) + (1 - known)
         let bin = min(max(count.ageBin, 0), DelayBins.count - 1)
-        // Of signals strangers' agreements and differences are worth 1 on average: what is counted is weighed by neither.
+        // The ratio of strangers' signals is 1 on average, so that counts are not weighed by signals.
         let rate =
-            model.hazard(count.lane, bin: bin) * max(0, count.weight) * address
-            * release.ratio(count.release, form: count.lane.form)
-        return BackgroundRate(
+            model.hazard(count.platformForm, bin: bin) * max(0, count.weight) * address
+            * release.ratio(count.release, form: count.platformForm.form)
+        return LaunchRates.BackgroundRate(
             destination: count.destination,
-            lane: count.lane,
+            platformForm: count.platformForm,
             bin: bin,
             rate: rate.isFinite ? rate : 0
         )

@@ -1,39 +1,228 @@
+internal import CMath
+
 /// L(h): launches a second with one fingerprint that no click explains.
 struct OrganicIntensity {
-    /// What answers count with.
+    /// The intensity for answers.
     ///
-    /// It starts at nothing and is believed more and more over six hours: a server that has seen no organic launches
-    /// answers as the plain rule does.
+    /// It starts at 0 and is trusted more and more over six hours: a server that has seen no organic launches answers as
+    /// the plain rule does.
     let stated: Double
-    /// What learning counts with.
+    /// The intensity for learning.
     ///
-    /// It starts with a guess: from nothing, every launch with a candidate would be explained by it for ever.
+    /// It starts with a guess: from 0, clicks would explain every launch with a candidate for ever.
     let learning: Double
 
-    /// After so many seconds of observation it is believed for 63 parts in a hundred.
-    static let priorSeconds = 6 * 3600.0
-
     /// - Parameters:
-    ///   - organic: the fingerprint's own launches that no click explains.
-    ///   - clicks: the live clicks with the fingerprint, their weights added up.
-    ///   - span: the seconds that they come from.
+    ///   - organic: the fingerprint's launches that no click explains.
+    ///   - clicks: the sum of the weights of the live clicks with the fingerprint.
+    ///   - span: the seconds over which these came.
     ///   - share: the share of launches that send a fingerprint of this form.
     ///   - model: what the app's traffic has taught.
     init(organic: Double, clicks: Double, span: Double, share: Double, model: MatchingModel) {
         let observed = model.epoch.observedSeconds(.organic, at: model.at)
         let seen = max(0, organic)
-        // Clicks tell how frequent the device is, and the app how many launches without a click there are for each.
+        // The clicks say how common the device is, and the app how many launches without a click come for each click.
         let rate = share * clicks / max(span, 3600)
-        let activity = model.presentActivity
+        let activity = model.relativeOrganicRate
         let seconds = Double(model.at.milliseconds(since: model.epoch.began)) / 1000
-        let known = 1 - LearningEpoch.decay(seconds / Self.priorSeconds)
+        let known = 1 - LearningEpoch.decay(seconds / ModelConstants.organicTrustSeconds)
         stated = activity * known * Self.intensity(seen, observed, expected: model.organicPerClick * rate)
         learning = activity * Self.intensity(seen, observed, expected: model.organicPerClickGuess * rate)
     }
 
-    /// The mean of a gamma distribution: one launch of prior knowledge, at the expected rate.
+    /// Returns the mean of a gamma distribution whose prior is some launches at the expected rate.
     private static func intensity(_ seen: Double, _ observed: Double, expected: Double) -> Double {
         guard expected > 0 else { return observed > 0 ? seen / observed : 0 }
-        return (seen + 1) / (observed + 1 / expected)
+        let prior = ModelConstants.organicPriorLaunches
+        return (seen + prior) / (observed + prior / expected)
+    }
+}
+
+/// The rate of launches without a click at this time, as a multiple of the average.
+///
+/// Nights, advertisements on television and the break of a match change it within minutes, while the counts by
+/// fingerprint cover days.
+enum RelativeOrganicRate {
+    private static let slotMilliseconds: Int64 = 600_000
+    /// Slots older than this are not read, and may be deleted.
+    static let slots: UInt64 = 24
+
+    /// Returns the number of ten-minute slots since 1970, as a counter's key.
+    static func slot(_ time: Timestamp) -> UInt64 {
+        UInt64(max(0, time.milliseconds) / slotMilliseconds)
+    }
+
+    /// Returns the current rate as a multiple of the average; 1 while nothing is known.
+    static func factor(_ counters: ModelCounters, _ clickRate: RelativeClickRate) -> Double {
+        let response = OrganicResponse(counters)
+        let observed = counters.epoch.observedSeconds(.totals, at: counters.at)
+        let total = counters[.organic]
+        guard observed > 0, total > 0 else { return 1 }
+        let current = slot(counters.at)
+        var (launches, seconds) = (0.0, 0.0)
+        let halfLife = ModelConstants.organicRateHalfLife
+        for past in PastSlot.all(slots, of: slotMilliseconds, halfLife: halfLife, counters) {
+            launches += past.weight * max(0, counters[.organicByTenMinutes, current - past.back])
+            let level = clickRate.past.isEmpty ? 1 : response.expected(at: clickRate.past[Int(past.back)])
+            seconds += past.weight * past.seconds * level
+        }
+        let prior = ModelConstants.organicRatePriorLaunches
+        let residual = (launches + prior) / (total / observed * seconds + prior)
+        return min(
+            max(residual * response.expected(at: clickRate.now), ModelConstants.minimumRelativeRate),
+            ModelConstants.maximumRelativeRate
+        )
+    }
+}
+
+/// How far launches that come from no click follow the clicks: at an event they do, after a message to customers they do
+/// not.
+///
+/// Learnt from how many of them came for each click at each level of ``RelativeClickRate``.
+private struct OrganicResponse: Sendable {
+    private let byLevel: [Double]
+
+    init(_ counters: ModelCounters) {
+        let clicks = (0..<RelativeClickRateLevel.count).map { counters[.clicksByRelativeRate, UInt64($0)] }
+        let organic = (0..<RelativeClickRateLevel.count).map { counters[.organicByRelativeRate, UInt64($0)] }
+        let (all, launches) = (clicks.reduce(0, +), organic.reduce(0, +))
+        guard all > 0, launches > 0 else {
+            byLevel = [Double](repeating: 1, count: RelativeClickRateLevel.count)
+            return
+        }
+        let mean = launches / all
+        let prior = ModelConstants.responsePriorClicks
+        byLevel = (0..<RelativeClickRateLevel.count).map { level in
+            let multiple = RelativeClickRateLevel.multiple(ofLevel: level)
+            let unmoved = prior * mean / multiple
+            let perClick = (organic[level] + unmoved) / (clicks[level] + prior)
+            return min(
+                max(perClick / mean * multiple, ModelConstants.minimumRelativeRate),
+                ModelConstants.maximumRelativeRate
+            )
+        }
+    }
+
+    /// Returns the launches to expect at a multiple of the average clicks, as a multiple of their own average.
+    func expected(at multiple: Double) -> Double { byLevel[RelativeClickRateLevel.of(multiple)] }
+}
+
+/// The rate of clicks as a multiple of the average: now, and in the hours before.
+///
+/// At an event the launches that come from no click rise with the clicks, within minutes. The clicks show it sooner,
+/// because there are more of them.
+struct RelativeClickRate: Sendable {
+    let now: Double
+    /// By the slots of ``RelativeOrganicRate``, the current one first.
+    let past: [Double]
+
+    private static let slotMilliseconds: Int64 = 120_000
+    private static let slotSeconds = 120.0
+    private static let slotsOfOrganicRate: UInt64 = 5
+    /// Slots older than this are not read, and may be deleted.
+    static let slots = RelativeOrganicRate.slots * slotsOfOrganicRate
+    /// The newest slots, which decide the current rate: ten half-lives.
+    private static let currentSlots: UInt64 = 15
+
+    init(_ counters: ModelCounters) {
+        let observed = counters.epoch.observedSeconds(.totals, at: counters.at)
+        let average = observed > 0 ? counters[.clicks] / observed : 0
+        guard average > 0 else {
+            now = 1
+            past = []
+            return
+        }
+        now = Self.current(counters, average)
+        past = (0..<RelativeOrganicRate.slots).map { Self.past(counters, average, back: $0) }
+    }
+
+    /// Returns the number of two-minute slots since 1970, as a counter's key.
+    static func slot(_ time: Timestamp) -> UInt64 {
+        UInt64(max(0, time.milliseconds) / slotMilliseconds)
+    }
+
+    private static func current(_ counters: ModelCounters, _ average: Double) -> Double {
+        let slot = slot(counters.at)
+        var (clicks, seconds) = (0.0, 0.0)
+        let halfLife = ModelConstants.clickRateHalfLife
+        for past in PastSlot.all(currentSlots, of: slotMilliseconds, halfLife: halfLife, counters) {
+            clicks += past.weight * counters[.clicksByTwoMinutes, slot - past.back]
+            seconds += past.weight * past.seconds
+        }
+        return multiple(clicks, seconds, average)
+    }
+
+    private static func past(_ counters: ModelCounters, _ average: Double, back: UInt64) -> Double {
+        let organicSlot = RelativeOrganicRate.slot(counters.at)
+        guard organicSlot >= back else { return 1 }
+        let current = slot(counters.at)
+        let elapsed = Double(max(0, counters.at.milliseconds) % slotMilliseconds) / 1000
+        let first = (organicSlot - back) * slotsOfOrganicRate
+        var (clicks, seconds) = (0.0, 0.0)
+        for slot in first..<first + slotsOfOrganicRate where slot <= current {
+            clicks += counters[.clicksByTwoMinutes, slot]
+            seconds += slot == current ? elapsed : slotSeconds
+        }
+        return multiple(clicks, seconds, average)
+    }
+
+    private static func multiple(_ clicks: Double, _ seconds: Double, _ average: Double) -> Double {
+        let prior = ModelConstants.clickRatePriorClicks
+        return (clicks + prior) / (average * seconds + prior)
+    }
+}
+
+/// A multiple of the average in steps of the square root of two, as a counter's key.
+enum RelativeClickRateLevel {
+    static let count = 29
+    /// The level of the average.
+    private static let middle = 12.0
+
+    static func of(_ multiple: Double) -> Int {
+        let steps = 2 * cmath_log(max(multiple, 1e-3)) / 0.6931471805599453
+        return Int(min(max(steps + middle + 0.5, 0), Double(count - 1)))
+    }
+
+    static func key(_ multiple: Double) -> UInt64 { UInt64(of(multiple)) }
+
+    static func multiple(ofLevel level: Int) -> Double { cmath_exp2((Double(level) - middle) / 2) }
+}
+
+/// A counter's slot of time, seen from a time in it or after it.
+private struct PastSlot {
+    /// How many slots before the current one.
+    let back: UInt64
+    /// How many of its seconds were observed; 0 for a current slot that has just begun.
+    let seconds: Double
+    /// What an event in the slot's middle still counts.
+    let weight: Double
+
+    /// The slots that were observed.
+    ///
+    /// - Parameters:
+    ///   - maximum: the largest number of slots.
+    ///   - length: a slot's length in milliseconds; its number is the time divided by it.
+    ///   - halfLife: the seconds after which an event counts half.
+    ///   - counters: the counters, with the current time and the time at which they began.
+    /// - Returns: the current slot first.
+    static func all(
+        _ maximum: UInt64,
+        of length: Int64,
+        halfLife: Double,
+        _ counters: ModelCounters
+    ) -> [PastSlot] {
+        let now = max(0, counters.at.milliseconds)
+        let elapsed = Double(now % length) / 1000
+        let observed = max(0, Double(counters.at.milliseconds(since: counters.epoch.began)) / 1000)
+        guard observed > 0 else { return [] }
+        var slots: [PastSlot] = []
+        for back in 0..<min(maximum, UInt64(now / length)) {
+            let end = back == 0 ? 0 : elapsed + Double(back - 1) * Double(length) / 1000
+            let start = min(elapsed + Double(back) * Double(length) / 1000, observed)
+            guard start >= end else { break }
+            let weight = LearningEpoch.fading((start + end) / 2, halfLife: halfLife)
+            slots.append(PastSlot(back: back, seconds: start - end, weight: weight))
+        }
+        return slots
     }
 }

@@ -1,10 +1,10 @@
-/// How likely each destination is to be what a launch came for, and how likely it came from no click at all.
+/// How likely each destination is what a launch came for, and how likely the launch came from no click at all.
 ///
-/// A launch with fingerprint h at a moment, and live clicks c with it: each is expected to make such launches at the
-/// rate n(c) = k · s · w · f(age) · LR(address) · LR(system) · LR(signals), and people who never clicked at the rate
-/// L(h); so P(c) = n(c) / (Σ n + L(h)).
+/// For a launch with fingerprint h and live clicks c with it: each click produces such launches at the rate
+/// n(c) = k · s · w · f(age) · LR(address) · LR(system) · LR(signals), and people who never clicked at the rate L(h); so
+/// P(c) = n(c) / (Σ n + L(h)).
 public struct Posterior: Sendable {
-    /// Every destination with a share, the likeliest first.
+    /// Every destination with a share, the most likely first.
     public let destinations: [DestinationShare]
     /// The probability that no click led to the launch.
     public let organic: Double
@@ -53,5 +53,87 @@ public struct Posterior: Sendable {
             sums[destination, default: Entry()].rate += count.rate
         }
         return sums
+    }
+}
+
+/// Whether anything in addition to the fingerprint supported a click.
+public enum MatchEvidence: Equatable, Sendable {
+    /// The address or signals.
+    case probabilistic
+    case fingerprint
+}
+
+/// How likely a launch came for one destination.
+public struct DestinationShare: Equatable, Sendable {
+    public let destination: CreditedDestination
+    public let probability: Double
+    /// The last click of the most likely visitor.
+    ///
+    /// Nil if none of the destination's clicks was listed by itself: then its newest click is meant.
+    public let click: ClickID?
+    public let clickedAt: Timestamp?
+    public let evidence: MatchEvidence
+
+    public init(
+        destination: CreditedDestination,
+        probability: Double,
+        click: ClickID?,
+        clickedAt: Timestamp?,
+        evidence: MatchEvidence
+    ) {
+        self.destination = destination
+        self.probability = probability
+        self.click = click
+        self.clickedAt = clickedAt
+        self.evidence = evidence
+    }
+
+    /// Orders by probability; among equals the newer and then the later click comes first.
+    static func isLikelier(_ left: DestinationShare, _ right: DestinationShare) -> Bool {
+        if left.probability != right.probability { return left.probability > right.probability }
+        if left.clickedAt != right.clickedAt {
+            return (left.clickedAt?.milliseconds ?? .min) > (right.clickedAt?.milliseconds ?? .min)
+        }
+        if let click = left.click, let other = right.click, click != other { return click > other }
+        return (left.destination.url, left.destination.campaign)
+            > (right.destination.url, right.destination.campaign)
+    }
+}
+
+/// How likely a launch came for one campaign, whichever of its destinations.
+public struct CampaignShare: Equatable, Sendable {
+    /// See ``CreditedDestination/campaign``.
+    public let campaign: UInt64
+    public private(set) var probability: Double
+    /// One of its clicks; nil if none was listed by itself.
+    public private(set) var click: ClickID?
+
+    /// The largest number of campaigns of one launch; the most likely are kept.
+    public static let maximumCount = 16
+
+    public init(campaign: UInt64, probability: Double, click: ClickID?) {
+        self.campaign = campaign
+        self.probability = probability
+        self.click = click
+    }
+
+    /// Returns the campaigns of destinations that are ordered by their probability.
+    static func all(of destinations: [DestinationShare]) -> [CampaignShare] {
+        var shares: [CampaignShare] = []
+        for share in destinations where share.destination.campaign != 0 {
+            if let index = shares.firstIndex(where: { $0.campaign == share.destination.campaign }) {
+                shares[index].probability = min(shares[index].probability + share.probability, 1)
+                shares[index].click = shares[index].click ?? share.click
+            } else if shares.count < maximumCount {
+                shares.append(
+                    CampaignShare(
+                        campaign: share.destination.campaign,
+                        probability: share.probability,
+                        click: share.click
+                    )
+                )
+            }
+        }
+        return shares
     }
 }

@@ -1,7 +1,49 @@
-/// What is answered to a launch that only a fingerprint can recognise, and what its record says.
+/// How an app wants a posterior to be used.
+public struct MatchPolicy: Equatable, Sendable {
+    public enum Rule: String, CaseIterable, Sendable {
+        /// A match needs its probability.
+        case probability
+        /// The newest click with the fingerprint matches, whatever its probability, which is still stated: for moving
+        /// from services that do so.
+        case newest
+    }
+
+    /// What to answer when a click led to the launch but none is likely enough.
+    public enum Ambiguity: String, CaseIterable, Sendable {
+        case noMatch
+        case newest
+        /// Credit the campaign, if it is likely enough, and leave the personal link out.
+        case campaignOnly
+    }
+
+    public var rule: Rule
+    /// The probability that a match needs, 0…1.
+    public var minimumConfidence: Double
+    public var onAmbiguity: Ambiguity
+    /// Whether fingerprints may recognise a launch; if not, only tokens and ids do.
+    public var usesFingerprints: Bool
+
+    public static let standardMinimum = ModelConstants.minimumConfidence
+
+    /// Creates a policy; clamps the minimum to 0…1, and takes the standard one for NaN.
+    public init(
+        rule: Rule = .probability,
+        minimumConfidence: Double = MatchPolicy.standardMinimum,
+        onAmbiguity: Ambiguity = .noMatch,
+        usesFingerprints: Bool = true
+    ) {
+        self.rule = rule
+        self.minimumConfidence =
+            minimumConfidence.isNaN ? Self.standardMinimum : min(max(minimumConfidence, 0), 1)
+        self.onAmbiguity = onAmbiguity
+        self.usesFingerprints = usesFingerprints
+    }
+}
+
+/// The answer to a launch that only a fingerprint can recognise, and what its record says.
 public struct Verdict: Equatable, Sendable {
     public enum Outcome: Equatable, Sendable {
-        /// The click, or the destination's newest where it was a mere count.
+        /// The click, or the destination's newest if none of its clicks was listed by itself.
         case match(ClickID?, CreditedDestination)
         /// The campaign without the personal link, for this click.
         case campaignOnly(ClickID?, CreditedDestination)
@@ -11,39 +53,35 @@ public struct Verdict: Equatable, Sendable {
     public enum Reason: String, CaseIterable, Sendable {
         /// There is no live click with the fingerprint; the store knows what became of the last one.
         case noCandidate = "no_candidate"
-        /// Most likely it came from no click.
+        /// Most likely the launch came from no click.
         case belowThreshold = "below_threshold"
-        /// A click led to it, but several destinations compete.
+        /// A click led to the launch, but several destinations compete.
         case ambiguous
         case fingerprintDisabled = "fingerprint_disabled"
     }
 
     public var outcome: Outcome
     public var evidence: MatchEvidence
-    /// The probability of the answer, at most ``highestConfidence``; of the likeliest destination when there is no
+    /// The probability of the answer, at most ``highestConfidence``; of the most likely destination if there is no
     /// match.
     public var confidence: Double
     /// The same without that limit.
     public var probability: Double
-    /// Other live clicks with the fingerprint, his own earlier ones among them.
+    /// The number of other live clicks with the fingerprint, including the visitor's earlier ones.
     public var competingClicks: Int
     /// The probability that no click led to the launch.
     public var organicShare: Double
     /// What the launch adds to the expected conversions, and to the square of their spread.
     public var expectedConversions: Double
     public var variance: Double
-    /// The likeliest destinations, at most ``toldShares``.
+    /// The most likely destinations, at most ``maximumShares``.
     public var shares: [DestinationShare]
-    /// What each campaign adds to its own expected conversions, at most ``CampaignShare/told``.
+    /// What each campaign adds to its own expected conversions, at most ``CampaignShare/maximumCount``.
     public var campaigns: [CampaignShare]
 
-    public static let toldShares = 8
-
-    /// The largest confidence that is stated of a fingerprint: as much as of a signed token, and never certainty.
-    ///
-    /// Matches at the limit are right in 99 of 100 cases in the simulated worlds. A lower limit understates most matches:
-    /// 0.95 alone made the calibration error 0.04.
-    public static let highestConfidence = 0.99
+    public static let maximumShares = 8
+    /// The largest confidence that is stated of a fingerprint.
+    public static let highestConfidence = ModelConstants.highestConfidence
 
     public init(
         _ evidence: CandidateEvidence,
@@ -58,7 +96,7 @@ public struct Verdict: Equatable, Sendable {
         organicShare = posterior.organic
         expectedConversions = posterior.conversion
         variance = posterior.conversion * (1 - posterior.conversion)
-        shares = Array(posterior.destinations.prefix(Self.toldShares))
+        shares = Array(posterior.destinations.prefix(Self.maximumShares))
         campaigns = CampaignShare.all(of: posterior.destinations)
         self.evidence = .fingerprint
         confidence = 0
@@ -69,37 +107,22 @@ public struct Verdict: Equatable, Sendable {
             return
         }
         guard let likeliest = posterior.destinations.first else { return }
-        decide(
-            posterior,
-            likeliest,
-            newest: Self.newest(evidence, launch.signals),
-            isFresh: model.isFresh,
-            policy
-        )
-    }
-
-    private mutating func decide(
-        _ posterior: Posterior,
-        _ likeliest: DestinationShare,
-        newest: Candidate?,
-        isFresh: Bool,
-        _ policy: MatchPolicy
-    ) {
         credit(likeliest.evidence, likeliest.probability)
-        let isPlain = policy.rule == .newest || isFresh
-        if isPlain, let newest {
+        let newest = Self.newest(evidence, launch.signals)
+        if policy.rule == .newest || model.isFresh, let newest {
             match(newest, posterior)
         } else if likeliest.probability >= policy.minimumConfidence {
             outcome = .match(likeliest.click, likeliest.destination)
         } else if posterior.conversion < policy.minimumConfidence {
             outcome = .noMatch(.belowThreshold)
         } else {
-            settle(posterior, newest: newest, policy)
+            resolveAmbiguity(posterior, newest: newest, policy)
         }
     }
 
-    /// A click led to the launch, and it is not clear which.
-    private mutating func settle(_ posterior: Posterior, newest: Candidate?, _ policy: MatchPolicy) {
+    /// Answers as the policy says for a launch that came from a click, if it is not clear from which.
+    private mutating func resolveAmbiguity(_ posterior: Posterior, newest: Candidate?, _ policy: MatchPolicy)
+    {
         outcome = .noMatch(.ambiguous)
         switch policy.onAmbiguity {
         case .noMatch: break
@@ -134,7 +157,7 @@ public struct Verdict: Equatable, Sendable {
         confidence = min(self.probability, Self.highestConfidence)
     }
 
-    /// The newest click; for a launch that tells more than its fingerprint, of those that do not tell otherwise, if any.
+    /// Returns the newest live click whose signals do not contradict the launch's; if all of them do, the newest.
     private static func newest(_ evidence: CandidateEvidence, _ signals: SignalHashes) -> Candidate? {
         let live = evidence.candidates.filter { $0.claimedAt == nil }
         let newest = live.min(by: Visitor.isNewer)

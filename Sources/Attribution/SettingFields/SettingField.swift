@@ -1,8 +1,8 @@
-/// Something that an operator can say of a link or an app, by its name on the wire, in a file and in the database.
+/// A setting of a link or an app, by its name on the wire, in a file and in the database.
 ///
-/// Every way in and out speaks of it in texts: the admin API, the commands, imports, exports and the store.
+/// Every way in and out uses texts: the admin API, the commands, imports, exports and the store.
 public protocol SettingField: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
-    /// How JSON writes it.
+    /// How JSON writes the field.
     var kind: SettingFieldKind { get }
 }
 
@@ -12,7 +12,7 @@ public enum SettingFieldKind: Sendable {
     /// A whole number.
     case number
     case flag
-    /// An object, given back as it was written.
+    /// An object, returned as it was written.
     case object
     /// Any number of texts.
     case list
@@ -21,7 +21,7 @@ public enum SettingFieldKind: Sendable {
 }
 
 extension SettingField {
-    /// Whether it has any number of texts.
+    /// Whether the field has any number of texts.
     public var isList: Bool {
         switch kind {
         case .list, .variants: true
@@ -30,15 +30,15 @@ extension SettingField {
     }
 }
 
-/// Fields as texts: what came in, and what goes out.
+/// Fields as texts, as they come in and go out.
 public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
     private var values: [Field: [String]] = [:]
 
     public init() {}
 
-    /// The texts of a field in their order; empty where it is not set.
+    /// The texts of a field in their order; empty if it is not set.
     ///
-    /// Setting no texts, or empty ones alone, clears it.
+    /// Setting no texts, or only empty ones, clears it.
     public subscript(field: Field) -> [String] {
         get { values[field] ?? [] }
         set {
@@ -47,14 +47,14 @@ public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
         }
     }
 
-    /// The only text of a field that is no list; nil where it is not set.
+    /// Returns the only text of a field that is no list; nil if it is not set.
     public func text(_ field: Field) -> String? { values[field]?.first }
 
     public mutating func set(_ field: Field, _ text: String?) {
         self[field] = text.map { [$0] } ?? []
     }
 
-    /// The fields that are set, in the order of their kind's list of cases.
+    /// The fields that are set, in the order of the cases.
     public var all: [(field: Field, texts: [String])] {
         Field.allCases.compactMap { field in values[field].map { (field, $0) } }
     }
@@ -62,9 +62,9 @@ public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
 
 /// What is wrong with one field.
 public struct FieldProblem: Error, Equatable, Sendable {
-    /// Its name on the wire.
+    /// The field's name on the wire.
     public let field: String
-    /// In plain words: what is wrong and what to do.
+    /// What is wrong and what to do, in plain words.
     public let message: String
 
     public init(_ field: String, _ message: String) {
@@ -77,12 +77,177 @@ public struct FieldProblem: Error, Equatable, Sendable {
     }
 }
 
-/// Everything that is wrong with what was said of a link or an app.
+/// Everything that is wrong with the fields of a link or an app.
 public struct FieldProblems: Error, Equatable, Sendable {
-    /// At least one.
+    /// At least one problem.
     public let all: [FieldProblem]
 
     public init(_ all: [FieldProblem]) {
         self.all = all
+    }
+}
+
+/// Reads fields one by one and collects their problems.
+package struct FieldReader<Field: SettingField> {
+    let fields: FieldTexts<Field>
+    package private(set) var problems: [FieldProblem] = []
+
+    package init(_ fields: FieldTexts<Field>) {
+        self.fields = fields
+    }
+
+    mutating func report(_ field: Field, _ message: String) {
+        problems.append(FieldProblem(field, message))
+    }
+
+    mutating func text(_ field: Field, upTo maximum: Int) -> String? {
+        guard let text = fields.text(field) else { return nil }
+        guard text.unicodeScalars.count <= maximum else {
+            report(field, "\(field.rawValue) has more than \(maximum) characters; shorten it.")
+            return nil
+        }
+        guard !text.holdsControlCharacter else {
+            report(field, "\(field.rawValue) holds a control character such as a line break; remove it.")
+            return nil
+        }
+        return text
+    }
+
+    mutating func page(_ field: Field) -> WebURL? {
+        guard let text = fields.text(field) else { return nil }
+        do throws(WebURLError) {
+            return try WebURL(parsing: text)
+        } catch {
+            report(field, "\(field.rawValue): \(error.message)")
+            return nil
+        }
+    }
+
+    package mutating func number(_ field: Field, in range: ClosedRange<Int>) -> Int? {
+        guard let text = fields.text(field) else { return nil }
+        guard let number = Self.decimal(text.trimmed), range.contains(number) else {
+            let allowed = "\(range.lowerBound) to \(range.upperBound)"
+            report(field, "\(field.rawValue) must be a whole number from \(allowed).")
+            return nil
+        }
+        return number
+    }
+
+    mutating func moment(_ field: Field) -> Timestamp? {
+        guard let text = fields.text(field) else { return nil }
+        guard let moment = Timestamp(iso8601: text.trimmed) else {
+            report(field, "\(field.rawValue) must be a time such as 2027-01-31T18:00:00Z.")
+            return nil
+        }
+        return moment
+    }
+
+    package mutating func flag(_ field: Field) -> Bool? {
+        guard let text = fields.text(field) else { return nil }
+        switch text.trimmed.asciiLowercased {
+        case "true": return true
+        case "false": return false
+        default:
+            report(field, "\(field.rawValue) must be true or false.")
+            return nil
+        }
+    }
+
+    mutating func word(_ field: Field) -> String? {
+        guard let text = fields.text(field)?.trimmed else { return nil }
+        guard Self.isWord(text, upTo: 64) else {
+            report(field, "\(field.rawValue) must be 1 to 64 letters, digits, - and _.")
+            return nil
+        }
+        return text
+    }
+
+    /// Returns the texts in their order, each once.
+    mutating func list(_ field: Field, maximumCount: Int) -> [String] {
+        var values: [String] = []
+        for text in fields[field].map(\.trimmed) where !text.isEmpty && !values.contains(text) {
+            let isAllowed =
+                text.unicodeScalars.count <= 64 && !text.holdsControlCharacter
+                && !text.utf8.contains(UInt8(ascii: ","))
+            guard isAllowed else {
+                report(field, "Each of \(field.rawValue) has 1 to 64 characters without commas.")
+                continue
+            }
+            values.append(text)
+        }
+        return atMost(maximumCount, values, field)
+    }
+
+    /// Returns the values in their order, each once; reports `rule` for a text that `read` rejects.
+    mutating func list<Value: Equatable>(
+        _ field: Field,
+        maximumCount: Int,
+        rule: String,
+        read: (String) -> Value?
+    ) -> [Value] {
+        var values: [Value] = []
+        for text in fields[field].map(\.trimmed) where !text.isEmpty {
+            guard let value = read(text) else {
+                report(field, "\(field.rawValue) \(rule).")
+                continue
+            }
+            if !values.contains(value) { values.append(value) }
+        }
+        return atMost(maximumCount, values, field)
+    }
+
+    /// Reads `#rrggbb` or `#rgb`, whose `#` may be missing: in a query it would end the address.
+    package mutating func color(_ field: Field) -> QRColor? {
+        value(field, rule: "must be a colour such as #1a2b3c; in an address leave out the #") { text in
+            try? QRColor(parsing: text.utf8.first == UInt8(ascii: "#") ? text : "#" + text)
+        }
+    }
+
+    /// Reads a level of error correction.
+    package mutating func errorCorrection(_ field: Field) -> QRErrorCorrection? {
+        value(field, rule: "must be L, M, Q or H: how much of the code may be damaged") {
+            QRErrorCorrection(rawValue: $0)
+        }
+    }
+
+    /// Returns the value of the only text; reports `rule` if `read` rejects it.
+    package mutating func value<Value>(_ field: Field, rule: String, read: (String) -> Value?) -> Value? {
+        guard let text = fields.text(field)?.trimmed, !text.isEmpty else { return nil }
+        guard let value = read(text) else {
+            report(field, "\(field.rawValue) \(rule).")
+            return nil
+        }
+        return value
+    }
+
+    private mutating func atMost<Value>(_ count: Int, _ values: [Value], _ field: Field) -> [Value] {
+        guard values.count > count else { return values }
+        report(field, "\(field.rawValue) may be \(count) at most; leave some out.")
+        return []
+    }
+
+    static func isWord(_ text: String, upTo maximum: Int) -> Bool {
+        (1...maximum).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            }
+    }
+
+    static func decimal(_ text: String) -> Int? {
+        guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy(\.isASCIIDigit) else { return nil }
+        return Int(text)
+    }
+}
+
+extension String {
+    /// Whether the text contains an ASCII control character.
+    var holdsControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
+
+    /// The text as `#rrggbb` in lower case, from digits of either case; nil for any other text.
+    var hexColor: String? {
+        guard utf8.count == 7, utf8.first == UInt8(ascii: "#"),
+            utf8.dropFirst().allSatisfy({ Hexadecimal.value(of: $0) != nil })
+        else { return nil }
+        return asciiLowercased
     }
 }

@@ -1,9 +1,11 @@
-/// A Dynamic Link of Firebase by the names of its parameters: those of a long link's query, and of an export's columns.
+/// A Dynamic Link of Firebase by the names of its parameters: those of a long link's query, and of an
+/// export's columns.
 ///
-/// Sources: Firebase's documentation, "Manually constructing a Dynamic Link URL" and "Export Dynamic Links metadata".
+/// Sources: Firebase's documentation, "Manually constructing a Dynamic Link URL" and "Export Dynamic Links
+/// metadata".
 public struct FirebaseLink: Equatable, Sendable {
     public enum Parameter: String, CaseIterable, Sendable {
-        /// What the app is to open.
+        /// What the app should open.
         case link
         case androidPackage = "apn"
         case androidFallback = "afl"
@@ -15,7 +17,7 @@ public struct FirebaseLink: Equatable, Sendable {
         case ipadBundle = "ipbi"
         case appStoreID = "isi"
         case iosMinimumVersion = "imv"
-        /// Whether a page that previews the app is left out.
+        /// Whether to skip the page that previews the app.
         case forcedRedirect = "efr"
         case desktopFallback = "ofl"
         case socialTitle = "st"
@@ -37,14 +39,16 @@ public struct FirebaseLink: Equatable, Sendable {
 
     public init() {}
 
-    /// What is set, as a long link spells it.
+    /// The parameters that are set, as a long link spells them.
     var items: [QueryItem] {
         Parameter.allCases.compactMap { parameter in
             texts[parameter].map { QueryItem(name: parameter.rawValue, value: $0) }
         }
     }
 
-    /// Nil where it is not set; blanks around a text are dropped, and an empty one clears it.
+    /// The value of a parameter; nil if it is not set.
+    ///
+    /// Setting trims a text, and an empty one clears it.
     public subscript(parameter: Parameter) -> String? {
         get { texts[parameter] }
         set {
@@ -54,9 +58,9 @@ public struct FirebaseLink: Equatable, Sendable {
     }
 }
 
-/// What it means here.
+/// What a Dynamic Link means as a link of Afterlink.
 extension FirebaseLink {
-    /// What has a field of its own.
+    /// The parameters with a field of their own.
     private static let fields: [(parameter: Parameter, field: LinkField)] = [
         (.link, .destination), (.androidFallback, .androidFallback), (.iosFallback, .iosFallback),
         (.desktopFallback, .desktopURL), (.socialTitle, .previewTitle),
@@ -67,10 +71,11 @@ extension FirebaseLink {
     private static let storeParameters: [Parameter] = [.provider, .affiliate, .storeCampaign, .mediaType]
     private static let minimumVersions: [Parameter] = [.androidMinimumVersion, .iosMinimumVersion]
 
-    /// The fields of a link of this app that says the same.
+    /// Returns the fields of a link of this app that says the same.
     ///
-    /// `utm_campaign` is the campaign key too: Firebase had no other. The parameters of Apple's store stand in the
-    /// address of the app's page there, and the minimum versions in the metadata, for the app to judge.
+    /// `utm_campaign` is also the campaign key: Firebase had no other. The parameters of Apple's store become
+    /// part of the address of the app's page there, and the minimum versions part of the metadata, for the
+    /// app to judge.
     public func fields(of app: AppLinks) -> LinkFields {
         var fields = LinkFields()
         for (parameter, field) in Self.fields { fields.set(field, self[parameter]) }
@@ -80,7 +85,7 @@ extension FirebaseLink {
         return fields
     }
 
-    /// What is set, and has no meaning here for a link of this app.
+    /// Returns the parameters that are set and mean nothing for a link of this app.
     public func leftOut(of app: AppLinks) -> [Parameter] {
         var all: [Parameter] = [.ipadFallback, .forcedRedirect]
         if self[.iosScheme]?.asciiLowercased != app.apple.scheme { all.append(.iosScheme) }
@@ -89,14 +94,14 @@ extension FirebaseLink {
         return all.filter { self[$0] != nil && !isOff($0) }
     }
 
-    /// Whether it names the app by its package or one of its bundles.
+    /// Returns whether it names the app by its package or one of its bundles.
     public func names(_ app: AppLinks) -> Bool {
         let bundles = [self[.iosBundle], self[.ipadBundle]].compactMap(\.self)
         return (self[.androidPackage].map { $0 == app.android.package } ?? false)
             || bundles.contains(where: app.apple.bundleIDs.contains)
     }
 
-    /// What of it is another app's than this one, as far as the app has said what it is.
+    /// Returns the parameters that are another app's, as far as this app has said what it is.
     public func problems(for app: AppLinks) -> [FieldProblem] {
         var problems: [FieldProblem] = []
         func compare(_ parameter: Parameter, _ known: [String], _ what: String, _ option: String) {
@@ -118,12 +123,13 @@ extension FirebaseLink {
         return problems
     }
 
-    /// `efr=0` and `efr=false` ask for what happens anyway.
+    /// Returns whether it is `efr=0` or `efr=false`, which ask for the default.
     private func isOff(_ parameter: Parameter) -> Bool {
         parameter == .forcedRedirect && ["0", "false"].contains(self[parameter]?.asciiLowercased)
     }
 
-    /// The app's page in Apple's store with the link's own parameters; nil where it has none, or leads elsewhere.
+    /// Returns the app's page in Apple's store with the link's own parameters; nil if it has none, or leads
+    /// elsewhere.
     private func storePage(of app: AppLinks) -> String? {
         let items = Self.storeParameters.compactMap { name in
             self[name].map {
@@ -136,7 +142,7 @@ extension FirebaseLink {
         return "https://apps.apple.com/app/id\(id)?" + items.joined(separator: "&")
     }
 
-    /// As in `{"amv":"12","imv":"1.2"}`.
+    /// The minimum versions as in `{"amv":"12","imv":"1.2"}`.
     private var metadata: String? {
         let members = Self.minimumVersions.compactMap { name in
             version(name).map { "\"\(name.rawValue)\":\"\($0)\"" }
@@ -144,7 +150,7 @@ extension FirebaseLink {
         return members.isEmpty ? nil : "{" + members.joined(separator: ",") + "}"
     }
 
-    /// Nil for what is no version, and so may need an escape in JSON.
+    /// Returns a version; nil for any other text, which might need an escape in JSON.
     private func version(_ parameter: Parameter) -> String? {
         self[parameter].flatMap { text in
             let isVersion =
@@ -154,5 +160,159 @@ extension FirebaseLink {
                 }
             return isVersion ? text : nil
         }
+    }
+}
+
+/// A long Dynamic Link of Firebase: a link in the query of the tapped address, as in
+/// `https://go.shop.example/?link=https://shop.example/promo&apn=com.example.shop`.
+///
+/// Any person can write one. So it leads only to what the app lists by name, and to the app's own page in a
+/// store: neither `--web-host any` nor a missing list of destinations counts.
+///
+/// Source of the rule: OWASP ASVS 5.0, 3.7.2.
+public struct FirebaseLongLink: Equatable, Sendable {
+    public let link: FirebaseLink
+    /// Whether its author asks what it does instead of tapping it.
+    public let isPreview: Bool
+
+    /// Reads the decoded query of a tapped address; the first of several equal parameters counts.
+    ///
+    /// Nil if the query has no `link`: then the address is no long link.
+    public init?(query: [QueryItem]) {
+        var link = FirebaseLink()
+        for item in query {
+            guard let parameter = FirebaseLink.Parameter(rawValue: item.name), link[parameter] == nil else {
+                continue
+            }
+            link[parameter] = item.value
+        }
+        guard link[.link] != nil else { return nil }
+        self.link = link
+        isPreview = Self.asksForPreview(query)
+    }
+
+    /// Returns whether `d=1` is in the query of a tapped address, which short links may have as well.
+    public static func asksForPreview(_ query: [QueryItem]) -> Bool {
+        query.first { $0.name == "d" }?.value == "1"
+    }
+
+    /// Returns the app of the link among the apps of the requested host: the one that it names, or the only
+    /// one.
+    public func app(among apps: [App]) -> App? {
+        apps.first { link.names($0.settings.links) } ?? (apps.count == 1 ? apps.first : nil)
+    }
+
+    /// Returns the settings of the link, for one tap.
+    ///
+    /// Cuts or omits texts that a link cannot contain, and a picture from a host that the app does not list.
+    ///
+    /// - Parameter app: the app of the link.
+    /// - Returns: settings whose destination and fallbacks the app lists by name.
+    /// - Throws: ``FieldProblems``: why the tap must lead nowhere, with what the operator can do.
+    public func settings(for app: App.Settings) throws(FieldProblems) -> Link.Settings {
+        var problems = link.problems(for: app.links)
+        let fields = fields(of: app.links)
+        do throws(FieldProblems) {
+            _ = try Link.Settings(fields)
+        } catch {
+            problems += error.all.filter { Self.leading.map(\.rawValue).contains($0.field) }
+        }
+        var settings = Link.Settings(stored: fields)
+        problems += settings.problems(ofStrangerFor: app)
+        guard problems.isEmpty else { throw FieldProblems(problems) }
+        if let image = settings.preview.image, !app.links.lists(webHost: image.host) {
+            settings.preview.image = nil
+        }
+        return settings
+    }
+
+    /// The fields that send a browser or an app somewhere.
+    private static let leading: [LinkField] = [.destination, .androidFallback, .iosFallback, .desktopURL]
+
+    private func fields(of app: AppLinks) -> LinkFields {
+        var fields = link.fields(of: app)
+        for field in [LinkField.previewTitle, .previewDescription] {
+            fields.set(field, fields.text(field).map(Self.cut))
+        }
+        return fields
+    }
+
+    private static func cut(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(Link.Preview.maximumTextLength)))
+    }
+}
+
+extension Link.Settings {
+    /// Returns the targets that the app does not list by name.
+    fileprivate func problems(ofStrangerFor app: App.Settings) -> [FieldProblem] {
+        var problems: [FieldProblem] = []
+        if let problem = target?.problem(ofStrangerFor: app) {
+            problems.append(FieldProblem(LinkField.destination, problem))
+        }
+        for (field, page) in [
+            (LinkField.androidFallback, fallbacks.android), (.iosFallback, fallbacks.ios),
+            (.desktopURL, fallbacks.desktop),
+        ] {
+            guard let page, !app.links.lists(page), !app.links.isOwnStorePage(page) else {
+                continue
+            }
+            problems.append(FieldProblem(field, "\(field.rawValue) \(AppLinks.unlistedHost(page.host))"))
+        }
+        return problems
+    }
+}
+
+extension Link.Target {
+    fileprivate func problem(ofStrangerFor app: App.Settings) -> String? {
+        switch self {
+        case .path: "link must be a whole address such as https://shop.example/x."
+        case .url(let url): Self.problem(ofStranger: url, for: app)
+        }
+    }
+
+    private static func problem(ofStranger url: DeepLinkURL, for app: App.Settings) -> String? {
+        guard app.destinations.isEmpty || !app.allows(url), let parts = try? URLParts(Array(url.text.utf8))
+        else { return nil }
+        guard parts.isWeb else {
+            guard !app.links.schemes.contains(parts.scheme) else { return nil }
+            return "link has the scheme \(parts.scheme), which is none of the app's; list it with "
+                + "\"afterlink apps set --ios-scheme\" or \"--android-scheme\"."
+        }
+        guard parts.scheme == "https", let authority = try? parts.host() else {
+            return "link leads to a page without encryption; begin it with https://."
+        }
+        let host = authority.name
+        guard app.links.lists(webHost: host) else { return "link \(AppLinks.unlistedHost(host))" }
+        guard authority.port == nil else { return "link names a port, which no page of the app has." }
+        let isLongLink =
+            app.links.hosts.contains { $0.text == host } && url.queryItems.contains { $0.name == "link" }
+        return isLongLink ? "link is a long link itself; let it name a page of the app." : nil
+    }
+}
+
+extension AppLinks {
+    /// Returns whether the app lists a web host by its name.
+    fileprivate func lists(webHost host: String) -> Bool {
+        (webHosts ?? []).contains(host) || hosts.contains { $0.text == host }
+    }
+
+    /// Returns whether a page is on a host that the app lists, on the web's port: another port is another
+    /// service.
+    fileprivate func lists(_ page: WebURL) -> Bool {
+        lists(webHost: page.host)
+            && (try? URLParts(Array(page.text.utf8)).host().port) == .some(nil)
+    }
+
+    /// Returns whether it is the page of this very app in Apple's store.
+    fileprivate func isOwnStorePage(_ page: WebURL) -> Bool {
+        guard let id = apple.appStoreID else { return false }
+        let address = "https://apps.apple.com/app/id\(id)"
+        return page.text == address || page.text.hasPrefix(address + "?")
+    }
+
+    /// Returns the sentence after a field's name.
+    fileprivate static func unlistedHost(_ host: String) -> String {
+        "leads to \(host), which the app does not list; add it with \"afterlink apps set --web-host \(host)\". "
+            + "Allowing any does not count here: anybody can write a long link."
     }
 }

@@ -1,7 +1,7 @@
 public enum LinkSubject: IdentifiedSubject { public static let prefix = "lnk" }
 public typealias LinkID = Identifier<LinkSubject>
 
-/// A short link of an app: what a campaign spreads, and what a visitor taps.
+/// A short link of an app: what a campaign publishes, and what a visitor taps.
 public struct Link: Equatable, Sendable {
     public let id: LinkID
     public let app: AppID
@@ -10,7 +10,7 @@ public struct Link: Equatable, Sendable {
     public var settings: Settings
     public let createdAt: Timestamp
     public var updatedAt: Timestamp
-    /// An archived link leads nowhere and keeps its slug and its counts.
+    /// When the link was archived: it leads nowhere and keeps its slug and its counts.
     public var archivedAt: Timestamp?
 
     public init(
@@ -31,17 +31,17 @@ public struct Link: Equatable, Sendable {
         self.archivedAt = archivedAt
     }
 
-    /// The address that is spread, on the app's first link host; nil for an app without one.
+    /// Returns the link's address on the app's first link host; nil for an app without one.
     public func url(of app: App) -> String? {
         app.settings.links.hosts.first.map(url(on:))
     }
 
-    /// The address on a link host.
+    /// Returns the link's address on a link host.
     public func url(on host: LinkHost) -> String {
         "https://\(host.text)/\(slug.text)"
     }
 
-    /// Where a tap leads: an app by its deep link, or by a path behind each platform's own scheme.
+    /// Where a tap leads: to an app by its deep link, or by a path after each platform's own scheme.
     public enum Target: Hashable, Sendable {
         case url(DeepLinkURL)
         case path(LinkPath)
@@ -62,7 +62,7 @@ public struct Link: Equatable, Sendable {
         }
     }
 
-    /// What messengers and social networks show of it.
+    /// What messengers and social networks show of the link.
     public struct Preview: Equatable, Sendable {
         public var title: String?
         public var description: String?
@@ -75,12 +75,12 @@ public struct Link: Equatable, Sendable {
         }
     }
 
-    /// Where a browser goes where the app is not installed, instead of the store.
+    /// Where a browser goes instead of the store if the app is not installed.
     public struct Fallbacks: Equatable, Sendable {
         public var ios: WebURL?
         public var android: WebURL?
         public var huawei: WebURL?
-        /// Nil shows the page that hands over to a phone.
+        /// Nil shows the page that leads to a phone.
         public var desktop: WebURL?
 
         public init(ios: WebURL? = nil, android: WebURL? = nil, huawei: WebURL? = nil, desktop: WebURL? = nil)
@@ -94,24 +94,24 @@ public struct Link: Equatable, Sendable {
 
     /// What an operator may change about a link.
     public struct Settings: Equatable, Sendable {
-        /// Up to 255 characters, for people who look for the link.
+        /// Up to 255 characters, for people who search the link.
         public var title: String?
         public var target: Target?
         public var iosTarget: Target?
         public var androidTarget: Target?
         public var fallbacks = Fallbacks()
         public var campaignKey: CampaignKey?
-        /// As the operator wrote it; read as a ``SourceToken`` with each click.
+        /// The source as the operator wrote it; read as a ``SourceToken`` with each click.
         public var source: String?
-        /// `utm_…` parameters that are set, in their order.
+        /// The `utm_…` parameters, in their order.
         public var utm: [QueryItem] = []
         /// A JSON object as the operator wrote it, 8 KiB at most.
         public var metadata: String?
-        /// Nil makes one for each click.
+        /// Nil creates one for each click.
         public var journeyID: JourneyID?
-        /// Nil takes the app's.
+        /// Nil for the app's window.
         public var window: AttributionWindow?
-        /// The first moment in which the link leads nowhere any more.
+        /// From when on the link leads nowhere.
         public var expiresAt: Timestamp?
         public var maximumClicks: Int?
         public var variants: [Variant] = []
@@ -119,7 +119,7 @@ public struct Link: Equatable, Sendable {
         public var referralCode: String?
         public var preview = Preview()
         public var usesPasteboard = false
-        /// Names of query parameters that are handed on to the destination.
+        /// Names of query parameters that are passed on to the destination.
         public var passedParameters: [String] = []
         public var tags: [String] = []
         public var qr = QRDefaults()
@@ -128,9 +128,9 @@ public struct Link: Equatable, Sendable {
     }
 }
 
-/// What stands behind an app's scheme: `/products/1`, with or without a query and a fragment.
+/// What follows an app's scheme: `/products/1`, with or without a query and a fragment.
 public struct LinkPath: Hashable, Sendable {
-    /// Begins with a slash; in ASCII, what was not is percent-encoded.
+    /// Starts with a slash; in ASCII, other characters are percent-encoded.
     public let text: String
 
     /// - Throws: ``DeepLinkURLError`` naming the first rule that it breaks.
@@ -138,16 +138,16 @@ public struct LinkPath: Hashable, Sendable {
         let text = text.trimmed
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count > 1 else { throw .noPath }
         guard !text.utf8.dropFirst().starts(with: "/".utf8) else { throw .twoSlashes }
-        // Below a scheme of its own it must be a link as any other.
+        // After an app's scheme it must be a link like any other.
         let whole = try DeepLinkURL(parsing: "https://path.invalid" + text)
         self.text = String(whole.text.dropFirst("https://path.invalid".utf8.count))
         let path = self.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard !URLPath.climbs(Array(path)[...]) else { throw .climbs }
     }
 
-    /// The link below an app's scheme: `myapp` and `/products/1` give `myapp://products/1`.
+    /// Returns the link with an app's scheme: `myapp` and `/products/1` give `myapp://products/1`.
     ///
-    /// Nil where the first part of the path is no host that clients can read.
+    /// Nil if the first part of the path is no host that clients can read.
     public func url(scheme: String) -> DeepLinkURL? {
         try? DeepLinkURL(parsing: "\(scheme):/\(text)")
     }

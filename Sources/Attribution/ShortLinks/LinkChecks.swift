@@ -1,8 +1,8 @@
 /// What an app allows its links to say.
 extension Link.Settings {
-    /// What is wrong with the link for this app; empty where nothing is.
+    /// Returns what is wrong with the link for this app; empty if nothing is.
     ///
-    /// An expiry is judged against `now`.
+    /// An expiry is compared with `now`.
     public func problems(for app: App.Settings, at now: Timestamp) -> [FieldProblem] {
         targetProblems(for: app) + pageProblems(for: app) + otherProblems(at: now)
     }
@@ -23,7 +23,7 @@ extension Link.Settings {
         return problems
     }
 
-    /// All targets with the fields that they stand in.
+    /// All targets with their fields.
     private var namedTargets: [(field: LinkField, target: Link.Target)] {
         [(.destination, target), (.iosDestination, iosTarget), (.androidDestination, androidTarget)]
             .compactMap { field, target in target.map { (field, $0) } }
@@ -54,7 +54,7 @@ extension Link.Settings {
 }
 
 extension Link.Target {
-    /// What is wrong with it for the app; nil where nothing is.
+    /// Returns what is wrong with the target for the app; nil if nothing is.
     fileprivate func problem(of field: LinkField, for app: App.Settings) -> String? {
         switch self {
         case .path(let path): Self.problem(of: field, path, schemes: app.links.schemes)
@@ -63,7 +63,7 @@ extension Link.Target {
     }
 
     private static func problem(of field: LinkField, _ url: DeepLinkURL, for app: App.Settings) -> String? {
-        // Where strangers' clicks may lead, the operator's own links may.
+        // The operator's own links may lead wherever visitors' clicks may.
         guard app.destinations.isEmpty || !app.allows(url) else { return nil }
         guard let parts = try? URLParts(Array(url.text.utf8)) else { return nil }
         guard parts.isWeb else { return schemeProblem(of: field, parts.scheme, known: app.links.schemes) }
@@ -103,25 +103,25 @@ extension AppLinks {
         return all.count == 2 && all[0] == all[1] ? [all[0]] : all
     }
 
-    /// Whether links and fallbacks may lead to a web host.
+    /// Returns whether links and fallbacks may lead to a web host.
     public func allows(webHost host: String) -> Bool {
         guard let webHosts else { return true }
         return webHosts.contains(host) || hosts.contains { $0.text == host }
     }
 
-    /// Whether a fallback may be this page: on one of the app's hosts, or in a store.
+    /// Returns whether a fallback may be this page: on one of the app's hosts, or in a store.
     func allows(_ page: WebURL) -> Bool {
         Self.storeHosts.contains(page.host) || allows(webHost: page.host)
     }
 
-    /// Where the platforms' stores have their pages: a link that leads there needs nobody's leave.
+    /// The hosts of the platforms' stores: links may always point to them.
     private static let storeHosts: Set<String> = [
         "apps.apple.com", "itunes.apple.com", "testflight.apple.com", "play.google.com",
         "appgallery.huawei.com",
         "appgallery.cloud.huawei.com", "galaxystore.samsung.com", "apps.samsung.com", "app.mi.com",
     ]
 
-    /// Goes on from a field's name.
+    /// Returns the sentence after a field's name.
     static func foreignHost(_ host: String) -> String {
         "leads to \(host), which is none of the app's web hosts; add it with "
             + "\"afterlink apps set --web-host \(host)\", or allow all with --web-host any."

@@ -1,16 +1,17 @@
-/// What an operator can say of a link, by its name on the wire, in a file and in the database.
+/// What an operator can set on a link, by its name on the wire, in a file and in the database.
 ///
-/// ``Link/Settings/init(_:)`` alone gives them a meaning.
+/// Only ``Link/Settings/init(_:)`` gives the texts a meaning.
 public enum LinkField: String, SettingField {
-    /// For people who look for it; shown to nobody else.
+    /// For people who search the link; shown to no visitor.
     case title
-    /// A deep link for all platforms, or a path such as `/products/1` that each platform's app scheme is put before.
+    /// A deep link for all platforms, or a path such as `/products/1`, to be combined with each platform's
+    /// app scheme.
     case destination
     case iosDestination = "ios_destination"
     case androidDestination = "android_destination"
-    /// Where a desktop browser is sent instead of a page that hands over to the phone.
+    /// Where a desktop browser goes instead of the page that leads to the phone.
     case desktopURL = "desktop_url"
-    /// Instead of the stores.
+    /// A page instead of the stores.
     case iosFallback = "ios_fallback"
     case androidFallback = "android_fallback"
     case huaweiFallback = "huawei_fallback"
@@ -21,14 +22,14 @@ public enum LinkField: String, SettingField {
     case utmCampaign = "utm_campaign"
     case utmTerm = "utm_term"
     case utmContent = "utm_content"
-    /// A JSON object that the app gets as it is.
+    /// A JSON object that the app gets unchanged.
     case metadata
-    /// One journey id for all clicks; made for each click where there is none.
+    /// One journey id for all clicks; without it, each click gets its own.
     case journeyID = "jid"
     case windowSeconds = "attribution_window_seconds"
     case expiresAt = "expires_at"
     case maximumClicks = "maximum_clicks"
-    /// `<name> <weight> <deep link or path>`, one each.
+    /// `<name> <weight> <deep link or path>` each.
     case variants
     case referralCode = "referral_code"
     case previewTitle = "preview_title"
@@ -36,7 +37,7 @@ public enum LinkField: String, SettingField {
     case previewImage = "preview_image"
     /// Whether the landing page may put the link with its token on the pasteboard, on the visitor's tap.
     case pasteboard
-    /// Names of query parameters that are handed on to the destination.
+    /// Names of query parameters that are passed on to the destination.
     case passedParameters = "pass_parameters"
     case tags
     /// `#rrggbb`, as is the background.
@@ -59,3 +60,209 @@ public enum LinkField: String, SettingField {
 
 /// The fields of a link as texts.
 public typealias LinkFields = FieldTexts<LinkField>
+
+/// The meaning of a link's fields, and writing them.
+extension Link.Settings {
+    public static let maximumTitleLength = 255
+    public static let maximumMetadataByteCount = 8 * 1024
+    static let maximumUTMLength = 255
+    static let maximumVariantCount = 20
+    static let maximumTagCount = 50
+    static let maximumParameterCount = 20
+
+    /// Reads fields of a link that passed the checks before, as a store returns them.
+    ///
+    /// A field that can no longer be read counts as not set.
+    public init(stored fields: LinkFields) {
+        (self, _) = Self.read(fields)
+    }
+
+    /// Reads fields from outside.
+    ///
+    /// Whether the app allows what they say is for ``problems(for:at:)`` to tell.
+    ///
+    /// - Throws: ``FieldProblems``, all there are.
+    public init(_ fields: LinkFields) throws(FieldProblems) {
+        let (settings, problems) = Self.read(fields)
+        guard problems.isEmpty else { throw FieldProblems(problems) }
+        self = settings
+    }
+
+    private static func read(_ fields: LinkFields) -> (Link.Settings, [FieldProblem]) {
+        var reader = FieldReader(fields)
+        var settings = Link.Settings()
+        settings.title = reader.text(.title, upTo: maximumTitleLength)
+        settings.target = reader.target(.destination)
+        settings.iosTarget = reader.target(.iosDestination)
+        settings.androidTarget = reader.target(.androidDestination)
+        settings.fallbacks.ios = reader.page(.iosFallback)
+        settings.fallbacks.android = reader.page(.androidFallback)
+        settings.fallbacks.huawei = reader.page(.huaweiFallback)
+        settings.fallbacks.desktop = reader.page(.desktopURL)
+        settings.campaignKey = reader.text(.campaignKey, upTo: CampaignKey.maximumLength).flatMap {
+            CampaignKey($0)
+        }
+        settings.source = reader.text(.source, upTo: SourceSignals.maximumRawLength)
+        for field in LinkField.utm {
+            guard let value = reader.text(field, upTo: maximumUTMLength) else { continue }
+            settings.utm.append(QueryItem(name: field.rawValue, value: value))
+        }
+        settings.metadata = reader.metadata()
+        settings.journeyID = reader.text(.journeyID, upTo: JourneyID.maximumLength).flatMap { JourneyID($0) }
+        settings.window = reader.window()
+        settings.expiresAt = reader.moment(.expiresAt)
+        settings.maximumClicks = reader.number(.maximumClicks, in: 1...1_000_000_000)
+        settings.variants = reader.variants()
+        settings.referralCode = reader.word(.referralCode)
+        settings.preview.title = reader.text(.previewTitle, upTo: Link.Preview.maximumTextLength)
+        settings.preview.description = reader.text(.previewDescription, upTo: Link.Preview.maximumTextLength)
+        settings.preview.image = reader.page(.previewImage)
+        settings.usesPasteboard = reader.flag(.pasteboard) ?? false
+        settings.passedParameters = reader.list(.passedParameters, maximumCount: maximumParameterCount)
+        settings.tags = reader.list(.tags, maximumCount: maximumTagCount)
+        settings.qr = reader.qrLook()
+        return (settings, reader.problems)
+    }
+
+    /// The settings that are set, as texts that ``init(_:)`` reads.
+    public var fields: LinkFields {
+        var fields = LinkFields()
+        fields.set(.title, title)
+        fields.set(.destination, target?.text)
+        fields.set(.iosDestination, iosTarget?.text)
+        fields.set(.androidDestination, androidTarget?.text)
+        fields.set(.desktopURL, fallbacks.desktop?.text)
+        fields.set(.iosFallback, fallbacks.ios?.text)
+        fields.set(.androidFallback, fallbacks.android?.text)
+        fields.set(.huaweiFallback, fallbacks.huawei?.text)
+        fields.set(.campaignKey, campaignKey?.text)
+        fields.set(.source, source)
+        for item in utm {
+            if let field = LinkField(rawValue: item.name) { fields.set(field, item.value) }
+        }
+        fields.set(.metadata, metadata)
+        fields.set(.journeyID, journeyID?.text)
+        fields.set(.windowSeconds, window.map { String($0.seconds) })
+        fields.set(.expiresAt, expiresAt?.iso8601)
+        fields.set(.maximumClicks, maximumClicks.map { String($0) })
+        fields[.variants] = variants.map { "\($0.name) \($0.weight) \($0.target.text)" }
+        fields.set(.referralCode, referralCode)
+        fields.set(.previewTitle, preview.title)
+        fields.set(.previewDescription, preview.description)
+        fields.set(.previewImage, preview.image?.text)
+        fields.set(.pasteboard, usesPasteboard ? "true" : nil)
+        fields[.passedParameters] = passedParameters
+        fields[.tags] = tags
+        fields.set(.qrForeground, qr.foreground?.text)
+        fields.set(.qrBackground, qr.background?.text)
+        fields.set(.qrErrorCorrection, qr.errorCorrection?.rawValue)
+        return fields
+    }
+}
+
+extension LinkField {
+    static let utm: [LinkField] = [.utmSource, .utmMedium, .utmCampaign, .utmTerm, .utmContent]
+}
+
+extension Link.Target {
+    /// The variant as an operator writes it.
+    public var text: String {
+        switch self {
+        case .url(let url): url.text
+        case .path(let path): path.text
+        }
+    }
+}
+
+extension Link.Preview {
+    /// The length of a title or a description that previews show before they cut it.
+    public static let maximumTextLength = 250
+}
+
+/// Reading the fields that only links have.
+extension FieldReader where Field == LinkField {
+    mutating func target(_ field: LinkField) -> Link.Target? {
+        fields.text(field).flatMap { target($0, of: field) }
+    }
+
+    private mutating func target(_ text: String, of field: LinkField) -> Link.Target? {
+        do throws(DeepLinkURLError) {
+            return try Link.Target(parsing: text)
+        } catch {
+            report(field, "\(field.rawValue): \(error.message)")
+            return nil
+        }
+    }
+
+    mutating func window() -> AttributionWindow? {
+        let allowed = AttributionWindow.allowedSeconds
+        return number(.windowSeconds, in: Int(allowed.lowerBound)...Int(allowed.upperBound))
+            .flatMap { AttributionWindow(seconds: Int64($0)) }
+    }
+
+    mutating func variants() -> [Link.Variant] {
+        var variants: [Link.Variant] = []
+        for text in fields[.variants] {
+            let parts = text.trimmed.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true)
+            guard parts.count == 3, Self.isWord(String(parts[0]), upTo: 32),
+                let weight = Self.decimal(String(parts[1])), (1...10_000).contains(weight)
+            else {
+                report(
+                    .variants,
+                    "A variant is a name, a weight from 1 to 10000 and a destination, as in \"b 30 myapp://promo/b\"."
+                )
+                continue
+            }
+            let name = String(parts[0])
+            guard !variants.contains(where: { $0.name == name }) else {
+                report(.variants, "Two variants have the name \(name); give each its own.")
+                continue
+            }
+            guard let target = target(String(parts[2]), of: .variants) else { continue }
+            variants.append(Link.Variant(name: name, weight: weight, target: target))
+        }
+        guard variants.count > Link.Settings.maximumVariantCount else { return variants }
+        report(.variants, "A link has \(Link.Settings.maximumVariantCount) variants at most; leave some out.")
+        return []
+    }
+
+    /// Reads the metadata; the caller that parses JSON checks that it is an object.
+    mutating func metadata() -> String? {
+        guard let text = fields.text(.metadata) else { return nil }
+        let maximum = Link.Settings.maximumMetadataByteCount
+        guard text.utf8.count <= maximum else {
+            report(.metadata, "metadata has more than \(maximum) bytes; shorten it.")
+            return nil
+        }
+        return self.text(.metadata, upTo: maximum)
+    }
+
+    /// Reads the look of the QR code; colours that scanners cannot distinguish count as none.
+    mutating func qrLook() -> Link.QRDefaults {
+        var look = Link.QRDefaults(
+            foreground: color(.qrForeground),
+            background: color(.qrBackground),
+            errorCorrection: errorCorrection(.qrErrorCorrection)
+        )
+        do throws(QRColorError) {
+            try (look.foreground ?? .black).requireReadable(on: look.background ?? .white)
+        } catch {
+            report(look.foreground == nil ? .qrBackground : .qrForeground, error.message)
+            (look.foreground, look.background) = (nil, nil)
+        }
+        return look
+    }
+}
+
+extension Link.Target {
+    /// Reads a deep link, or a path, which starts with a slash.
+    ///
+    /// - Throws: ``DeepLinkURLError`` naming the first rule that it breaks.
+    public init(parsing text: String) throws(DeepLinkURLError) {
+        guard text.trimmed.utf8.first == UInt8(ascii: "/") else {
+            self = .url(try DeepLinkURL(parsing: text))
+            return
+        }
+        self = .path(try LinkPath(parsing: text))
+    }
+}

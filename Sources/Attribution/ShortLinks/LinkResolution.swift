@@ -1,8 +1,8 @@
 /// Where a tap of a link leads.
 extension Link.Settings {
-    /// Which of the variants a visitor gets: always the same one for the same hash.
+    /// Returns the variant for a visitor: always the same one for the same hash.
     ///
-    /// Nil where there are none. `visitor` is a keyed hash, evenly spread, of what tells the visitor from others.
+    /// Nil if there are none. `visitor` is a keyed hash, evenly spread, of what distinguishes the visitor.
     public func variant(for visitor: UInt64) -> Link.Variant? {
         let total = variants.reduce(0) { $0 + $1.weight }
         guard total > 0 else { return nil }
@@ -14,14 +14,15 @@ extension Link.Settings {
         return variants.last
     }
 
-    /// The variant of this name.
+    /// Returns the variant of this name.
     public func variant(named name: String) -> Link.Variant? {
         variants.first { $0.name == name }
     }
 
-    /// The deep link for a platform, by the variant that ``variant(for:)`` chose; nil where the link has none for it.
+    /// Returns the deep link for a platform, by the variant that ``variant(for:)`` chose; nil if the link has
+    /// none for it.
     ///
-    /// Other platforms than Apple's and Google's get what the first has, or else the second.
+    /// Platforms other than Apple's and Google's get that of the first, or else of the second.
     public func deepLink(_ variant: Link.Variant?, on platform: Platform, of app: AppLinks) -> DeepLinkURL? {
         let target =
             variant?.target
@@ -39,14 +40,15 @@ extension Link.Settings {
         }
     }
 
-    /// The parameters of a tapped link's query that go on to its destination: those on its list.
+    /// Returns the parameters of a tapped link's query that are passed on to its destination: those on its
+    /// list.
     public func passed(_ query: [QueryItem]) -> [QueryItem] {
         query.filter { passedParameters.contains($0.name) }
     }
 }
 
 extension Link {
-    /// Why a tap leads nowhere; nil where it leads somewhere.
+    /// Returns why a tap leads nowhere; nil if it leads somewhere.
     public func ending(at now: Timestamp, clicks: Int) -> Ending? {
         Self.ending(
             isArchived: archivedAt != nil,
@@ -57,7 +59,7 @@ extension Link {
         )
     }
 
-    /// As above, for whoever has no more of a link at hand than this.
+    /// Returns why a tap leads nowhere, for a caller that has only these values of the link.
     public static func ending(
         isArchived: Bool,
         expiresAt: Timestamp?,
@@ -74,16 +76,16 @@ extension Link {
     public enum Ending: String, Sendable {
         case archived
         case expired
-        /// As many clicks as it may have.
+        /// The link has as many clicks as it may have.
         case usedUp = "used_up"
     }
 }
 
 extension DeepLinkURL {
-    /// The link with these parameters added to its query, before the fragment.
+    /// Returns the link with these parameters added to its query, before the fragment.
     ///
-    /// What the link says itself is left alone, and everything is encoded anew; a link that would become too long for
-    /// clients stays as it is.
+    /// Parameters of the link itself stay as they are, and everything is encoded again; a link that would
+    /// become too long for clients is returned unchanged.
     public func adding(_ items: [QueryItem]) -> DeepLinkURL {
         let names = Set(queryItems.map(\.name))
         let added = items.filter { !names.contains($0.name) }
@@ -95,5 +97,63 @@ extension DeepLinkURL {
         )
         guard text.utf8.count <= Self.maximumLength else { return self }
         return DeepLinkURL(stored: text)
+    }
+}
+
+/// A link that a visitor taps: one that is stored, or one that its own address contains.
+public struct TappedLink: Equatable, Sendable {
+    /// Nil for a link that is not stored, and so is counted under no link.
+    public let id: LinkID?
+    public let app: AppID
+    /// The path on the link host, without the leading slash; empty for the host itself.
+    public let path: String
+    /// The parameters of the address's query that contain the link; none for a stored link.
+    public let spelling: [QueryItem]
+    public let settings: Link.Settings
+
+    /// Creates a stored link.
+    public init(_ link: Link) {
+        id = link.id
+        app = link.app
+        path = link.slug.text
+        spelling = []
+        settings = link.settings
+    }
+
+    /// Creates a long link, for one tap.
+    ///
+    /// - Parameters:
+    ///   - longLink: what the address contains.
+    ///   - path: the path of the address, as `path`.
+    ///   - app: the app of the link.
+    /// - Throws: ``FieldProblems``: why it must lead nowhere.
+    public init(_ longLink: FirebaseLongLink, at path: String, of app: App) throws(FieldProblems) {
+        id = nil
+        self.app = app.id
+        self.path = path
+        spelling = longLink.link.items
+        settings = try longLink.settings(for: app.settings)
+    }
+
+    /// The name of the link on its clicks: the slug, or for a link that is not stored its path and the
+    /// parameters that contain it.
+    public var name: String {
+        spelling.isEmpty ? path : "\(path)?\(QueryItem.query(of: spelling))"
+    }
+
+    /// Returns the variant for a visitor.
+    ///
+    /// - Parameter choice: returns the visitor's hash for ``Link/Settings/variant(for:)``; called only if
+    ///   there are variants.
+    /// - Returns: nil if there are none.
+    public func variant(choice: (LinkID) -> UInt64) -> Link.Variant? {
+        guard let id, !settings.variants.isEmpty else { return nil }
+        return settings.variant(for: choice(id))
+    }
+
+    /// Returns the items of the tapped address's query that do not belong to the link itself.
+    public func besides(_ query: [QueryItem]) -> [QueryItem] {
+        let names = Set(spelling.map(\.name))
+        return query.filter { !names.contains($0.name) }
     }
 }

@@ -1,24 +1,24 @@
-/// The path of a short link behind its host: `summer25`, or `go/summer25`.
+/// The path of a short link on its host: `summer25`, or `go/summer25`.
 ///
-/// One to four parts of letters, digits, `-`, `_` and `.`, with a slash between two of them, 128 characters at most.
-/// Letters are told apart by their case, because those that other services made are.
+/// One to four parts of letters, digits, `-`, `_` and `.`, separated by slashes, 128 characters at most. Case
+/// matters, because it does in links that other services made.
 public struct LinkSlug: Hashable, Sendable {
     public let text: String
 
     public static let maximumLength = 128
     private static let maximumPartCount = 4
 
-    /// What stands first in the paths of the service itself, whatever follows: no link may hide it.
+    /// The first parts of the service's own paths, whatever follows: no link may hide them.
     package static let reservedFirstParts: Set<String> = [
         "admin", "api", "v1", "deferred-deeplink", "healthz", "readyz", "metrics", "campaign", "resolve",
         "openapi.json", "robots.txt", "favicon.ico", "apple-touch-icon.png", "apple-app-site-association",
         "well-known", "assets", "static",
     ]
 
-    /// What may stand behind a slug, and so never be the last part of another.
+    /// What may follow a slug, and so never be the last part of another.
     package static let reservedLastParts: Set<String> = ["qr.svg", "qr.png"]
 
-    /// A slug that passed the checks before, as a store gives it back.
+    /// Creates a slug that passed the checks before, as a store returns it.
     public init(stored text: String) {
         self.text = text
     }
@@ -55,7 +55,7 @@ public enum LinkSlugError: Error, Equatable, CaseIterable, Sendable {
     case malformed
     case reserved
 
-    /// In plain words: what is wrong and what to do.
+    /// What is wrong and what to do, in plain words.
     public var message: String {
         switch self {
         case .wrongLength:
@@ -67,5 +67,38 @@ public enum LinkSlugError: Error, Equatable, CaseIterable, Sendable {
             """
         case .reserved: "The service itself answers under this path; choose another slug."
         }
+    }
+}
+
+extension LinkSlug {
+    /// Characters that are not confused, read aloud or in print, and make no words: without vowels and the
+    /// digits that resemble them, `b` and `8`, `l` and `1`, `n` and `m`, `o` and `0`, `q` and `g`, `s` and
+    /// `5`, `u`, `v`, and `z` and `2`.
+    private static let alphabet = Array("cdfghjkmprtwxy679".utf8)
+    private static let madeLength = 11
+
+    /// Texts that are read as a word without its vowels.
+    private static let badWords = ["fck", "fgt", "ftw", "kkk", "wtf", "ct", "dck", "prk", "hh", "fk", "dmn"]
+
+    /// Creates a slug that cannot be guessed: eleven characters, 45 bits.
+    public init(random: RandomSource) {
+        while true {
+            let text = Self.text(random)
+            guard Self.badWords.contains(where: { text.contains($0) }) else {
+                self.init(stored: text)
+                return
+            }
+        }
+    }
+
+    private static func text(_ random: RandomSource) -> String {
+        // Bytes beyond the last multiple of the alphabet's length would favour its first characters.
+        let end = 256 / alphabet.count * alphabet.count
+        var text: [UInt8] = []
+        while text.count < madeLength {
+            let fitting = random.exactly(16).lazy.map { Int($0) }.filter { $0 < end }
+            text += fitting.prefix(madeLength - text.count).map { alphabet[$0 % alphabet.count] }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -1,12 +1,12 @@
-/// A link with what was counted of it.
+/// A link with its counts.
 public struct LinkListing: Equatable, Sendable {
     public var link: Link
-    /// Clicks of people with live traffic, all variants together.
+    /// Clicks of people in live traffic, all variants together.
     public var clicks: Int
     /// Clicks of robots and previews.
     public var robots: Int
     public var matches: Int
-    /// By variant, where the link has any.
+    /// The counts by variant, if the link has any.
     public var variants: [VariantCounts]
 
     public struct VariantCounts: Equatable, Sendable {
@@ -36,21 +36,21 @@ public struct LinkListing: Equatable, Sendable {
     }
 }
 
-/// Which links are asked for.
+/// A query for links.
 public struct LinkQuery: Equatable, Sendable {
-    /// Nil asks for those of all apps.
+    /// Nil for the links of all apps.
     public var app: AppID?
-    /// Occurs in the slug, the title, the campaign key or a destination, whatever the case of ASCII letters.
+    /// A text in the slug, the title, the campaign key or a destination, ignoring the case of ASCII letters.
     public var search: String?
     public var tag: String?
     public var campaignKey: CampaignKey?
-    /// Nil asks for both.
+    /// Nil for both.
     public var isArchived: Bool?
-    /// Newest first; those before this one.
+    /// Only links before this one, newest first.
     public var before: LinkID?
     public var limit: Int
 
-    /// How many links a page may hold.
+    /// The possible sizes of a page.
     public static let limits = 1...1000
     public static let standardLimit = 100
 
@@ -73,13 +73,14 @@ public struct LinkQuery: Equatable, Sendable {
     }
 }
 
-/// Some of the links that were asked for.
+/// One page of the links that match a query.
 public struct LinkPage: Equatable, Sendable {
-    /// The newest first.
+    /// The links, newest first.
     public var links: [LinkListing]
-    /// Where the next page begins; nil when this is the last one.
+    /// Where the next page starts; nil for the last page.
     ///
-    /// A page may hold fewer links than asked for, or none, and not be the last: one call looks at so many only.
+    /// A page may contain fewer links than its limit, or none, and not be the last: one call reads a bounded
+    /// number of links.
     public var next: LinkID?
 
     public init(links: [LinkListing] = [], next: LinkID? = nil) {
@@ -88,10 +89,11 @@ public struct LinkPage: Equatable, Sendable {
     }
 }
 
-/// A link on its way into a store.
+/// A link to store.
 public struct NewLink: Equatable, Sendable {
     public var link: Link
-    /// The apps among whose links its slug must be new: those that share a link host with its own, itself included.
+    /// The apps among whose links its slug must be new: those that share a link host with its own, including
+    /// itself.
     public var neighbours: [AppID]
 
     public init(_ link: Link, neighbours: [AppID]) {
@@ -102,54 +104,73 @@ public struct NewLink: Equatable, Sendable {
 
 /// Why links were not stored.
 public enum LinkStoreError: Error, Equatable, Sendable {
-    /// The slug is taken; nothing was stored.
+    /// The slug is in use; nothing was stored.
     case slugTaken(LinkSlug)
     /// There is no such link, or no such app.
     case notFound
-    /// Somebody else has changed the link since it was read.
+    /// Another operator has changed the link since it was read.
     case changed
-    /// It was clicked, and so is archived and not deleted, that what it brought stays told.
+    /// The link has clicks, so it can be archived but not deleted: its counts must remain.
     case clicked
     case store(StoreError)
 }
 
-/// Where links are kept.
+/// The store of links.
 public protocol LinkStore {
-    /// The link of a slug among those of `apps`: the ones that answer on the host that was asked.
+    /// Returns the link of a slug among those of `apps`: the apps of the requested host.
     ///
-    /// On the way of every tap: one look by index. The oldest one where apps share a host that have the same slug, which
-    /// is refused as far as it can be.
+    /// Called for every tap: one read by index. If apps that share a host have the same slug, which is
+    /// rejected as far as possible, returns the oldest one.
     func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing?
     func link(_ id: LinkID) async throws(StoreError) -> LinkListing?
-    /// A slug that links of both apps have, whichever; nil where there is none.
+    /// Returns any slug that links of both apps have; nil if there is none.
     ///
-    /// Takes as long as the first app has links, and never holds up the loop that asks.
+    /// Takes time with the number of the first app's links, off the calling loop.
     func sharedSlug(of app: AppID, and other: AppID) async throws(StoreError) -> LinkSlug?
-    /// Newest first.
+    /// Returns a page of links, newest first.
     ///
-    /// Takes as long as one bounded look, and never holds up the loop that asks.
+    /// Takes one bounded read, off the calling loop.
     func links(_ query: LinkQuery) async throws(StoreError) -> LinkPage
 
-    /// The newest link of these apps with this campaign key that leads somewhere now.
+    /// Returns the newest link of these apps with this campaign key that currently leads somewhere.
     func liveLink(
         ofCampaign key: CampaignKey,
         of apps: [AppID],
         at now: Timestamp
     ) async throws(StoreError) -> LinkListing?
 
-    /// Makes links, all of them or none.
+    /// Creates links, all of them or none.
     ///
     /// - Throws: `slugTaken`, `notFound` for an app that does not exist.
     func create(_ links: [NewLink]) async throws(LinkStoreError)
     /// Replaces a link's settings and its archiving.
     ///
     /// - Parameters:
-    ///   - link: as it is to be.
-    ///   - earlier: its `updatedAt` as it was read, where a change by somebody else meanwhile must not be undone.
+    ///   - link: the link with its new values.
+    ///   - earlier: its `updatedAt` as it was read, if another operator's change must not be undone.
     /// - Throws: `notFound`, `changed`.
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) async throws(LinkStoreError)
     /// Deletes a link that was never clicked.
     ///
     /// - Throws: `notFound`, `clicked`.
     func delete(_ link: LinkID) async throws(LinkStoreError)
+}
+
+extension Link {
+    /// The text that a search looks through: slug, title, campaign key and destinations, a line each, in
+    /// lower case.
+    public var searchText: String {
+        let targets =
+            [settings.target, settings.iosTarget, settings.androidTarget] + settings.variants.map(\.target)
+        let texts = [slug.text, settings.title, settings.campaignKey?.text] + targets.map { $0?.text }
+        return texts.compactMap(\.self).joined(separator: "\n").asciiLowercased
+    }
+}
+
+extension LinkQuery {
+    /// The text to find in ``Link/searchText``; nil if the query has none.
+    public var searchedText: String? {
+        guard let text = search?.trimmed.asciiLowercased, !text.isEmpty else { return nil }
+        return text
+    }
 }

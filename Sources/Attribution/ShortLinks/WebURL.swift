@@ -1,12 +1,12 @@
-/// A page on the web that an operator stored: where a browser is sent, or an image is fetched from.
+/// A web page that an operator stored: the target of a browser, or the address of an image.
 ///
 /// Always `https`, without credentials, control characters and backslashes; with or without a path.
 ///
 /// Source of the rule: OWASP ASVS 5.0, 3.7.2 and 1.2.2.
 public struct WebURL: Hashable, Sendable {
-    /// In ASCII; what was not is percent-encoded.
+    /// The address in ASCII; other characters are percent-encoded.
     public let text: String
-    /// In lower case.
+    /// The host in lower case.
     public let host: String
 
     public static let maximumLength = 2048
@@ -32,7 +32,7 @@ public struct WebURL: Hashable, Sendable {
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }
 
-    /// A page that passed the checks before, as a store gives it back; nil where it does not pass them any more.
+    /// Creates a page that passed the checks before, as a store returns it; nil if it no longer passes them.
     public init?(stored text: String) {
         guard let url = try? WebURL(parsing: text) else { return nil }
         self = url
@@ -51,12 +51,12 @@ public struct WebURL: Hashable, Sendable {
     private var parts: URLParts? { try? URLParts(Array(text.utf8)) }
 }
 
-/// Why a text is no page that a browser may be sent to.
+/// Why a text is no page for a browser.
 public enum WebURLError: Error, Equatable, Sendable {
     case malformed(DeepLinkURLError)
     case notSecure
 
-    /// In plain words: what is wrong and what to do.
+    /// What is wrong and what to do, in plain words.
     public var message: String {
         switch self {
         case .malformed(let error): error.message

@@ -1,9 +1,9 @@
-/// A user agent as bytes, with the places of the marks that tell something.
+/// A user agent as bytes, with the positions of the keywords that precede its values.
 struct AgentText {
     let bytes: [UInt8]
     private let ends: InlineArray<32, Int16>
 
-    /// How many bytes of an agent are read; no real one is longer.
+    /// The number of bytes of an agent that are read; no real one is longer.
     static let maximumLength = 2048
 
     init(_ text: Span<UInt8>) {
@@ -18,13 +18,13 @@ struct AgentText {
         ends[mark.rawValue] > 0
     }
 
-    /// Where the first occurrence of `mark` ends.
+    /// Returns where the first occurrence of a keyword ends.
     func end(of mark: AgentKeyword) -> Int? {
         let end = Int(ends[mark.rawValue])
         return end > 0 ? end : nil
     }
 
-    /// Where the first occurrence of `mark` that begins at `start` or later ends.
+    /// Returns where the first occurrence of a keyword at `start` or later ends.
     func end(of mark: AgentKeyword, after start: Int) -> Int? {
         if let first = end(of: mark), first - mark.text.utf8.count >= start { return first }
         let text = Array(mark.text.utf8)
@@ -36,31 +36,32 @@ struct AgentText {
         return nil
     }
 
-    /// What follows `mark` as long as `belongs` holds; nil when the mark is missing or nothing follows it.
+    /// Returns what follows a keyword as long as `belongs` holds; nil if the keyword is missing or nothing
+    /// follows it.
     func value(after mark: AgentKeyword, while belongs: (UInt8) -> Bool) -> ArraySlice<UInt8>? {
         guard let start = end(of: mark) else { return nil }
         let value = bytes[start...].prefix(while: belongs)
         return value.isEmpty ? nil : value
     }
 
-    /// The version that follows `mark`, of digits, dots and underscores.
+    /// Returns the version after a keyword, made of digits, dots and underscores.
     func version(after mark: AgentKeyword) -> OSVersion? {
         value(after: mark) { $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
             .flatMap { OSVersion(bytes: $0) }
     }
 
-    /// The kernel's version in the default agent of an iOS app's own requests (`CFNetwork/1568.1 Darwin/24.1.0`);
-    /// apps of Macs have one that says so.
+    /// The kernel's version in the default agent of an iOS app's own requests (`CFNetwork/1568.1
+    /// Darwin/24.1.0`); nil for an app of a Mac, whose agent says so.
     var darwin: OSVersion? {
         contains(.cfNetwork) && !contains(.intel) ? version(after: .darwin) : nil
     }
 
-    /// The whole number that follows `mark`; nil when it has more than six digits.
+    /// Returns the whole number after a keyword; nil if it has more than six digits.
     func number(after mark: AgentKeyword) -> Int? {
         value(after: mark, while: \.isASCIIDigit).flatMap(Self.number)
     }
 
-    /// The language tag that follows `mark`.
+    /// Returns the language tag after a keyword.
     func tag(after mark: AgentKeyword) -> String? {
         value(after: mark) { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
             .map { String(decoding: $0.prefix(35), as: UTF8.self) }
@@ -71,9 +72,9 @@ struct AgentText {
         return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
-    /// The parts between semicolons from `start` up to the bracket that closes the list, without blanks around.
+    /// Returns the parts between semicolons from `start` up to the bracket that closes the list, trimmed.
     ///
-    /// Names of models have brackets of their own: `moto g(60)s`.
+    /// Names of models contain brackets of their own: `moto g(60)s`.
     func list(from start: Int) -> [ArraySlice<UInt8>] {
         var parts: [ArraySlice<UInt8>] = []
         parts.reserveCapacity(8)
@@ -98,5 +99,133 @@ struct AgentText {
             first = first ?? index
         }
         return first ?? bytes.count
+    }
+}
+
+/// The words in user agents that precede the values to read.
+enum AgentKeyword: Int, CaseIterable {
+    case iPhone, iPad, iPod, macintosh, android, windowsPhone
+    case mozilla, dalvik, system, version, mobile, cfNetwork, darwin, intel
+    case facebookSystemVersion, facebookDevice, facebookScale, facebookLanguage, facebookDisplay
+    case instagram, threads, appSystem, appPadSystem, appScale, scale, width, height
+    case byteFullLocale, byteLocale, weChatLanguage
+
+    var text: String {
+        switch self {
+        case .iPhone: "(iPhone"
+        case .iPad: "(iPad"
+        case .iPod: "(iPod"
+        case .macintosh: "(Macintosh;"
+        case .android: "Android"
+        // Windows Phone also names Android, for pages that look for it.
+        case .windowsPhone: "Windows Phone"
+        case .mozilla: "Mozilla/"
+        case .dalvik: "Dalvik/"
+        case .system: " OS "
+        case .version: " Version/"
+        case .mobile: " Mobile/"
+        case .cfNetwork: " CFNetwork/"
+        case .darwin: " Darwin/"
+        // The default agent of an app of a Mac ends like this.
+        case .intel: "(x86_64)"
+        // Facebook's apps: [FBAN/FBIOS;FBDV/iPhone15,2;FBSV/26.2;FBSS/3;FBLC/tr_TR].
+        case .facebookSystemVersion: "FBSV/"
+        case .facebookDevice: "FBDV/"
+        case .facebookScale: "FBSS/"
+        case .facebookLanguage: "FBLC/"
+        case .facebookDisplay: "FBDM/"
+        // Instagram and Threads: (iPhone13,3; iOS 26_1; tr_TR; tr; scale=3.00; 1170x2532; …).
+        case .instagram: "Instagram "
+        case .threads: "Barcelona "
+        case .appSystem: "; iOS "
+        case .appPadSystem: "; iPadOS "
+        case .appScale: "; scale="
+        // AFNetworking and Alamofire: (iPhone; iOS 17.2; Scale/3.00).
+        case .scale: "Scale/"
+        // FBDM/{density=3.0,width=1080,height=2076}.
+        case .width: "width="
+        case .height: "height="
+        // TikTok: ByteFullLocale/tr, ByteLocale/tr-TR.
+        case .byteFullLocale: "ByteFullLocale/"
+        case .byteLocale: "ByteLocale/"
+        // WeChat: Language/zh_CN.
+        case .weChatLanguage: " Language/"
+        }
+    }
+}
+
+/// Finds all keywords in one pass over a text, byte by byte.
+struct AgentKeywordFinder: Sendable {
+    static let shared = AgentKeywordFinder()
+
+    private struct Entry {
+        let mark: Int
+        /// The range in `bytes` of the keyword's bytes after its first two.
+        let rest: Range<Int>
+        /// The index of the next entry that starts with the same pair of bytes; -1 for none.
+        let next: Int
+    }
+
+    private let bytes: [UInt8]
+    private let entries: [Entry]
+    /// The index of the first entry of each pair of bytes, a block of 256 for each first byte; -1 for none.
+    private let first: [Int16]
+    /// For each byte that starts a keyword its block in `first`, from 1; 0 for the others, which are most of
+    /// a text.
+    private let blocks: [UInt8]
+
+    private init() {
+        precondition(AgentKeyword.allCases.count <= 32, "the places of marks have room for 32")
+        var bytes: [UInt8] = []
+        var entries: [Entry] = []
+        var first: [Int16] = []
+        var blocks = [UInt8](repeating: 0, count: 256)
+        for mark in AgentKeyword.allCases {
+            let text = Array(mark.text.utf8)
+            if blocks[Int(text[0])] == 0 {
+                first += [Int16](repeating: -1, count: 256)
+                blocks[Int(text[0])] = UInt8(first.count / 256)
+            }
+            let slot = (Int(blocks[Int(text[0])]) - 1) * 256 + Int(text[1])
+            let start = bytes.count
+            bytes += text.dropFirst(2)
+            entries.append(Entry(mark: mark.rawValue, rest: start..<bytes.count, next: Int(first[slot])))
+            first[slot] = Int16(entries.count - 1)
+        }
+        self.bytes = bytes
+        self.entries = entries
+        self.first = first
+        self.blocks = blocks
+    }
+
+    /// Returns where the first occurrence of each keyword ends, by its raw value; 0 for a keyword that does
+    /// not occur.
+    func ends(in text: [UInt8]) -> InlineArray<32, Int16> {
+        var ends = InlineArray<32, Int16>(repeating: 0)
+        let text = text.span
+        let blocks = blocks.span
+        let first = first.span
+        let entries = entries.span
+        let marks = bytes.span
+        guard text.count >= 2 else { return ends }
+        for start in 0..<text.count - 1 {
+            let block = Int(blocks[Int(text[start])])
+            guard block > 0 else { continue }
+            var entry = Int(first[(block - 1) * 256 + Int(text[start + 1])])
+            while entry >= 0 {
+                let candidate = entries[entry]
+                entry = candidate.next
+                let end = start + 2 + candidate.rest.count
+                guard ends[candidate.mark] == 0, end <= text.count else { continue }
+                var index = 0
+                while index < candidate.rest.count,
+                    text[start + 2 + index] == marks[candidate.rest.lowerBound + index]
+                {
+                    index += 1
+                }
+                if index == candidate.rest.count { ends[candidate.mark] = Int16(clamping: end) }
+            }
+        }
+        return ends
     }
 }

@@ -5,7 +5,7 @@ struct AndroidAgent {
     var pixels: ScreenSize?
     var languageTag: String?
 
-    /// Nil when the agent is of no such device.
+    /// Nil if the agent is of no such device.
     init?(_ text: AgentText) {
         if let device = Self.instagram(text) {
             self = device
@@ -23,13 +23,14 @@ struct AndroidAgent {
             .map(OSVersionReading.exact) ?? .unknown
     }
 
-    /// No app puts more than one list before that of its web view.
+    /// The largest number of lists to read: no app puts more than one before that of its web view.
     private static let maximumLists = 3
 
-    /// What the lists say that begin with `Android`; some apps put a short one before that of their web view.
+    /// Returns what the lists say that start with `Android`; some apps put a short one before that of their
+    /// web view.
     private static func platform(in text: AgentText) -> (model: String?, version: OSVersion?) {
         var version: OSVersion?
-        // What an app writes into an agent of its own design is in no known order.
+        // An agent of an app's own design has no known order.
         let isBrowser = text.contains(.mozilla) || text.contains(.dalvik) || isBare(text)
         var next = text.end(of: .android)
         var lists = 0
@@ -53,7 +54,8 @@ struct AndroidAgent {
         return (nil, version)
     }
 
-    /// `Linux; U; Android 13; Mi 10 Pro Build/…` and `Android 14; SM-A546E`, without a browser's name.
+    /// Returns whether the agent has the form `Linux; U; Android 13; Mi 10 Pro Build/…` or `Android 14;
+    /// SM-A546E`, without a browser's name.
     private static func isBare(_ text: AgentText) -> Bool {
         text.bytes.starts(with: "Linux;".utf8) || text.bytes.starts(with: "Android ".utf8)
     }
@@ -63,8 +65,8 @@ struct AndroidAgent {
         self.system = system
     }
 
-    /// `Instagram 300.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; tokay; tr_TR; …`: API level and
-    /// version, density, screen, maker, model, names of the device and its chip, language.
+    /// Reads `Instagram 300.0 Android (36/16; 420dpi; 1080x2424; Google; Pixel 9; tokay; tokay; tr_TR; …`:
+    /// API level and version, density, screen, maker, model, names of the device and its chip, language.
     private static func instagram(_ text: AgentText) -> AndroidAgent? {
         guard let app = text.end(of: .instagram) ?? text.end(of: .threads),
             let start = listStart(in: text, after: app)
@@ -85,11 +87,94 @@ struct AndroidAgent {
         return agent
     }
 
-    /// Where the list after `Android (` begins, in what follows the app's own name.
+    /// Returns where the list after `Android (` starts, in the text after the app's own name.
     private static func listStart(in text: AgentText, after app: Int) -> Int? {
         guard let bracket = text.bytes[app...].firstIndex(of: UInt8(ascii: "(")),
             let android = text.end(of: .android, after: app), android <= bracket
         else { return nil }
         return bracket + 1
+    }
+}
+
+/// The spelling of Android's `Build.MODEL`.
+enum AndroidModel {
+    /// What Chrome prints instead of the model.
+    static let hidden = "K"
+
+    static let maximumLength = 100
+
+    /// Returns a model without what agents add to it; nil if it is hidden, empty, or not a text that a system
+    /// gives.
+    static func clean(_ text: String) -> String? {
+        clean(Array(text.utf8)[...])
+    }
+
+    /// Returns a model without what agents add to it, from its bytes.
+    static func clean(_ bytes: ArraySlice<UInt8>) -> String? {
+        var model = upTo(wideSemicolon, upTo(miui, upTo(build, bytes))).trimmed
+        if model.suffix(webView.count).elementsEqual(webView) { model = model.dropLast(webView.count) }
+        if hasPrefix(model, samsung) { model = model.dropFirst(samsung.count) }
+        model = model.trimmed
+        // The bar separates the components of a fingerprint.
+        guard !model.isEmpty, !model.elementsEqual(hidden.utf8), model.count <= maximumLength,
+            !model.contains(where: { $0 < 0x20 || $0 == 0x7f || $0 == UInt8(ascii: "|") })
+        else { return nil }
+        return String(decoding: model, as: UTF8.self)
+    }
+
+    /// Returns the model in one part of an agent's list; nil for a part that is something else.
+    static func model(inSegment segment: ArraySlice<UInt8>) -> String? {
+        let isOther =
+            notModels.contains { $0.count == segment.count && hasPrefix(segment, $0) }
+            || otherBeginnings.contains { hasPrefix(segment, $0) } || isLocale(segment)
+        return isOther ? nil : clean(segment)
+    }
+
+    private static let notModels = bytes([
+        "u", "wv", "mobile", "tablet", "tv", "harmonyos", "openharmony", "arm", "arm_64", "arm64", "x86",
+        "x86_64", "linux",
+    ])
+
+    private static let otherBeginnings = bytes(["rv:", "build/", "hmscore", "opera ", "release/"])
+
+    private static let build = Array(" Build/".utf8)
+    private static let miui = Array(" MIUI/".utf8)
+    /// U+FF1B, by which Huawei's browser separates.
+    private static let wideSemicolon = Array("\u{ff1b}".utf8)
+    private static let webView = Array("; wv".utf8)
+    private static let samsung = Array("samsung ".utf8)
+
+    private static func bytes(_ words: [String]) -> [[UInt8]] {
+        words.map { Array($0.utf8) }
+    }
+
+    /// Returns whether the text starts with the word, ignoring case; the word is in lower case.
+    private static func hasPrefix(_ text: ArraySlice<UInt8>, _ word: [UInt8]) -> Bool {
+        guard text.count >= word.count else { return false }
+        for (index, byte) in word.enumerated()
+        where text[text.startIndex + index].asciiLowercased != byte {
+            return false
+        }
+        return true
+    }
+
+    /// Returns the text before the first occurrence of a word.
+    private static func upTo(_ mark: [UInt8], _ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var rest = text
+        while let start = rest.firstIndex(of: mark[0]) {
+            if text[start...].starts(with: mark) { return text[..<start] }
+            rest = text[(start + 1)...]
+        }
+        return text
+    }
+
+    /// Returns whether a word is a locale as `en`, `en-us` or `en_US`, which old agents put before the model.
+    static func isLocale(_ word: ArraySlice<UInt8>) -> Bool {
+        guard word.count == 2 || word.count == 5 else { return false }
+        for (index, byte) in word.enumerated() {
+            let isSeparator = byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+            guard index == 2 ? isSeparator : byte.isASCIILetter else { return false }
+        }
+        return true
     }
 }

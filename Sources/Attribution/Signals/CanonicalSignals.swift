@@ -1,31 +1,31 @@
-/// A device's properties in one spelling, whoever told them, so that browser and app agree.
+/// A device's properties in one spelling, whatever their source, so that browser and app agree.
 ///
-/// What is not known is nil, and stays so.
+/// A value that is unknown is nil, and stays nil.
 public struct CanonicalSignals: Equatable, Sendable {
     public var platform: Platform
     /// `iPhone`, `iPad`, `iPod touch`, or Android's `Build.MODEL` in its own case.
     public var model: String?
     public var system: OSVersionReading
-    /// In points.
+    /// The screen in points.
     public var screen: ScreenSize?
-    /// Pixels a point.
+    /// Pixels per point.
     public var scale: Double?
-    /// The shorter side in pixels, where it was told and need not be reckoned from points.
+    /// The shorter side in pixels, if the source gives it and it need not be computed from points.
     public var panelWidth: Int?
-    /// The canonical name; see ``TimeZoneTable``.
+    /// The canonical name of the time zone; see ``TimeZoneTable``.
     public var timezone: String?
-    /// As it came, without blanks around: clients hash the name that their system gives.
+    /// The time zone as it came, trimmed: clients hash the name that their system gives.
     public var givenTimezone: String?
-    /// The person's preferred languages as canonical codes, each once, first the most wanted one.
+    /// The person's preferred languages as canonical codes, each once, the most wanted first.
     public var languages: [String]
 
-    /// Major and minor version, where known.
+    /// Major and minor version, if known.
     public var osVersion: OSVersion? { system.version }
 
     /// The most wanted language.
     public var language: String? { languages.first }
 
-    /// How many preferred languages count.
+    /// The largest number of preferred languages.
     static let maximumLanguages = 8
 
     public init(
@@ -63,7 +63,8 @@ public struct CanonicalSignals: Equatable, Sendable {
         }
     }
 
-    /// `UIDevice.model` for what a script or an app may call an Apple device; nil for any other model.
+    /// Returns `UIDevice.model` for what a script or an app may call an Apple device; nil for any other
+    /// model.
     static func appleModel(_ model: String?, touchPoints: Int?) -> String? {
         guard let name = model else { return nil }
         if begins(name, "iphone") { return "iPhone" }
@@ -73,12 +74,155 @@ public struct CanonicalSignals: Equatable, Sendable {
         return nil
     }
 
-    /// Whether the text begins with the word, which is in lower case, in either case and after blanks.
+    /// Returns whether the text starts with the word, ignoring case and leading blanks; the word is in lower
+    /// case.
     private static func begins(_ text: String, _ word: String) -> Bool {
         var rest = text.utf8.drop { $0.isBlank }
         for byte in word.utf8 {
             guard let first = rest.popFirst(), first.asciiLowercased == byte else { return false }
         }
         return true
+    }
+}
+
+/// The headers of the request that brings a page's signals.
+public struct VisitHeaders: Equatable, Sendable {
+    /// Empty if there was none.
+    public var userAgent: String
+    public var hints: ClientHints
+    public var acceptLanguage: String?
+
+    public init(userAgent: String, hints: ClientHints = ClientHints(), acceptLanguage: String? = nil) {
+        self.userAgent = userAgent
+        self.hints = hints
+        self.acceptLanguage = acceptLanguage
+    }
+}
+
+extension CanonicalSignals {
+    /// Creates the signals from what a page's script saw; the agent of the same visit fills what the script
+    /// left open.
+    public init(
+        _ signals: DeviceSignals,
+        userAgent: String,
+        platform: Platform = .unknown,
+        data: DeviceData = .embedded
+    ) {
+        self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data)
+    }
+
+    /// Creates the signals from what a page's script saw, with the headers of the same visit.
+    ///
+    /// - Parameters:
+    ///   - signals: what the script saw.
+    ///   - headers: what fills the values that the script left open.
+    ///   - platform: the platform that the caller named, used if nothing else reveals it.
+    ///   - data: names, codes, releases and panels.
+    public init(_ signals: DeviceSignals, _ headers: VisitHeaders, platform: Platform, data: DeviceData) {
+        let agent = UserAgent(
+            headers.userAgent,
+            touchPoints: signals.touchPoints,
+            releases: data.releases
+        )
+        let appleModel = Self.appleModel(signals.model, touchPoints: signals.touchPoints)
+        self.init(
+            platform: Self.platform(agent, isApple: appleModel != nil, headers.hints, named: platform)
+        )
+        if self.platform == .ios {
+            // Only the agent reveals an iPhone's app that runs on an iPad.
+            model = agent.model == "iPad" ? agent.model : appleModel ?? agent.model
+            system = Self.iosReading(signals.osVersion, agent)
+        } else {
+            model =
+                Self.androidModel(signals.model) ?? Self.androidModel(signals.uaModel)
+                ?? Self.androidModel(headers.hints.model) ?? agent.model
+            system = Self.androidReading(signals, headers.hints, agent)
+        }
+        setScreen(signals, agent)
+        setTimezone(signals.timezone, data.timeZones)
+        setLanguages(Self.tags(signals, agent, headers), data.languages)
+    }
+
+    private mutating func setScreen(_ signals: DeviceSignals, _ agent: UserAgent) {
+        screen = ScreenSize(signals.screenWidth, signals.screenHeight)
+        scale = signals.pixelRatio ?? agent.scale
+        if platform == .android {
+            panelWidth = agent.pixels?.width
+        } else if screen == nil, let pixels = agent.pixels, let scale = agent.scale {
+            screen = ScreenSize(Double(pixels.width) / scale, Double(pixels.height) / scale)
+        }
+    }
+
+    private static func platform(
+        _ agent: UserAgent,
+        isApple: Bool,
+        _ hints: ClientHints,
+        named: Platform
+    ) -> Platform {
+        if agent.platform == .ios || isApple { return .ios }
+        if agent.platform == .android { return .android }
+        if let platform = hints.knownPlatform { return platform }
+        return named == .unknown ? agent.platform : named
+    }
+
+    private static func androidModel(_ text: String?) -> String? {
+        text.flatMap { AndroidModel.clean($0) }
+    }
+
+    /// Returns the version of iOS.
+    ///
+    /// A script's version may be Safari's frozen one, which the whole agent can correct or at least make
+    /// doubtful; and if agents hide the patch, so do scripts.
+    private static func iosReading(_ text: String?, _ agent: UserAgent) -> OSVersionReading {
+        guard let reported = text.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
+        if reported.patch > 0 { return .exact(reported) }
+        if case .frozen(reported) = agent.system { return agent.system }
+        guard agent.platform == .ios, let seen = agent.osVersion else { return .minor(reported) }
+        // This reading of the agent is more careful than that of a script that believes the token.
+        return seen.majorMinor == reported || seen.major >= 26 && reported.major < 26 ? agent.system : .minor(reported)
+    }
+
+    private static func androidReading(
+        _ signals: DeviceSignals,
+        _ hints: ClientHints,
+        _ agent: UserAgent
+    ) -> OSVersionReading {
+        let hint = signals.uaPlatformVersion ?? hints.platformVersion
+        if let version = hint.flatMap({ OSVersion($0.trimmed) }) { return .exact(version) }
+        guard let reported = signals.osVersion.flatMap({ OSVersion($0.trimmed) }) else { return agent.system }
+        // A script that reads the reduced agent reports its `10`, which is every device's.
+        let isReduced = agent.platform == .android && agent.system == .unknown
+        return isReduced && reported == OSVersion(major: 10) ? .unknown : .exact(reported)
+    }
+
+    private static func tags(_ signals: DeviceSignals, _ agent: UserAgent, _ headers: VisitHeaders)
+        -> [String]
+    {
+        let reported = (signals.language.map { [$0] } ?? []) + (signals.languages ?? [])
+        if !reported.isEmpty { return reported }
+        if let tag = agent.languageTag { return [tag] }
+        return headers.acceptLanguage.map(AcceptLanguage.tags) ?? []
+    }
+}
+
+extension CanonicalSignals {
+    /// Creates the signals from what an app sends about its device.
+    public init(_ signals: NativeSignals, data: DeviceData = .embedded) {
+        let appleModel = Self.appleModel(signals.model ?? signals.machine, touchPoints: nil)
+        let isApple = signals.platform == .ios || signals.platform != .android && appleModel != nil
+        self.init(platform: isApple ? .ios : signals.platform)
+        model = isApple ? appleModel : signals.model.flatMap { AndroidModel.clean($0) }
+        system =
+            signals.osVersion.flatMap { OSVersion($0.trimmed) }.map(OSVersionReading.exact) ?? .unknown
+        let size = ScreenSize(signals.screenWidth, signals.screenHeight)
+        if isApple {
+            screen = size
+            scale = signals.scale
+        } else {
+            panelWidth = size?.width
+        }
+        setTimezone(signals.timezone, data.timeZones)
+        let reported = (signals.language.map { [$0] } ?? []) + (signals.languages ?? [])
+        setLanguages(reported, data.languages)
     }
 }

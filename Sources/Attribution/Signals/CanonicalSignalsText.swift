@@ -2,10 +2,10 @@
 ///
 ///     ios; model=iPhone; os=17.2; screen=390x844; scale=3.0; timezone=Europe/Istanbul; languages=tr,en
 ///
-/// The platform comes first, then what is known. An `os` is told as far as it is known: `17`, `17.2`, `17.2.1` with a
-/// patch of 0 where that is known, and `frozen 18.7` for what a browser prints in the place of its version. `given`
-/// is the time zone's name as it came, where it is not the canonical one. In a value `%`, `;` and `,` and control
-/// characters stand percent-encoded.
+/// The platform comes first, then the known values. `os` has the known numbers: `17`, `17.2`, `17.2.1` with a
+/// patch of 0 if that is known, and `frozen 18.7` for what a browser prints instead of its version. `given`
+/// is the time zone's name as it came, if it is not the canonical one. In a value `%`, `;` and `,` and
+/// control characters are percent-encoded.
 extension CanonicalSignals {
     /// The line, without a line break.
     public var line: String {
@@ -24,9 +24,9 @@ extension CanonicalSignals {
         return parts.joined(separator: "; ")
     }
 
-    /// Reads a line; nil for what is none.
+    /// Reads a line; nil for any other text.
     ///
-    /// What a later version adds is passed over.
+    /// Ignores what a later version adds.
     public init?(line: String) {
         var parts = line.utf8.split(separator: UInt8(ascii: ";"))[...]
         guard let first = parts.popFirst(),
@@ -42,7 +42,7 @@ extension CanonicalSignals {
         givenTimezone = givenTimezone ?? timezone
     }
 
-    /// False for a value that the name cannot have.
+    /// Reads one value; returns false for a value that the name cannot have.
     private mutating func read(_ name: String, _ value: [UInt8]) -> Bool {
         let text = String(decoding: value, as: UTF8.self)
         switch name {
@@ -93,7 +93,7 @@ extension CanonicalSignals {
 extension OSVersionReading {
     private static let frozenMark = "frozen "
 
-    /// As far as the version is known; nil where nothing is.
+    /// The known numbers of the version; nil if none is known.
     fileprivate var text: String? {
         switch self {
         case .unknown: nil
@@ -104,7 +104,7 @@ extension OSVersionReading {
         }
     }
 
-    /// Nil for what is no such text.
+    /// Reads the text of a version; nil for any other text.
     fileprivate init?(text: String) {
         if text.hasPrefix(Self.frozenMark) {
             guard let version = OSVersion(text.dropFirst(Self.frozenMark.count)) else { return nil }

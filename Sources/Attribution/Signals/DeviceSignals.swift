@@ -1,8 +1,8 @@
-/// What a page's script or an app tells about its device, as it came: every field may be missing or wrong.
+/// What a page's script or an app sends about its device, as it came: every field may be missing or wrong.
 public struct DeviceSignals: Equatable, Sendable {
     public var model: String?
     public var osVersion: String?
-    /// In points (CSS pixels), in whichever direction the device is held.
+    /// In points (CSS pixels), whichever way the device is held.
     public var screenWidth: Double?
     public var screenHeight: Double?
     /// Pixels per point.
@@ -40,5 +40,51 @@ public struct DeviceSignals: Equatable, Sendable {
         self.touchPoints = touchPoints
         self.uaModel = uaModel
         self.uaPlatformVersion = uaPlatformVersion
+    }
+}
+
+/// What an app sends about its device, as the system gave it: every field may be missing.
+public struct NativeSignals: Equatable, Sendable {
+    public var platform: Platform
+    /// `UIDevice.model` or `Build.MODEL`.
+    public var model: String?
+    /// The machine's name on iOS: `iPhone15,2`.
+    public var machine: String?
+    /// `UIDevice.systemVersion` or `Build.VERSION.RELEASE`.
+    public var osVersion: String?
+    /// In points on iOS, in physical pixels on Android.
+    public var screenWidth: Double?
+    /// In points on iOS, in physical pixels on Android.
+    public var screenHeight: Double?
+    /// Pixels per point on iOS.
+    public var scale: Double?
+    public var timezone: String?
+    /// The language that the app runs in.
+    public var language: String?
+    /// The languages that the person prefers, in this order.
+    public var languages: [String]?
+
+    public init(
+        platform: Platform = .unknown,
+        model: String? = nil,
+        machine: String? = nil,
+        osVersion: String? = nil,
+        screenWidth: Double? = nil,
+        screenHeight: Double? = nil,
+        scale: Double? = nil,
+        timezone: String? = nil,
+        language: String? = nil,
+        languages: [String]? = nil
+    ) {
+        self.platform = platform
+        self.model = model
+        self.machine = machine
+        self.osVersion = osVersion
+        self.screenWidth = screenWidth
+        self.screenHeight = screenHeight
+        self.scale = scale
+        self.timezone = timezone
+        self.language = language
+        self.languages = languages
     }
 }

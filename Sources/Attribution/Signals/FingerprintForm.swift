@@ -1,8 +1,10 @@
-/// Which components a client hashes into its fingerprint.
+/// The components that a client hashes into its fingerprint.
 ///
-/// The raw value is the word in the database. Which form a client uses cannot be told from its version: iOS
-/// releases 1.8.4 to 1.8.6 all call themselves 1.8.3, 1.6.0 to 1.7.1 call themselves 1.6.0, so that a click is
-/// found under every form. A new form is a case and a row in ``components`` and `isUsed(on:)`.
+/// The raw value is the word in the database. A client's version does not reveal its form: iOS releases 1.8.4 to 1.8.6 all
+/// call themselves 1.8.3, and 1.6.0 to 1.7.1 call themselves 1.6.0. So each click is indexed under every form.
+///
+/// A new form is a case with its ``components`` and `isUsed(on:)`, an `SDKRelease` that sends it, a vector in the tests, and
+/// the word in `openapi.json`; `FingerprintFormTests` names what is missing.
 public enum FingerprintForm: String, CaseIterable, Sendable {
     /// The first version of the contract; iOS SDK 1.7.0–1.7.1.
     case a = "A"
@@ -23,20 +25,108 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether a fingerprint of the form tells what the component tells, be it in other words: a screen's points say
-    /// how many pixels it has across, and its pixels how many points.
-    func holds(_ component: SignalComponent) -> Bool {
+    /// Whether equal fingerprints of the form mean equal values of the component, which may be hashed as another: a
+    /// screen's points decide its width in pixels, and its pixels decide its points.
+    public func determines(_ component: SignalComponent) -> Bool {
         switch component {
         case .screen, .width: components.contains(.screen) || components.contains(.width)
         default: components.contains(component)
         }
     }
 
-    /// Whether clients of the platform use it; a click of no known platform may be of any of them.
+    /// Whether clients of the platform use the form; a click of unknown platform may come from any of them.
     func isUsed(on platform: Platform) -> Bool {
         switch self {
         case .a, .c: true
         case .b, .d: platform == .ios
+        }
+    }
+}
+
+/// One property of a device that goes into fingerprints.
+///
+/// The raw value is the word in error messages.
+public enum SignalComponent: String, CaseIterable, Sendable {
+    case model
+    case osVersion
+    /// Both sides in points.
+    case screen
+    /// The shorter side in pixels.
+    case width
+    case timezone
+    case language
+
+    /// The component's index among all cases.
+    var position: Int {
+        switch self {
+        case .model: 0
+        case .osVersion: 1
+        case .screen: 2
+        case .width: 3
+        case .timezone: 4
+        case .language: 5
+        }
+    }
+
+    /// The fields of a click's `signals` that it is read from.
+    public var fields: [String] {
+        switch self {
+        case .model: ["model"]
+        case .osVersion: ["osVersion"]
+        case .screen: ["screenWidth", "screenHeight"]
+        case .width: ["screenWidth", "screenHeight", "pixelRatio"]
+        case .timezone: ["timezone"]
+        case .language: ["language"]
+        }
+    }
+}
+
+/// What a fingerprint is made of: a form, and a value for each of its components.
+public struct FingerprintInput: Hashable, Sendable {
+    public let form: FingerprintForm
+    /// The values in the order of the form's components.
+    public let values: [String]
+
+    /// Returns nil unless there is a value for each of the form's components.
+    public init?(form: FingerprintForm, values: [String]) {
+        guard values.count == form.components.count else { return nil }
+        self.init(form, values)
+    }
+
+    init(_ form: FingerprintForm, _ values: [String]) {
+        self.form = form
+        self.values = values
+    }
+
+    public var text: String { values.joined(separator: "|") }
+
+    public var fingerprint: Fingerprint { Fingerprint(of: text) }
+
+    /// Returns the value of a component; nil if the form does not contain it.
+    public func value(of component: SignalComponent) -> String? {
+        form.components.firstIndex(of: component).map { values[$0] }
+    }
+
+    /// Returns the components in which two inputs of one form differ; empty for inputs of different forms.
+    public func differences(from other: FingerprintInput) -> [SignalComponent] {
+        guard form == other.form else { return [] }
+        return form.components.indices.filter { values[$0] != other.values[$0] }.map { form.components[$0] }
+    }
+}
+
+extension CanonicalSignals {
+    /// Returns what a device with these values as they came hashes, for every form whose values are known.
+    public func inputs(
+        localization: AppLocalization = .unknown,
+        data: DeviceData = .embedded
+    ) -> [FingerprintInput] {
+        let spellings = SignalSpellings(self, localization, data)
+        return FingerprintForm.allCases.compactMap { form in
+            guard form.isUsed(on: platform) else { return nil }
+            let values = form.components.compactMap { component in
+                spellings.positions(of: component).first.map { spellings.choices[$0].text }
+            }
+            return FingerprintInput(form: form, values: values)
         }
     }
 }

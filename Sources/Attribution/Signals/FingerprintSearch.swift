@@ -1,8 +1,8 @@
-/// Finds again what a fingerprint was made of, from the values that recent clicks had, and from those that are known of
+/// Finds what a fingerprint was made of, from the values of recent clicks and those that are known of
 /// devices.
 ///
-/// A client that sends nothing but a hash does not say what it knows of its device; but of one that nearly fits a
-/// click, some component has another value that is common in the traffic, and can be found by trying.
+/// A client that sends only a hash does not say what it knows of its device. But a launch that nearly fits a
+/// click has another value in some component, and trying the values that are common in the traffic finds it.
 public struct FingerprintSearch: Sendable {
     /// The values to try for each component, the most common first.
     public struct Vocabulary: Equatable, Sendable {
@@ -12,7 +12,7 @@ public struct FingerprintSearch: Sendable {
             self.values = values
         }
 
-        /// Adds the values of an input that are missing, at the end.
+        /// Appends the values of an input that are missing.
         public mutating func add(_ input: FingerprintInput) {
             for (component, value) in zip(input.form.components, input.values)
             where !values[component, default: []].contains(value) {
@@ -21,9 +21,9 @@ public struct FingerprintSearch: Sendable {
         }
     }
 
-    /// What a search has come to.
+    /// The result of a search.
     public struct Finding: Equatable, Sendable {
-        /// Of the client's own form; nil when none was found.
+        /// In the client's own form; nil if none was found.
         public let input: FingerprintInput?
         public let triedCombinations: Int
     }
@@ -32,27 +32,27 @@ public struct FingerprintSearch: Sendable {
     private let known: Vocabulary
     private let limit: Int
 
-    /// How many of the nearest inputs are tried with a changed component, and how many with more than a value that is
-    /// common in the traffic.
+    /// How many of the nearest inputs are tried with a changed component, and how many of them with more than
+    /// a value that is common in the traffic.
     private static let changedCandidates = 200
     private static let closelyTriedCandidates = 24
 
     /// - Parameters:
     ///   - vocabulary: the values to try.
-    ///   - known: rarer ones, of which only a few combinations are tried.
-    ///   - limit: how many hashes a search may cost; a hash takes about a microsecond.
+    ///   - known: rarer values, of which only a few combinations are tried.
+    ///   - limit: the largest number of hashes; a hash takes about a microsecond.
     public init(_ vocabulary: Vocabulary, known: Vocabulary = Vocabulary(), limit: Int = 200_000) {
         self.vocabulary = vocabulary
         self.known = known
         self.limit = limit
     }
 
-    /// The input that hashes to a fingerprint.
+    /// Returns the input that hashes to a fingerprint.
     ///
     /// - Parameters:
     ///   - fingerprint: what the client sent.
     ///   - candidates: as for ``find(near:where:)``.
-    /// - Returns: the input, of the client's own form; nil when none is found within the limit.
+    /// - Returns: the input, in the client's own form; nil if none is found within the limit.
     public func input(
         of fingerprint: Fingerprint,
         near candidates: [FingerprintInput]
@@ -60,12 +60,13 @@ public struct FingerprintSearch: Sendable {
         find(near: candidates) { $0 == fingerprint }.input
     }
 
-    /// Looks for the input of a fingerprint that may be known by a keyed hash alone.
+    /// Searches the input of a fingerprint of which only a keyed hash may be known.
     ///
     /// - Parameters:
-    ///   - candidates: inputs of the nearest clicks, in every form, the nearest first: they are tried first, then
-    ///     with one component changed, then with two. Then all combinations are, those of the shortest form first.
-    ///   - fits: whether a fingerprint is the one.
+    ///   - candidates: inputs of the nearest clicks, in every form, the nearest first. They are tried first,
+    ///     then with one component changed, then with two; after them all combinations, those of the shortest
+    ///     form first.
+    ///   - fits: returns whether a fingerprint is the right one.
     /// - Returns: what was found, and how many combinations were tried.
     public func find(
         near candidates: [FingerprintInput],
@@ -142,5 +143,62 @@ public struct FingerprintSearch: Sendable {
             }
         }
         return nil
+    }
+}
+
+/// The values that a search knows without a click.
+extension FingerprintSearch.Vocabulary {
+    /// Creates a vocabulary of every value in the tables, the newest or most common first.
+    public init(_ data: DeviceData) {
+        self.init([
+            .model: ["iPhone", "iPad", "iPod touch"],
+            .osVersion: data.releases.all.map(\.text),
+            .screen: data.screens.iosScreens.map(\.text),
+            .width: data.screens.panelWidths.map(String.init),
+            .timezone: data.timeZones.names,
+            .language: data.languages.codes,
+        ])
+    }
+
+    /// Adds every value that apps on a device with these signals may hash.
+    ///
+    /// - Parameters:
+    ///   - signals: the signals of a click.
+    ///   - localization: the languages that the app comes in.
+    ///   - data: the tables that say how values are spelled.
+    public mutating func add(_ signals: CanonicalSignals, _ localization: AppLocalization, _ data: DeviceData)
+    {
+        let spellings = SignalSpellings(signals, localization, data)
+        for component in SignalComponent.allCases {
+            for place in spellings.positions(of: component) {
+                let text = spellings.choices[place].text
+                guard !values[component, default: []].contains(text) else { continue }
+                values[component, default: []].append(text)
+            }
+        }
+    }
+}
+
+extension ScreenTable {
+    /// The screens in points, the smallest first.
+    var iosScreens: [ScreenSize] { widths.keys.sorted { ($0.width, $0.height) < ($1.width, $1.height) } }
+
+    /// The panel widths of iPhones, iPads and Android devices, in pixels, ascending.
+    var panelWidths: [Int] {
+        let ios = widths.values.flatMap { $0.values.flatMap { $0.map(\.pixels) } }
+        return Set(ios + androidPanels).sorted()
+    }
+}
+
+extension TimeZoneTable {
+    /// Every name that a system may have for a zone.
+    var names: [String] { positions.keys.sorted() }
+}
+
+extension LanguageTable {
+    /// Every code of two or three letters that a device may be set to.
+    var codes: [String] {
+        let spelled = [iosSpellings, androidSpellings].flatMap { $0.values.flatMap { $0.map(\.text) } }
+        return Set(canonicalCodes.values + spelled).sorted()
     }
 }

@@ -1,11 +1,13 @@
+internal import Crypto
+
 /// A fingerprint made from signals.
 public struct FormedFingerprint: Hashable, Sendable {
     public let form: FingerprintForm
     public let fingerprint: Fingerprint
-    /// How likely a client of this form on the device sends it, 0…1.
+    /// The probability that a client of this form on the device sends it, 0…1.
     public let weight: Double
-    /// The version of the system that the device has if it sends this; nil where the fingerprint holds none and
-    /// the signals do not tell.
+    /// The version of the system that the device has if it sends this; nil if the fingerprint contains none
+    /// and the signals do not have it.
     public let osVersion: OSVersion?
 
     public init(
@@ -22,18 +24,18 @@ public struct FormedFingerprint: Hashable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// The most fingerprints that one click is found by.
+    /// The largest number of fingerprints of one click.
     public static let maximumFingerprints = 60
 
-    /// The fingerprints that clients on this device may send, in every form for which enough is known.
+    /// Returns the fingerprints that clients on this device may send, in every form whose values are known.
     ///
-    /// They come form by form; within a form, first the one of the values as they came. No two are equal. Those of a
-    /// form add up to 1, or to a little more where an app may be told one of two languages.
+    /// They are ordered by form; within a form, the first is that of the values as they came. No two are
+    /// equal. The weights of a form add up to 1, or to a little more if an app may get one of two languages.
     ///
     /// - Parameters:
     ///   - localization: the languages that the app comes in.
     ///   - data: names, codes, releases and panels.
-    /// - Returns: ``maximumFingerprints`` at most, the least likely left out.
+    /// - Returns: at most ``maximumFingerprints``, without the least likely.
     public func fingerprints(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
@@ -41,7 +43,7 @@ extension CanonicalSignals {
         texts(localization, data).fingerprints(atMost: Self.maximumFingerprints)
     }
 
-    /// What each of ``fingerprints(localization:data:)`` is made of, in the same order: for showing it to somebody.
+    /// Returns what each of ``fingerprints(localization:data:)`` is made of, in the same order, for people.
     public func fingerprintInputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
@@ -49,14 +51,15 @@ extension CanonicalSignals {
         texts(localization, data).inputs(atMost: Self.maximumFingerprints)
     }
 
-    /// What apps on the device may hash for a component, first the value as it came; empty when it is not known.
+    /// Returns what apps on the device may hash for a component, first the value as it came; empty if it is
+    /// unknown.
     public func spellings(
         of component: SignalComponent,
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded
     ) -> [Spelling] {
         let spellings = SignalSpellings(self, localization, data)
-        return spellings.place(of: component).map { place in
+        return spellings.positions(of: component).map { place in
             Spelling(spellings.choices[place].text, weight: spellings.choices[place].weight)
         }
     }
@@ -69,11 +72,156 @@ extension CanonicalSignals {
         return texts
     }
 
-    /// What is missing for the form that needs least more; empty when there is a fingerprint.
+    /// Returns the components that the most nearly complete form lacks; empty if there is a fingerprint.
     public func missing(data: DeviceData = .embedded) -> [SignalComponent] {
         let spellings = SignalSpellings(self, .unknown, data)
         return FingerprintForm.allCases.filter { $0.isUsed(on: platform) }
             .map { $0.components.filter { !spellings.isKnown($0) } }
             .min { $0.count < $1.count } ?? []
+    }
+}
+
+/// What clients on one device may hash: all combinations of the spellings of a form's components.
+///
+/// The texts are stored one after the other in one buffer, and only those that are kept are hashed.
+struct FingerprintTexts {
+    private struct Row {
+        let form: FingerprintForm
+        let text: Range<Int>
+        let weight: Double
+        let osVersion: OSVersion?
+    }
+
+    private let spellings: SignalSpellings
+    /// The version for forms that contain none.
+    private let osVersion: OSVersion?
+    private var bytes: [UInt8] = []
+    private var rows: [Row] = []
+
+    /// Which combinations are worth a row; a form's first is always kept.
+    private struct Worth {
+        /// The smallest weight of a row, unless the most likely ones are rarer themselves.
+        let weight: Double
+        /// The smallest weight of a row as a share of the most likely one of its form.
+        let shareOfLikeliest: Double
+
+        static let standard = Worth(weight: 0.02, shareOfLikeliest: 0.1)
+        /// For forms that contain the system's version, which browsers hide in part: one of its rarer
+        /// releases with an old name of the time zone makes many rows and hardly ever a match.
+        static let ofReleases = Worth(weight: 0.12, shareOfLikeliest: 0.4)
+        /// The smallest weight of the most likely combination for these limits; below it, so little is known
+        /// that all of them are rare.
+        static let knownReleases = 0.2
+
+        static func of(_ form: FingerprintForm, likeliest: Double) -> Double {
+            let isKnown = likeliest >= knownReleases && form.components.contains(.osVersion)
+            let worth = isKnown ? ofReleases : standard
+            return min(worth.weight, likeliest * worth.shareOfLikeliest)
+        }
+    }
+
+    init(_ spellings: SignalSpellings, osVersion: OSVersion?) {
+        self.spellings = spellings
+        self.osVersion = osVersion
+        bytes.reserveCapacity(512)
+        rows.reserveCapacity(8)
+    }
+
+    /// Adds the combinations of a form; none if one of its components is unknown.
+    ///
+    /// The last component changes fastest, so that the first combination is made of the first choices.
+    mutating func append(_ form: FingerprintForm) {
+        let components = form.components
+        // The choice of each component, as an index into all choices; no form has a component twice.
+        var chosen = InlineArray<6, Int>(repeating: 0)
+        var likeliest = 1.0
+        for (index, component) in components.enumerated() {
+            let place = spellings.positions(of: component)
+            guard !place.isEmpty else { return }
+            chosen[index] = place.lowerBound
+            var best = 0.0
+            for choice in place { best = max(best, spellings.choices[choice].weight) }
+            likeliest *= best
+        }
+        let minimum = Worth.of(form, likeliest: likeliest)
+        let start = rows.count
+        while true {
+            let isFirst = rows.count == start
+            append(form, chosen, components.count, unlessBelow: isFirst ? 0 : minimum)
+            var index = components.count - 1
+            while index >= 0 {
+                let place = spellings.positions(of: components[index])
+                chosen[index] += 1
+                if chosen[index] < place.upperBound { break }
+                chosen[index] = place.lowerBound
+                index -= 1
+            }
+            guard index >= 0 else { return }
+        }
+    }
+
+    private mutating func append(
+        _ form: FingerprintForm,
+        _ chosen: InlineArray<6, Int>,
+        _ count: Int,
+        unlessBelow minimum: Double
+    ) {
+        let choices = spellings.choices
+        var weight = 1.0
+        for index in 0..<count { weight *= choices[chosen[index]].weight }
+        guard weight >= minimum else { return }
+        let start = bytes.count
+        var osVersion = osVersion
+        for index in 0..<count {
+            if index > 0 { bytes.append(UInt8(ascii: "|")) }
+            bytes.append(contentsOf: choices[chosen[index]].text.utf8)
+            osVersion = choices[chosen[index]].osVersion ?? osVersion
+        }
+        rows.append(Row(form: form, text: start..<bytes.count, weight: weight, osVersion: osVersion))
+    }
+
+    /// Returns the most likely texts, at most `count`, hashed, in the order in which they were added.
+    ///
+    /// No two are equal: a component's spellings differ, none contains the `|` between them, and forms with
+    /// the same number of components differ in the look of one of them.
+    func fingerprints(atMost count: Int) -> [FormedFingerprint] {
+        var formed: [FormedFingerprint] = []
+        formed.reserveCapacity(rows.count)
+        for row in kept(count) {
+            let digest = SHA256.digest(of: bytes.span.extracting(row.text))
+            formed.append(
+                FormedFingerprint(
+                    form: row.form,
+                    fingerprint: Fingerprint(words: digest.words),
+                    weight: row.weight,
+                    osVersion: row.osVersion
+                )
+            )
+        }
+        return formed
+    }
+
+    /// Returns what the fingerprints of ``fingerprints(atMost:)`` are made of.
+    func inputs(atMost count: Int) -> [FingerprintInput] {
+        kept(count).map { row in
+            // No component contains the separator.
+            let values = bytes[row.text].split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
+            return FingerprintInput(row.form, values.map { String(decoding: $0, as: UTF8.self) })
+        }
+    }
+
+    /// Returns the most likely rows of each form in turn, so that the many rows of one form do not displace
+    /// the others.
+    private func kept(_ count: Int) -> [Row] {
+        guard rows.count > count else { return rows }
+        let likeliest = rows.indices.sorted { (rows[$0].weight, $1) > (rows[$1].weight, $0) }
+        var ranks: [FingerprintForm: Int] = [:]
+        let ranked = likeliest.enumerated().map { place, index in
+            let rank = ranks[rows[index].form, default: 0]
+            ranks[rows[index].form] = rank + 1
+            return (rank: rank, place: place, index: index)
+        }
+        let turns = ranked.sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }
+        return turns.prefix(count).map(\.index).sorted().map { rows[$0] }
     }
 }

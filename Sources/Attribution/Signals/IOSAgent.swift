@@ -1,14 +1,15 @@
 /// A user agent of an iPhone, an iPad or an iPod touch.
 struct IOSAgent {
-    /// `iPhone`, `iPad` or `iPod touch`, as `UIDevice.model` says; nil for an app that does not tell.
+    /// `iPhone`, `iPad` or `iPod touch`, as `UIDevice.model` says; nil if the app's agent does not contain
+    /// it.
     let model: String?
     let system: OSVersionReading
 
-    /// Nil when the agent is of no such device.
+    /// Nil if the agent is of no such device.
     ///
     /// - Parameters:
     ///   - text: the agent.
-    ///   - touchPoints: where a script told them.
+    ///   - touchPoints: the touch points that a script saw.
     ///   - releases: the known versions.
     init?(_ text: AgentText, touchPoints: Int?, _ releases: IOSReleases) {
         let device = Self.device(in: text)
@@ -17,7 +18,8 @@ struct IOSAgent {
             self.model = device == "iPad" ? "iPad" : model
             system = Self.system(in: text, releases)
         } else if isMacintosh, touchPoints ?? 0 > 1 || device == "iPad" {
-            // An iPad in desktop dress prints a frozen macOS version, but Safari's own is that of iPadOS.
+            // An iPad that asks for desktop pages prints a frozen macOS version, but Safari's own version is
+            // that of iPadOS.
             model = "iPad"
             system = Self.systemInDesktopDress(text, releases)
         } else if let darwin = text.darwin {
@@ -28,7 +30,7 @@ struct IOSAgent {
         }
     }
 
-    /// Where more than one occurs, the first says what the page is to take the device for.
+    /// Returns the model; if an agent names several, the first says what the page should take the device for.
     private static func model(in text: AgentText) -> String? {
         let phone = text.end(of: .iPhone) ?? .max
         let pad = text.end(of: .iPad) ?? .max
@@ -38,8 +40,8 @@ struct IOSAgent {
         return first == phone ? "iPhone" : first == pad ? "iPad" : "iPod touch"
     }
 
-    /// What the machine's name in an app's token says: an iPhone's app on an iPad asks for an iPhone's pages, but
-    /// other apps there run on an iPad.
+    /// Returns what the machine's name in an app's token says: an iPhone's app on an iPad asks for an
+    /// iPhone's pages, but other apps there run on an iPad.
     private static func device(in text: AgentText) -> String? {
         if let machine = text.value(after: .facebookDevice, while: \.isASCIILetter) {
             return model(machine)
@@ -56,28 +58,28 @@ struct IOSAgent {
         return machine.elementsEqual("iPod".utf8) ? "iPod touch" : nil
     }
 
-    /// The version by the most reliable of the agent's statements.
+    /// Returns the version by the most reliable of the agent's statements.
     ///
-    /// Since iOS 26 Safari prints 18_6 or 18_7 in the place of the system's version, so that this token counts
-    /// only where something else bears it out. A weaker statement that agrees may add its patch number.
+    /// Since iOS 26 Safari prints 18_6 or 18_7 instead of the system's version, so that this token counts
+    /// only if another statement confirms it. A weaker statement that agrees may add its patch number.
     private static func system(in text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
         let token = text.version(after: .system)
         let exact = token.map(OSVersionReading.exact) ?? .unknown
-        if let told = appToken(in: text) {
-            if told.patch == 0, let token, token.majorMinor == told { return .exact(token) }
-            return .exact(told)
+        if let reported = appToken(in: text) {
+            if reported.patch == 0, let token, token.majorMinor == reported { return .exact(token) }
+            return .exact(reported)
         }
         let build = text.value(after: .mobile, while: \.isASCIIAlphanumeric)
             .map { releases.reading(ofBuild: $0) }
         if let build, build != .unknown { return build.sharpened(by: exact) }
         let version = text.version(after: .version)
         let isNew = version?.major ?? 0 >= 26
-        // Without a token it is no Safari, and what it calls its version may be its own.
+        // Without a token the browser is not Safari, and what it calls its version may be its own.
         guard let token else { return isNew ? version.map(reading(safari:)) ?? .unknown : .unknown }
         let isFrozen = releases.isFrozen(token)
-        // Some browsers freeze the token as Safari does, and say Safari's version.
+        // Some browsers freeze the token as Safari does, and print Safari's version.
         if !(isFrozen && isNew), releases.isTruthfulBrowser(text.bytes) {
-            // Chrome leaves the patch out, or writes a zero in its place.
+            // Chrome omits the patch, or writes a zero instead.
             return token.patch > 0 ? .exact(token) : .minor(token)
         }
         if let version, isNew { return reading(safari: version).sharpened(by: exact) }
@@ -85,22 +87,140 @@ struct IOSAgent {
     }
 
     private static func systemInDesktopDress(_ text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
-        if let told = appToken(in: text) { return .exact(told) }
-        // Other browsers freeze Safari's version as well in this dress.
+        if let reported = appToken(in: text) { return .exact(reported) }
+        // Other browsers freeze Safari's version as well when they ask for desktop pages.
         guard let version = text.version(after: .version), !releases.isTruthfulBrowser(text.bytes) else {
             return .unknown
         }
         return reading(safari: version)
     }
 
-    /// Apps give the version as their system does.
+    /// Returns the version that an app gives as its system does.
     private static func appToken(in text: AgentText) -> OSVersion? {
         text.version(after: .facebookSystemVersion) ?? text.version(after: .appSystem)
             ?? text.version(after: .appPadSystem)
     }
 
-    /// Safari's own version is the system's, mostly without the patch.
+    /// Reads Safari's own version, which is the system's, mostly without the patch.
     private static func reading(safari version: OSVersion) -> OSVersionReading {
         version.patch > 0 ? .exact(version) : .minor(version)
+    }
+}
+
+/// The releases of iOS and iPadOS, how common each is, and what else reveals a version.
+///
+/// iPadOS has the versions of iOS, so one table serves both.
+public final class IOSReleases: Sendable {
+    /// One release, as a possibility.
+    public struct Release: Hashable, Sendable {
+        public let version: OSVersion
+        /// As the system spells it.
+        public let text: String
+        /// Its probability among the possibilities that it is listed with, 0…1.
+        public let share: Double
+
+        init(_ version: OSVersion, on platform: Platform = .ios, share: Double = 1) {
+            self.version = version
+            text = version.text(for: platform)
+            self.share = share
+        }
+    }
+
+    /// A version that Safari prints instead of its own.
+    struct Freeze: Sendable {
+        let token: OSVersion
+        let first: OSVersion
+        /// Nil if the latest versions still print it.
+        let last: OSVersion?
+
+        func covers(_ version: OSVersion) -> Bool {
+            // The version that the token names prints it truthfully.
+            version == token || version >= first && (last.map { version.majorMinor <= $0 } ?? true)
+        }
+    }
+
+    /// Every release, the most common first.
+    public let all: [Release]
+    /// One release each.
+    private let byVersion: [OSVersion: [Release]]
+    private let byMinor: [OSVersion: [Release]]
+    private let byMajor: [Int: [Release]]
+    private let byFrozenToken: [OSVersion: [Release]]
+    private let builds: [String: OSVersion]
+    private let majorByBuildNumber: [Int: Int]
+    private let majorByDarwin: [Int: Int]
+    private let truthfulBrowsers: TokenSet
+
+    init(_ rows: IOSReleaseRows) {
+        all = Self.normalized(rows.weights)
+        byVersion = Dictionary(grouping: rows.weights, by: \.version).mapValues(Self.normalized)
+        byMinor = Dictionary(grouping: rows.weights) { $0.version.majorMinor }
+            .mapValues(Self.normalized)
+        byMajor = Dictionary(grouping: rows.weights) { $0.version.major }.mapValues(Self.normalized)
+        byFrozenToken = Dictionary(rows.freezes.map { ($0.token, $0) }) { first, _ in first }
+            .mapValues { freeze in Self.normalized(rows.weights.filter { freeze.covers($0.version) }) }
+        builds = rows.builds
+        majorByBuildNumber = rows.majorByBuildNumber
+        majorByDarwin = rows.majorByDarwin
+        truthfulBrowsers = TokenSet(rows.truthfulBrowsers)
+    }
+
+    /// Returns the releases that a reading leaves possible, the most common first; a version that is no known
+    /// release is returned itself.
+    public func candidates(for reading: OSVersionReading) -> [Release] {
+        switch reading {
+        case .unknown: all
+        case .frozen(let token): byFrozenToken[token] ?? [Release(token)]
+        case .major(let major): byMajor[major] ?? []
+        case .minor(let version): byMinor[version.majorMinor] ?? [Release(version)]
+        case .exact(let version): byVersion[version] ?? [Release(version)]
+        }
+    }
+
+    /// Returns whether Safari prints this version instead of others.
+    func isFrozen(_ token: OSVersion) -> Bool {
+        byFrozenToken[token] != nil
+    }
+
+    /// Reads the name of a build (`23B85`): exactly if the release is known, else by its letter, which counts
+    /// the minor versions from A.
+    ///
+    /// Safari prints `15E148` on every device; the table does not contain its number.
+    func reading(ofBuild name: ArraySlice<UInt8>) -> OSVersionReading {
+        guard name.count <= 12, let letter = name.dropFirst(2).first,
+            let number = Int(String(decoding: name.prefix(2), as: UTF8.self)),
+            let major = majorByBuildNumber[number]
+        else { return .unknown }
+        if let version = builds[String(decoding: name, as: UTF8.self)] { return .exact(version) }
+        guard (UInt8(ascii: "A")...UInt8(ascii: "H")).contains(letter) else { return .unknown }
+        return .minor(OSVersion(major: major, minor: Int(letter - UInt8(ascii: "A"))))
+    }
+
+    /// Reads the version of the kernel in an app's default agent (`Darwin/25.1.0`).
+    func reading(ofDarwin version: OSVersion) -> OSVersionReading {
+        guard let major = major(ofDarwin: version.major) else { return .unknown }
+        return version.minor < Self.lastDarwinMinor
+            ? .minor(OSVersion(major: major, minor: version.minor)) : .major(major)
+    }
+
+    /// The last minor version that the kernel counts: this one or a later one.
+    static let lastDarwinMinor = 6
+
+    /// Returns the system's major version for the kernel's.
+    func major(ofDarwin major: Int) -> Int? {
+        majorByDarwin[major]
+    }
+
+    /// Returns whether the agent is of a browser that fills in the system's version itself, truthfully.
+    func isTruthfulBrowser(_ agent: [UInt8]) -> Bool {
+        truthfulBrowsers.firstMatch(in: agent) != nil
+    }
+
+    private static func normalized(_ weights: [(version: OSVersion, weight: Double)]) -> [Release] {
+        let sum = weights.reduce(0) { $0 + $1.weight }
+        return
+            weights
+            .sorted { ($0.weight, $0.version) > ($1.weight, $1.version) }
+            .map { Release($0.version, share: $0.weight / sum) }
     }
 }

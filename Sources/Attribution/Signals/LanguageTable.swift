@@ -1,6 +1,6 @@
-/// The codes of languages, of which browsers and systems spell some differently.
+/// The codes of languages, some of which browsers and systems spell differently.
 public final class LanguageTable: Sendable {
-    /// By ``packed(_:)``.
+    /// The canonical codes by ``packed(_:)``.
     let canonicalCodes: [UInt64: String]
     let iosSpellings: [String: [Spelling]]
     let androidSpellings: [String: [Spelling]]
@@ -20,22 +20,23 @@ public final class LanguageTable: Sendable {
         androidSpellings = rows.androidSpellings.mapValuesWithKeys { Spelling.all(of: $0, others: $1) }
     }
 
-    /// The code before the first `-`, `_`, `.` or `@`, in lower case and in its present spelling.
+    /// Returns the code before the first `-`, `_`, `.` or `@`, in lower case and in its current spelling.
     ///
-    /// Nil for what is no code: fewer than two or more than eight letters, or other characters; and for the
-    /// codes that say that the language is not known.
+    /// Nil for a text that is no code (fewer than two or more than eight letters, or other characters), and
+    /// for the codes that mean an unknown language.
     public func canonical(_ tag: String) -> String? {
         guard let code = Self.packed(tag.utf8) else { return nil }
         return canonicalCodes[code] ?? (Self.unknown.contains(code) ? nil : Self.text(code))
     }
 
-    /// What apps on a device in this language may hash, most likely first; `code` is canonical.
+    /// Returns what apps on a device in this language may hash, most likely first; `code` is canonical.
     func spellings(of code: String, on platform: Platform) -> [Spelling] {
         let known = platform == .ios ? iosSpellings[code] : androidSpellings[code]
         return known ?? [Spelling(code, weight: 1)]
     }
 
-    /// The letters of the code at the beginning of a tag, in lower case, a byte each, the first one highest.
+    /// Returns the letters of the code at the start of a tag, in lower case, a byte each, the first one
+    /// highest.
     private static func packed(_ tag: String.UTF8View) -> UInt64? {
         var code: UInt64 = 0
         var count = 0
@@ -66,5 +67,96 @@ public final class LanguageTable: Sendable {
 extension Dictionary {
     fileprivate func mapValuesWithKeys<Mapped>(_ transform: (Key, Value) -> Mapped) -> [Key: Mapped] {
         Dictionary<Key, Mapped>(uniqueKeysWithValues: map { ($0.key, transform($0.key, $0.value)) })
+    }
+}
+
+/// The languages of a request's `Accept-Language`, most wanted first (RFC 9110, 12.5.4).
+public enum AcceptLanguage {
+    /// The largest number of languages that are read: browsers send a handful.
+    static let maximumCount = 16
+
+    /// Returns the tags by falling quality, equal ones in their order; without `*` and those with a quality
+    /// of zero.
+    public static func tags(_ field: String) -> [String] {
+        var tags: [(tag: String, quality: Int, position: Int)] = []
+        for part in field.utf8.split(separator: UInt8(ascii: ",")).prefix(maximumCount) {
+            let pieces = part.split(separator: UInt8(ascii: ";"))
+            guard let first = pieces.first else { continue }
+            let tag = String(decoding: first, as: UTF8.self).trimmed
+            let quality = pieces.count > 1 ? quality(pieces[1]) : 1000
+            guard !tag.isEmpty, tag != "*", let quality, quality > 0 else { continue }
+            tags.append((tag, quality, tags.count))
+        }
+        return tags.sorted { ($1.quality, $0.position) < ($0.quality, $1.position) }.map(\.tag)
+    }
+
+    /// Reads `q=0.8` in thousandths; nil for any other text.
+    private static func quality(_ parameter: some Sequence<UInt8>) -> Int? {
+        let text = parameter.filter { !$0.isBlank }.map(\.asciiLowercased)
+        guard text.count >= 3, text.count <= 7, text.starts(with: "q=".utf8) else { return nil }
+        let whole = text[2]
+        guard whole == UInt8(ascii: "0") || whole == UInt8(ascii: "1"),
+            text.count == 3 || text[3] == UInt8(ascii: "."),
+            text.dropFirst(4).allSatisfy(\.isASCIIDigit)
+        else { return nil }
+        var thousandths = Int(whole - UInt8(ascii: "0")) * 1000
+        var place = 100
+        for digit in text.dropFirst(4) {
+            thousandths += Int(digit - UInt8(ascii: "0")) * place
+            place /= 10
+        }
+        return thousandths <= 1000 ? thousandths : nil
+    }
+}
+
+/// The languages that an app comes in, from which iOS chooses the app's language.
+///
+/// Source: Apple's "How iOS determines the language for your app" (QA1828): the first of the person's
+/// preferred languages that the app has, else the app's own.
+public struct AppLocalization: Equatable, Sendable {
+    /// Canonical codes.
+    private let codes: Set<String>
+    private let development: String?
+
+    /// The languages of an app of which nothing is known.
+    public static let unknown = AppLocalization()
+
+    private init() {
+        codes = []
+        development = nil
+    }
+
+    /// - Parameters:
+    ///   - localizations: the names that Xcode uses: `tr`, `pt-BR`, `zh-Hans`; `Base` is no language.
+    ///   - developmentLanguage: the language that the app falls back to.
+    ///   - languages: the known codes.
+    public init(localizations: [String], developmentLanguage: String?, languages: LanguageTable) {
+        development = developmentLanguage.flatMap { languages.canonical($0) }
+        var codes = Set(
+            localizations.filter { $0.asciiLowercased != "base" }.compactMap { languages.canonical($0) }
+        )
+        if let development { codes.insert(development) }
+        self.codes = codes
+    }
+
+    /// Returns the language that the app gets on a device with these preferred languages, given as canonical
+    /// codes.
+    ///
+    /// Nil if the app's own languages are unknown, or none of them fits and it has no fallback.
+    public func negotiated(_ preferred: [String]) -> String? {
+        guard !codes.isEmpty, !preferred.isEmpty else { return nil }
+        return preferred.first { codes.contains($0) } ?? development
+    }
+}
+
+extension App.Settings {
+    /// Returns what ``localizations`` and ``developmentLanguage`` say.
+    public func localization(_ languages: LanguageTable) -> AppLocalization {
+        guard !localizations.isEmpty || developmentLanguage != nil else { return .unknown }
+        return AppLocalization(
+            localizations: localizations,
+            developmentLanguage: developmentLanguage,
+            languages: languages
+        )
     }
 }

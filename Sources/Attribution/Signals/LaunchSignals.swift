@@ -1,27 +1,28 @@
-/// What the values of a launch's device are worth: by which fingerprints its click is found, and what they do not hold.
+/// How the values of a launch's device count: the fingerprints that find its click, and the values that these
+/// do not contain.
 public struct LaunchSignals: Equatable, Sendable {
-    /// A value beside the fingerprint, spelled as clicks spell it.
+    /// A value in addition to the fingerprint, spelled as clicks spell it.
     public struct Value: Hashable, Sendable {
         public let component: SignalComponent
         public let text: String
     }
 
-    /// Those made from the values as they came, the one that holds least first.
+    /// The fingerprints of the values as they came, the one with the fewest components first.
     ///
-    /// Clicks that it finds are told apart by the rest, which may have changed since. A fingerprint that the client made
-    /// itself comes last.
+    /// The remaining values, which may have changed since the click, distinguish the clicks that it finds. A
+    /// fingerprint that the client computed itself comes last.
     public let fingerprints: [Fingerprint]
-    /// What the first fingerprint, or the only one, does not hold.
+    /// The values that the first fingerprint, or the only one, does not determine.
     ///
-    /// Counting what a fingerprint holds once more would make every click with it likelier than it is.
-    public let beside: [Value]
+    /// Counting twice what a fingerprint contains would make every click with it too likely.
+    public let remainingValues: [Value]
     public let release: OSRelease?
 
     /// - Parameters:
-    ///   - canonical: the device's values as an app tells them.
-    ///   - given: what the client itself sent.
-    ///   - isWeighedByGiven: whether the given fingerprint alone finds clicks, as that of a client which sends a hash
-    ///     and some values beside it.
+    ///   - canonical: the device's values as an app sends them.
+    ///   - given: the fingerprint that the client itself sent.
+    ///   - isWeighedByGiven: whether the given fingerprint alone finds clicks, as for a client that sends a
+    ///     hash and some values.
     ///   - data: names, codes, releases and panels.
     public init(
         _ canonical: CanonicalSignals,
@@ -29,7 +30,10 @@ public struct LaunchSignals: Equatable, Sendable {
         isWeighedByGiven: Bool = false,
         data: DeviceData = .embedded
     ) {
-        let made = canonical.inputs(data: data).reversed().map { (form: $0.form, hash: $0.fingerprint) }
+        let made = canonical.inputs(data: data).reversed().sorted {
+            $0.form.components.count < $1.form.components.count
+        }
+        .map { (form: $0.form, hash: $0.fingerprint) }
         let form: FingerprintForm?
         if isWeighedByGiven {
             fingerprints = given.map { [$0] } ?? []
@@ -39,24 +43,24 @@ public struct LaunchSignals: Equatable, Sendable {
             fingerprints = own + (given.map { own.contains($0) ? [] : [$0] } ?? [])
             form = made.first?.form
         }
-        beside = canonical.valuesBeside(form, data: data)
+        remainingValues = canonical.values(notDeterminedBy: form, data: data)
         release = OSRelease(canonical.system, on: canonical.platform)
     }
 }
 
 extension CanonicalSignals {
-    /// The values that a fingerprint of the form does not hold, and that are told for certain; none where the form is
-    /// not known.
-    func valuesBeside(_ form: FingerprintForm?, data: DeviceData) -> [LaunchSignals.Value] {
+    /// Returns the values that a fingerprint of the form does not determine and that are certain; none if the
+    /// form is unknown.
+    func values(notDeterminedBy form: FingerprintForm?, data: DeviceData) -> [LaunchSignals.Value] {
         guard let form else { return [] }
-        return evidence(data: data).filter { !form.holds($0.component) }
+        return evidence(data: data).filter { !form.determines($0.component) }
     }
 
-    /// The values by which devices with one fingerprint can be told apart.
+    /// Returns the values that can distinguish devices with one fingerprint.
     ///
-    /// It is the screen alone: the width of the panel, where it can be but one, and the points, for where it can be
-    /// several. The version of the system is compared as ``OSRelease``, and every form holds the rest. Those that
-    /// Androids use hold the width as well: of them nothing is left.
+    /// These are values of the screen: the width of the panel if there is only one possibility, and the
+    /// points. The version of the system is compared as ``OSRelease``, and every form contains the other
+    /// components. The forms that Android devices use also contain the width, so nothing remains of them.
     public func evidence(data: DeviceData = .embedded) -> [LaunchSignals.Value] {
         guard platform == .ios else { return [] }
         var values: [LaunchSignals.Value] = []
@@ -78,17 +82,18 @@ extension CanonicalSignals {
 }
 
 extension NativeSignals {
-    /// With the language by which the app's clicks are found.
+    /// Returns the same signals with the language by which clicks of the app are found.
     ///
-    /// Browsers tell the language that the person wants most, apps the one of their own that the system chose. Where
-    /// the app's languages are set on the server, clicks are found by that; where they are not, by the person's first.
-    /// An app that tells none of its own is given what the system would have chosen.
+    /// Browsers send the language that the person wants most, apps their own language that the system chose.
+    /// If the app's languages are set on the server, clicks are found by the chosen one, and otherwise by the
+    /// person's first. An app that sends no language of its own gets the one that the system would have
+    /// chosen.
     ///
     /// - Parameters:
     ///   - set: what the server knows of the app's languages.
     ///   - told: the languages that the app says it comes in.
     ///   - table: the known codes.
-    /// - Returns: the same otherwise.
+    /// - Returns: the signals, with no other change.
     public func withLanguageOfClicks(
         _ set: AppLocalization,
         told: [String]?,
@@ -110,7 +115,7 @@ extension NativeSignals {
 }
 
 extension OSRelease {
-    /// What a version that is known in part tells; nil where nothing is.
+    /// Creates the release of a version that is known in part; nil if nothing is.
     public init?(_ reading: OSVersionReading, on platform: Platform) {
         switch reading {
         case .unknown, .frozen: return nil

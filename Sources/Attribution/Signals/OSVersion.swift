@@ -2,7 +2,7 @@
 public struct OSVersion: Hashable, Sendable {
     public let major: Int
     public let minor: Int
-    /// What follows the minor number; 0 when nothing does, or when it is not known.
+    /// The number after the minor one; 0 if there is none, or if it is unknown.
     public let patch: Int
 
     public init(major: Int, minor: Int = 0, patch: Int = 0) {
@@ -11,12 +11,12 @@ public struct OSVersion: Hashable, Sendable {
         self.patch = patch
     }
 
-    /// Reads `17.2.1`, `17_2_1`, `17` or `14.0.0`; nil for anything else, and for numbers over 999.
+    /// Reads `17.2.1`, `17_2_1`, `17` or `14.0.0`; nil for any other text, and for numbers over 999.
     public init?(_ text: some StringProtocol) {
         self.init(bytes: text.utf8)
     }
 
-    /// As for a text, from its bytes.
+    /// Reads a version from the bytes of a text.
     init?(bytes: some Sequence<UInt8>) {
         var numbers = (0, 0, 0)
         var part = 0
@@ -42,24 +42,55 @@ public struct OSVersion: Hashable, Sendable {
         self.init(major: numbers.0, minor: numbers.1, patch: numbers.2)
     }
 
-    /// As the system itself spells it: iOS always names the minor number (`17.0`), Android no zeros at the
-    /// end (`14`); neither a patch of zero.
+    /// Returns the version as the system itself spells it: iOS always includes the minor number (`17.0`),
+    /// Android no zeros at the end (`14`); neither a patch of zero.
     public func text(for platform: Platform) -> String {
         if patch > 0 { return "\(major).\(minor).\(patch)" }
         return minor > 0 || platform == .ios ? "\(major).\(minor)" : "\(major)"
     }
 
-    /// ``text(for:)`` without the patch: what statistics count by.
+    /// Returns ``text(for:)`` without the patch: what statistics count by.
     public func majorMinorText(for platform: Platform) -> String {
         majorMinor.text(for: platform)
     }
 
-    /// Without the patch.
+    /// The version without the patch.
     var majorMinor: OSVersion { OSVersion(major: major, minor: minor) }
 }
 
 extension OSVersion: Comparable {
     public static func < (left: OSVersion, right: OSVersion) -> Bool {
         (left.major, left.minor, left.patch) < (right.major, right.minor, right.patch)
+    }
+}
+
+/// How much is known of a system's version.
+public enum OSVersionReading: Hashable, Sendable {
+    case unknown
+    /// What Safari and web views of iOS 26 print instead of their version, with nothing else to reveal it.
+    ///
+    /// It may still be the true version.
+    case frozen(OSVersion)
+    /// The major version is known, the minor is not.
+    case major(Int)
+    /// Major and minor version are known, the patch is not.
+    case minor(OSVersion)
+    /// The version is known to the patch, whose absence means zero.
+    case exact(OSVersion)
+
+    /// The version if major and minor are known; its patch is 0 if that is unknown.
+    public var version: OSVersion? {
+        switch self {
+        case .unknown, .frozen, .major: nil
+        case .minor(let version), .exact(let version): version
+        }
+    }
+
+    /// Returns this statement, sharpened by a weaker one that agrees with it and has the patch.
+    func sharpened(by weaker: OSVersionReading) -> OSVersionReading {
+        guard case .minor(let known) = self, case .exact(let version) = weaker,
+            version.majorMinor == known.majorMinor
+        else { return self }
+        return weaker
     }
 }

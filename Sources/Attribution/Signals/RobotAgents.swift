@@ -1,16 +1,16 @@
-/// Known link previews, crawlers, monitors, scanners and programs, and knowing them by their user agents.
+/// The known link previews, crawlers, monitors, scanners and programs, recognised by their user agents.
 ///
-/// Built in from `Data/robots.tsv`, which says what its rows mean; a file given at start can replace them.
+/// Built in from `Data/robots.tsv`, which explains its rows; a file given at start can replace them.
 public struct RobotAgents: Sendable {
     /// What a robot is for.
     ///
     /// The raw value is the word in the file.
     public enum Purpose: String, CaseIterable, Sendable {
-        /// Shows what is behind a link that somebody posted.
+        /// Shows what is behind a link that a person posted.
         case preview
         case crawler
         case monitor
-        /// A mail gateway or a security service, which follows links before anybody reads the mail.
+        /// A mail gateway or a security service, which follows links before a person reads the mail.
         case scanner
         /// A browser that a program drives.
         case automation
@@ -18,23 +18,24 @@ public struct RobotAgents: Sendable {
         case program
     }
 
-    /// A robot, and by which mark in its user agent it is known.
+    /// A robot, and the keyword in its user agent that identifies it.
     public struct Robot: Hashable, Sendable {
         public let purpose: Purpose
         public let vendor: String
-        /// As in the file: lower case, with `^` where the agent begins with it and `$` where it ends with it.
+        /// The keyword as in the file: lower case, with `^` if the agent starts with it and `$` if it ends
+        /// with it.
         public let mark: String
-        /// Where it is published.
+        /// Where the robot's agent is published.
         public let source: String
     }
 
     public let known: [Robot]
     private let marks: AgentPatternSet
 
-    /// How much of an agent is read; no real one is longer.
+    /// The number of bytes of an agent that are read; no real one is longer.
     private static let maximumLength = 2048
 
-    /// What is built in.
+    /// The built-in robots.
     public static let embedded: RobotAgents = {
         do throws(DataFileError) {
             var rows = RobotRows()
@@ -47,12 +48,12 @@ public struct RobotAgents: Sendable {
         }
     }()
 
-    /// What is built in, except for the kinds of rows that `file` holds.
+    /// Creates the built-in robots, except for the kinds of rows that `file` contains.
     ///
     /// - Parameters:
     ///   - bytes: the whole file.
     ///   - file: its name, for error messages.
-    /// - Throws: with the line and column of the first row that cannot be read.
+    /// - Throws: an error with the line and column of the first row that cannot be read.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         var rows = try RobotRows(bytes, file: file)
         guard !rows.robots.isEmpty || !rows.people.isEmpty else {
@@ -71,20 +72,255 @@ public struct RobotAgents: Sendable {
         )
     }
 
-    /// The robot whose agent this is; a program only if there is no other.
+    /// Returns the robot whose agent this is; a program only if no other robot fits.
     public func robot(_ userAgent: Span<UInt8>) -> Robot? {
         marks.firstMatch(in: userAgent.extracting(first: Self.maximumLength)).map { known[$0] }
     }
 
-    /// As for bytes.
+    /// Returns the robot whose agent this is.
     public func robot(_ userAgent: String) -> Robot? {
         robot(userAgent.utf8.span)
     }
 
-    /// Whether a click with this agent is a robot's.
+    /// Returns whether a click with this agent is a robot's.
     ///
-    /// One that a program posts is not: a customer's own link server posts its visitors' clicks with one.
+    /// A click that a program posts is not: a customer's own link server posts its visitors' clicks.
     public func isRobot(_ userAgent: String) -> Bool {
         robot(userAgent).map { $0.purpose != .program } ?? false
+    }
+}
+
+/// Recognises requests for which no person waits.
+///
+/// Browsers fetch pages, and even run them, before a person has tapped a link, and announce it: `Sec-Purpose:
+/// prefetch` with parameters such as `;prerender` (the prefetch specification of the W3C's nav-speculation),
+/// older ones `Purpose`, Firefox before 115 `X-Moz`, old Safari `X-Purpose: preview`.
+public enum Prefetching {
+    /// The header fields that may announce it, in lower case.
+    public static let fieldNames = ["sec-purpose", "purpose", "x-purpose", "x-moz"]
+
+    private static let words = ["prefetch", "prerender", "preview", "instant"]
+
+    /// Returns whether the value of such a field announces a prefetch: one of its items is a word for it,
+    /// whatever the item's parameters are.
+    public static func isAnnounced(by value: Span<UInt8>) -> Bool {
+        var bytes: [UInt8] = []
+        for index in value.indices { bytes.append(value[index].asciiLowercased) }
+        return bytes.split(separator: UInt8(ascii: ",")).contains { item in
+            let word = item.prefix { $0 != UInt8(ascii: ";") }.trimmed
+            return words.contains { word.elementsEqual($0.utf8) }
+        }
+    }
+}
+
+/// The rows of a list of robots.
+struct RobotRows {
+    var robots: [RobotAgents.Robot] = []
+    /// Texts of people's agents that contain a keyword but are no robots.
+    var people: [String] = []
+
+    /// A kind of row.
+    ///
+    /// The raw value is the word in the file.
+    private enum Kind: String, CaseIterable {
+        case robot
+        case person
+    }
+
+    private static let markLength = 4...64
+
+    init() {}
+
+    init(_ bytes: [UInt8], file: String) throws(DataFileError) {
+        let rows = try DataRow.rows(of: bytes, file: file, kinds: Kind.allCases.map(\.rawValue))
+        var marks: Set<String> = []
+        for row in rows {
+            let mark: String
+            switch Kind(rawValue: row.kind) {
+            case .robot:
+                try add(robot: row)
+                mark = row.columns[2]
+            case .person:
+                try add(person: row)
+                mark = row.columns[1]
+            case nil: continue
+            }
+            guard marks.insert("\(row.kind) \(mark)").inserted else {
+                throw row.repeated(at: row.kind == Kind.robot.rawValue ? 2 : 1)
+            }
+        }
+    }
+
+    private mutating func add(robot row: DataRow) throws(DataFileError) {
+        try row.require(
+            columns: 4...4,
+            named: "what it is for, whose it is, its mark, and where that is published"
+        )
+        guard let purpose = RobotAgents.Purpose(rawValue: row.columns[0]) else {
+            let words = RobotAgents.Purpose.allCases.map(\.rawValue).joined(separator: ", ")
+            throw row.error(at: 0, "does not say what the robot is for", "Write one of \(words)")
+        }
+        try Self.checkMark(AgentPatternSet.Mark(row.columns[2], isWeak: false).bytes, row, at: 2)
+        try Self.checkSource(row, at: 3)
+        robots.append(
+            RobotAgents.Robot(
+                purpose: purpose,
+                vendor: row.columns[1],
+                mark: row.columns[2],
+                source: row.columns[3]
+            )
+        )
+    }
+
+    private mutating func add(person row: DataRow) throws(DataFileError) {
+        try row.require(
+            columns: 3...3,
+            named: "whose agent it is, a text that it holds, and where that is published"
+        )
+        try Self.checkMark(Array(row.columns[1].utf8), row, at: 1)
+        try Self.checkSource(row, at: 2)
+        people.append(row.columns[1])
+    }
+
+    private static func checkMark(_ mark: [UInt8], _ row: DataRow, at index: Int) throws(DataFileError) {
+        let isSmall = mark.allSatisfy { (0x20...0x7e).contains($0) && $0 == $0.asciiLowercased }
+        guard markLength.contains(mark.count), isSmall else {
+            throw row.error(
+                at: index,
+                "is no part of an agent to know it by",
+                "Write \(markLength.lowerBound) to \(markLength.upperBound) ASCII characters without capitals"
+            )
+        }
+    }
+
+    private static func checkSource(_ row: DataRow, at index: Int) throws(DataFileError) {
+        let source = row.columns[index]
+        guard source.hasPrefix("https://") || source.hasPrefix("http://") else {
+            throw row.error(at: index, "is no web address", "Say where it is published, as https://…")
+        }
+    }
+}
+
+/// Finds many keywords in one pass over a user agent, ignoring case.
+///
+/// At most positions, it only checks whether any keyword starts with the four bytes there.
+struct AgentPatternSet: Sendable {
+    /// A keyword of an agent.
+    struct Mark: Sendable {
+        /// The keyword in lower case; ``AgentPatternSet`` takes no fewer than four bytes.
+        let bytes: [UInt8]
+        let isAtStart: Bool
+        let isAtEnd: Bool
+        /// Whether it counts only if no other keyword does.
+        let isWeak: Bool
+
+        /// Reads a text in which `^` stands for the agent's start and `$` for its end.
+        init(_ text: String, isWeak: Bool) {
+            var bytes = text.utf8[...]
+            isAtStart = bytes.first == UInt8(ascii: "^")
+            if isAtStart { bytes = bytes.dropFirst() }
+            isAtEnd = bytes.last == UInt8(ascii: "$")
+            if isAtEnd { bytes = bytes.dropLast() }
+            self.bytes = Array(bytes)
+            self.isWeak = isWeak
+        }
+    }
+
+    /// A text around a keyword in which the keyword does not count.
+    private struct Exception {
+        let bytes: [UInt8]
+        /// The keyword's position in it.
+        let offset: Int
+    }
+
+    let exceptions: [String]
+    private let marks: [Mark]
+    /// The exceptions by keyword.
+    private let exceptionsOfMarks: [[Exception]]
+    /// A bit for each hash of the four bytes with which a keyword starts.
+    private let filter: [UInt64]
+    /// The keywords by the highest bits of that hash.
+    private let buckets: [[Int]]
+
+    private static let prefixLength = 4
+    private static let filterBits: UInt32 = 14
+    private static let bucketBits: UInt32 = 10
+
+    /// Of keywords that start at one position, the first of `marks` is found.
+    init(_ marks: [Mark], exceptions: [String]) {
+        self.marks = marks
+        self.exceptions = exceptions
+        exceptionsOfMarks = marks.map { mark in
+            exceptions.flatMap { Self.exceptions(from: mark.bytes, in: Array($0.utf8)) }
+        }
+        var filter = [UInt64](repeating: 0, count: 1 << (Self.filterBits - 6))
+        var buckets = [[Int]](repeating: [], count: 1 << Self.bucketBits)
+        for (position, mark) in marks.enumerated() {
+            precondition(mark.bytes.count >= Self.prefixLength, "a mark has four bytes or more")
+            let window = mark.bytes.prefix(Self.prefixLength).reduce(0) { Self.window($0, $1) }
+            let hash = Self.hash(window)
+            filter[Int(hash &>> (38 - Self.filterBits))] |= Self.bit(of: hash)
+            buckets[Int(hash &>> (32 - Self.bucketBits))].append(position)
+        }
+        self.filter = filter
+        self.buckets = buckets
+    }
+
+    /// Returns the index of the keyword that occurs first; a weak one only if there is no other.
+    func firstMatch(in text: Span<UInt8>) -> Int? {
+        var window: UInt32 = 0
+        var weak: Int?
+        for index in text.indices {
+            window = Self.window(window, text[index])
+            let hash = Self.hash(window)
+            guard filter[Int(hash &>> (38 - Self.filterBits))] & Self.bit(of: hash) != 0 else { continue }
+            let start = index - (Self.prefixLength - 1)
+            guard start >= 0 else { continue }
+            for position in buckets[Int(hash &>> (32 - Self.bucketBits))]
+            where isMark(position, in: text, at: start) {
+                guard marks[position].isWeak else { return position }
+                weak = weak ?? position
+            }
+        }
+        return weak
+    }
+
+    private func isMark(_ position: Int, in text: Span<UInt8>, at start: Int) -> Bool {
+        let mark = marks[position]
+        guard !mark.isAtStart || start == 0, !mark.isAtEnd || start + mark.bytes.count == text.count,
+            Self.holds(text, mark.bytes, at: start)
+        else { return false }
+        return !exceptionsOfMarks[position].contains { exception in
+            start >= exception.offset && Self.holds(text, exception.bytes, at: start - exception.offset)
+        }
+    }
+
+    private static func holds(_ text: Span<UInt8>, _ part: [UInt8], at start: Int) -> Bool {
+        guard part.count <= text.count - start else { return false }
+        for index in part.indices where text[start + index].asciiLowercased != part[index] { return false }
+        return true
+    }
+
+    private static func exceptions(from mark: [UInt8], in text: [UInt8]) -> [Exception] {
+        text.indices.dropFirst().compactMap { offset in
+            // A keyword may continue after the exception, as bot/ after cubot.
+            zip(text[offset...], mark).allSatisfy(==) ? Exception(bytes: text, offset: offset) : nil
+        }
+    }
+
+    /// Returns the last four bytes, ignoring case; other bytes that this confuses cost no more than a
+    /// comparison.
+    private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {
+        window &<< 8 | UInt32(byte | 0x20)
+    }
+
+    /// Returns a hash whose highest bits are the best.
+    private static func hash(_ window: UInt32) -> UInt32 {
+        window &* 0x9e37_79b1
+    }
+
+    /// Returns the bit of its word in the filter that belongs to a hash.
+    private static func bit(of hash: UInt32) -> UInt64 {
+        1 &<< UInt64(hash &>> (32 - filterBits) & 63)
     }
 }

@@ -1,9 +1,9 @@
-/// The panels of phones and tablets, and how many pixels apps are told of them.
+/// The panels of phones and tablets, and how many pixels apps see of them.
 public final class ScreenTable: Sendable {
     /// A width in pixels, as a possibility.
     public struct Width: Hashable, Sendable {
         public let pixels: Int
-        /// How likely it is, 0…1.
+        /// Its probability, 0…1.
         public let weight: Double
 
         public init(pixels: Int, weight: Double) {
@@ -20,10 +20,10 @@ public final class ScreenTable: Sendable {
     }
 
     let widths: [ScreenSize: [Int: [Width]]]
-    /// In pixels, ascending.
+    /// The panel widths of Android devices in pixels, ascending.
     let androidPanels: [Int]
 
-    /// No screen has fewer or more pixels a point.
+    /// The pixels per point that a screen may have.
     private static let plausibleScales = 0.5...10.0
 
     init(rows: [Row], androidPanels: [Int]) {
@@ -33,10 +33,10 @@ public final class ScreenTable: Sendable {
         self.androidPanels = androidPanels.sorted()
     }
 
-    /// The smaller of width × scale and height × scale that iOS apps on a screen of these points may be told,
-    /// each truncated; points times scale first.
+    /// Returns the smaller of width × scale and height × scale that iOS apps on a screen of these points may
+    /// see, each truncated; points times scale first.
     ///
-    /// Without a scale, those of all devices that have such a screen; empty for a screen that none has.
+    /// Without a scale, returns those of all devices that have such a screen; none if no device has it.
     public func iosWidths(of screen: ScreenSize, scale: Double?) -> [Width] {
         guard let scale, Self.plausibleScales.contains(scale) else {
             guard let scales = widths[screen] else { return [] }
@@ -50,13 +50,13 @@ public final class ScreenTable: Sendable {
         return [Width(pixels: Int(Double(screen.width) * scale), weight: 1)]
     }
 
-    /// The physical width of an Android screen whose shorter side a browser gives as `points`.
+    /// Returns the physical width of an Android screen whose shorter side a browser gives as `points`.
     ///
-    /// Browsers round the points up, so that it lies above (points − 1) × ratio and not above points × ratio:
-    /// where panels have such a width it is one of theirs, else the largest.
+    /// Browsers round the points up, so that the width lies above (points − 1) × ratio and not above points ×
+    /// ratio: if panels have such a width, it is one of theirs, else the largest.
     public func androidWidths(points: Int, pixelRatio: Double?) -> [Width] {
         guard let pixelRatio, Self.plausibleScales.contains(pixelRatio), points > 0 else { return [] }
-        // A ratio such as 2.8125 is exact in binary; one that is a rounded decimal may miss by a hair.
+        // A ratio such as 2.8125 is exact in binary; one that is a rounded decimal may be slightly too small.
         let largest = Double(points) * pixelRatio + 0.001
         let below = Double(points - 1) * pixelRatio + 0.001
         let panels = androidPanels.filter { Double($0) > below && Double($0) <= largest }
@@ -69,7 +69,7 @@ public final class ScreenTable: Sendable {
         return widths.map { Width(pixels: $0.pixels, weight: $0.weight / sum) }
     }
 
-    /// Each width once, with all of its weight.
+    /// Returns each width once, with the sum of its weights.
     private static func distinct(_ widths: [Width]) -> [Width] {
         var distinct: [Width] = []
         for width in widths {
@@ -81,4 +81,38 @@ public final class ScreenTable: Sendable {
         }
         return distinct
     }
+}
+
+/// A screen held upright, in points or in pixels, as its owner says.
+public struct ScreenSize: Hashable, Sendable {
+    /// The shorter side, truncated to a whole number.
+    public let width: Int
+    /// The longer side, truncated to a whole number.
+    public let height: Int
+
+    /// The possible lengths of a side.
+    private static let plausible = 1.0..<100_000.0
+
+    /// Creates a screen from its two sides in either order; nil if one is missing or no length of a screen.
+    public init?(_ oneSide: Double?, _ otherSide: Double?) {
+        guard let oneSide, let otherSide, Self.plausible.contains(oneSide), Self.plausible.contains(otherSide)
+        else {
+            return nil
+        }
+        width = Int(min(oneSide, otherSide))
+        height = Int(max(oneSide, otherSide))
+    }
+
+    /// Reads `1170x2532`, as apps write pixels; nil if a side is less than 100, because that is a version or
+    /// a count.
+    init?(pixels text: ArraySlice<UInt8>) {
+        guard let cross = text.firstIndex(of: UInt8(ascii: "x")),
+            let across = AgentText.number(text[..<cross]),
+            let along = AgentText.number(text[(cross + 1)...]), across >= 100, along >= 100
+        else { return nil }
+        self.init(Double(across), Double(along))
+    }
+
+    /// `390x844`.
+    public var text: String { String(width) + "x" + String(height) }
 }

@@ -1,19 +1,20 @@
-/// For every component the values that apps on one device may hash, and how likely each is.
+/// The values that apps on one device may hash for every component, and how likely each is.
 struct SignalSpellings {
     /// One value of a component.
     struct Choice {
         let text: String
         let weight: Double
-        /// The version that the value is; nil for values of other components.
+        /// The version that the value stands for; nil for values of other components.
         let osVersion: OSVersion?
     }
 
-    /// The choices of all components, one component's after the other's.
+    /// The choices of all components, one component after the other.
     let choices: [Choice]
-    /// The place of each component's choices, by ``SignalComponent/position``; empty where it is not known.
+    /// The range of each component's choices, by ``SignalComponent/position``; empty if it is unknown.
     private let places: InlineArray<6, Range<Int>>
 
-    /// How likely an app is told the language that its person wants most, although it does not come in it.
+    /// The probability that an app gets the language that its person wants most although it does not come in
+    /// it.
     private static let rawLanguageWeight = 0.3
 
     init(_ signals: CanonicalSignals, _ localization: AppLocalization, _ data: DeviceData) {
@@ -39,13 +40,13 @@ struct SignalSpellings {
         self.places = places
     }
 
-    /// Where the component's choices stand in ``choices``.
-    func place(of component: SignalComponent) -> Range<Int> {
+    /// Returns the range of the component's choices in ``choices``.
+    func positions(of component: SignalComponent) -> Range<Int> {
         places[component.position]
     }
 
     func isKnown(_ component: SignalComponent) -> Bool {
-        !place(of: component).isEmpty
+        !positions(of: component).isEmpty
     }
 
     private static func add(_ text: String?, to choices: inout [Choice]) {
@@ -63,19 +64,19 @@ struct SignalSpellings {
         _ data: DeviceData,
         to choices: inout [Choice]
     ) {
-        let told = signals.osVersion
+        let reported = signals.osVersion
         guard signals.platform == .ios else {
-            if let told {
-                let text = told.text(for: signals.platform)
-                choices.append(Choice(text: text, weight: 1, osVersion: told))
+            if let reported {
+                let text = reported.text(for: signals.platform)
+                choices.append(Choice(text: text, weight: 1, osVersion: reported))
             }
             return
         }
         let start = choices.count
         for release in data.releases.candidates(for: signals.system) {
             choices.append(Choice(text: release.text, weight: release.share, osVersion: release.version))
-            // What was told comes first: it names the click's fingerprint.
-            if release.version == told { choices.swapAt(start, choices.count - 1) }
+            // The reported value comes first: it names the click's fingerprint.
+            if release.version == reported { choices.swapAt(start, choices.count - 1) }
         }
     }
 
@@ -105,7 +106,7 @@ struct SignalSpellings {
     ) {
         guard let raw = signals.language else { return }
         let own = data.languages.spellings(of: raw, on: signals.platform)
-        // Android tells apps the person's language whatever they come in.
+        // Android gives apps the person's language, whatever languages they come in.
         guard signals.platform == .ios, let negotiated = localization.negotiated(signals.languages),
             negotiated != raw
         else {
@@ -114,5 +115,25 @@ struct SignalSpellings {
         }
         add(data.languages.spellings(of: negotiated, on: .ios), to: &choices)
         add(own, times: rawLanguageWeight, to: &choices)
+    }
+}
+
+/// One of the values that a device with known signals may hash for a component.
+public struct Spelling: Hashable, Sendable {
+    public let text: String
+    /// The probability that the device hashes this one, 0…1.
+    public let weight: Double
+
+    public init(_ text: String, weight: Double) {
+        self.text = text
+        self.weight = weight
+    }
+
+    /// Returns what systems give to apps for a canonical value: other spellings with their shares, and the
+    /// canonical one with the remaining share, most likely first.
+    static func all(of canonical: String, others: [Spelling]) -> [Spelling] {
+        let rest = others.reduce(1) { $0 - $1.weight }
+        let own = rest > 0 ? [Spelling(canonical, weight: rest)] : []
+        return (own + others).sorted { ($0.weight, $1.text) > ($1.weight, $0.text) }
     }
 }

@@ -1,4 +1,4 @@
-/// The names of time zones, of which browsers and systems spell many differently.
+/// The names of time zones, many of which browsers and systems spell differently.
 public final class TimeZoneTable: Sendable {
     struct Zone: Sendable {
         let name: String
@@ -9,13 +9,13 @@ public final class TimeZoneTable: Sendable {
     private let zones: [Zone]
     /// Positions in `zones` by every name as it is written.
     let positions: [String: Int]
-    /// Positions by every name in lower case.
+    /// Positions in `zones` by every name in lower case.
     private let lowercasedPositions: [String: Int]
 
-    /// No name of a zone is longer.
+    /// The length of the longest name of a zone.
     private static let maximumLength = 64
 
-    /// Names that systems give when they do not know the zone.
+    /// The names that systems give if they do not know the zone.
     private static let unknown: Set<String> = ["etc/unknown", "factory", "localtime", "unknown", "undefined"]
 
     init(_ rows: TimeZoneRows) {
@@ -32,11 +32,11 @@ public final class TimeZoneTable: Sendable {
         }
     }
 
-    /// The one name for all spellings of a zone.
+    /// Returns the one name for all spellings of a zone.
     ///
-    /// Known names are found in either case. `UTC` stands for itself and its many other names, `UTC+03:00`
-    /// for a fixed offset. A name that is not known is its own canonical name. Nil for what is no name at all,
-    /// and for what systems say when they do not know.
+    /// Known names are found whatever their case. `UTC` stands for itself and its many other names,
+    /// `UTC+03:00` for a fixed offset. An unknown name is its own canonical name. Nil for a text that is no
+    /// name, and for what systems say if they do not know the zone.
     public func canonical(_ name: String) -> String? {
         if let position = positions[name] { return zones[position].name }
         let name = name.trimmed
@@ -47,9 +47,10 @@ public final class TimeZoneTable: Sendable {
         return FixedOffset(lowercased)?.canonical ?? name
     }
 
-    /// What apps on a device may hash whose browser gave `name`: that name first, where systems give it at all.
+    /// Returns what apps may hash on a device whose browser gave `name`: that name first, if systems use it
+    /// at all.
     ///
-    /// Empty for what is no name.
+    /// Empty for a text that is no name.
     func spellings(given name: String) -> [Spelling] {
         if let position = positions[name] { return spellings(of: zones[position], given: name) }
         guard let canonical = canonical(name) else { return [] }
@@ -66,11 +67,11 @@ public final class TimeZoneTable: Sendable {
             spellings.swapAt(0, own)
             return spellings
         }
-        // Another case is a slip of the page's script, not the system's.
+        // Another case is a mistake of the page's script, not the system's.
         if zone.spellings.contains(where: { $0.text.asciiLowercased == name.asciiLowercased }) {
             return zone.spellings
         }
-        // A name that browsers do not make up themselves: the system may well be set to it.
+        // Browsers do not invent this name: the system may well be set to it.
         return [Spelling(name, weight: 0.5)]
             + zone.spellings.map { Spelling($0.text, weight: $0.weight * 0.5) }
     }
@@ -81,5 +82,62 @@ public final class TimeZoneTable: Sendable {
                 byte.isASCIIAlphanumeric || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "_")
                     || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ":")
             }
+    }
+}
+
+/// A time zone that is only a difference to UTC.
+struct FixedOffset: Equatable {
+    /// Positive east of Greenwich; at most 18 hours either way.
+    let minutes: Int
+
+    /// Reads `gmt+3`, `utc+03:00`, `+03:00`, `+0300`, and `etc/gmt-3`, whose sign is that of POSIX: west is plus.
+    init?(_ text: String) {
+        var rest = text.asciiLowercased.utf8[...]
+        let isInverted = rest.starts(with: "etc/".utf8)
+        if isInverted { rest = rest.dropFirst(4) }
+        let isNamed = rest.starts(with: "gmt".utf8) || rest.starts(with: "utc".utf8)
+        if isNamed { rest = rest.dropFirst(3) }
+        guard isNamed || !isInverted, let sign = rest.popFirst(),
+            sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"), let minutes = Self.minutes(Array(rest))
+        else { return nil }
+        self.minutes = (sign == UInt8(ascii: "-")) != isInverted ? -minutes : minutes
+    }
+
+    /// The canonical name: `UTC+03:00`, and `UTC` for no difference.
+    var canonical: String {
+        minutes == 0 ? "UTC" : "UTC" + clock
+    }
+
+    /// Returns what apps may get: the name that the browser gave, else what the systems make of an offset.
+    func spellings(given name: String) -> [Spelling] {
+        var names = [name, "GMT" + clock, "GMT" + clock.filter { $0 != ":" }]
+        if minutes % 60 == 0 {
+            names.append("Etc/GMT\(minutes > 0 ? "-" : "+")\(minutes.magnitude / 60)")
+        }
+        var distinct: [String] = []
+        for name in names where !distinct.contains(name) { distinct.append(name) }
+        return distinct.map { Spelling($0, weight: 1 / Double(distinct.count)) }
+    }
+
+    /// `+03:00`.
+    private var clock: String {
+        let (hours, rest) = minutes.magnitude.quotientAndRemainder(dividingBy: 60)
+        return "\(minutes < 0 ? "-" : "+")\(Self.twoDigits(hours)):\(Self.twoDigits(rest))"
+    }
+
+    /// Reads `3`, `03`, `0330` or `03:30`, up to 18 hours.
+    private static func minutes(_ text: [UInt8]) -> Int? {
+        let digits = text.filter(\.isASCIIDigit)
+        let hasColon = text.count == 5 && text[2] == UInt8(ascii: ":")
+        guard text.count == digits.count + (hasColon ? 1 : 0), [1, 2, 4].contains(digits.count) else {
+            return nil
+        }
+        let number = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        let (hours, minutes) = digits.count == 4 ? (number / 100, number % 100) : (number, 0)
+        return hours <= 18 && minutes < 60 ? hours * 60 + minutes : nil
+    }
+
+    private static func twoDigits(_ number: UInt) -> String {
+        number < 10 ? "0\(number)" : String(number)
     }
 }

@@ -1,19 +1,19 @@
-/// What a user agent says about the device behind it.
+/// What a user agent says about its device.
 ///
 /// What it hides stays unknown.
 public struct UserAgent: Equatable, Sendable {
     public var platform: Platform
-    /// As the system itself names it: `iPhone`, `iPad`, `iPod touch`, or an Android device's model.
+    /// The model as the system itself names it: `iPhone`, `iPad`, `iPod touch`, or an Android device's model.
     public var model: String?
     public var system: OSVersionReading
-    /// As an app's own browser gives it: `tr_TR`.
+    /// The language that an app's own browser gives: `tr_TR`.
     public var languageTag: String?
-    /// Pixels a point, as an app's own browser gives them.
+    /// Pixels per point that an app's own browser gives.
     public var scale: Double?
-    /// The sides of the screen in pixels, as an app's own browser gives them.
+    /// The sides of the screen in pixels that an app's own browser gives.
     public var pixels: ScreenSize?
 
-    /// Major and minor version, where known.
+    /// Major and minor version, if known.
     public var osVersion: OSVersion? { system.version }
 
     init(platform: Platform, model: String? = nil, system: OSVersionReading = .unknown) {
@@ -24,8 +24,8 @@ public struct UserAgent: Equatable, Sendable {
 
     /// - Parameters:
     ///   - text: the header's value.
-    ///   - touchPoints: the device's touch points, where a script told them: an iPad asks for desktop pages by
-    ///     calling itself a Macintosh, and is known by having more than one.
+    ///   - touchPoints: the device's touch points that a script saw: an iPad asks for desktop pages by
+    ///     calling itself a Macintosh, and having more than one reveals it.
     ///   - releases: the known versions of iOS.
     public init(
         _ text: String,
@@ -35,7 +35,7 @@ public struct UserAgent: Equatable, Sendable {
         self.init(AgentText(text.utf8.span), touchPoints: touchPoints, releases)
     }
 
-    /// As for a text, from the bytes of a request.
+    /// Creates a user agent from the bytes of a request.
     public init(_ text: Span<UInt8>, releases: IOSReleases = DeviceData.embedded.releases) {
         self.init(AgentText(text), touchPoints: nil, releases)
     }
@@ -55,7 +55,7 @@ public struct UserAgent: Equatable, Sendable {
         readAppTokens(text)
     }
 
-    /// Apps that show pages themselves tell more than browsers do.
+    /// Reads the tokens of apps that show pages themselves, which say more than browsers do.
     private mutating func readAppTokens(_ text: AgentText) {
         languageTag =
             text.tag(after: .facebookLanguage) ?? languageTag ?? instagramLanguage(text)
@@ -80,7 +80,7 @@ public struct UserAgent: Equatable, Sendable {
         }
     }
 
-    /// `…; iOS 26_1; tr_TR; tr; scale=3.00; …`.
+    /// Reads the language in `…; iOS 26_1; tr_TR; tr; scale=3.00; …`.
     private func instagramLanguage(_ text: AgentText) -> String? {
         guard text.contains(.appScale), let start = text.end(of: .appSystem) ?? text.end(of: .appPadSystem)
         else { return nil }

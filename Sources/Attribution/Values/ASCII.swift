@@ -18,7 +18,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without spaces and tabs at both ends.
+    /// The bytes without spaces and tabs at both ends.
     var trimmed: ArraySlice<UInt8> {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank })
         else {
@@ -29,12 +29,12 @@ extension ArraySlice<UInt8> {
 }
 
 extension String {
-    /// ASCII capitals made small; all else as it is.
+    /// The text with ASCII capitals in lower case.
     package var asciiLowercased: String {
         String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
     }
 
-    /// Without spaces, tabs and line breaks at both ends.
+    /// The text without spaces, tabs and line breaks at both ends.
     package var trimmed: String {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0d).contains(byte) }
         guard let first = utf8.firstIndex(where: { !isSpace($0) }),
@@ -45,7 +45,7 @@ extension String {
 }
 
 extension StringProtocol {
-    /// Where the text `part` first occurs, compared byte by byte.
+    /// Returns where the text `part` first occurs, compared byte by byte.
     package func range(ofASCII part: String) -> Range<Index>? {
         let bytes = utf8
         guard let first = part.utf8.first else { return startIndex..<startIndex }

@@ -13,20 +13,20 @@ public struct AttributionWindow: Hashable, Sendable {
         self.seconds = seconds
     }
 
-    /// Nil outside ``allowedSeconds``.
+    /// Returns nil outside ``allowedSeconds``.
     public init?(seconds: Int64) {
         guard Self.allowedSeconds.contains(seconds) else { return nil }
         self.init(unchecked: seconds)
     }
 
-    /// The last millisecond that the window of a click covers: `clickedAt` plus the length itself.
+    /// Returns the last millisecond that the window of a click covers: `clickedAt` plus the length itself.
     public func end(ofClickAt clickedAt: Timestamp) -> Timestamp {
         clickedAt.advanced(byMilliseconds: seconds * 1000)
     }
 
-    /// Whether a launch at `now` may be credited to a click at `clickedAt`.
+    /// Returns whether a launch at `now` may be credited to a click at `clickedAt`.
     ///
-    /// A click from the future is a clock that was set back: it still counts.
+    /// A click from the future comes from a clock that was set back: it still counts.
     public func covers(clickedAt: Timestamp, now: Timestamp) -> Bool {
         now <= end(ofClickAt: clickedAt)
     }

@@ -19,10 +19,10 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text that ``text(of:)`` wrote; nil for any other spelling of them.
+    /// Returns the bytes of a text that ``text(of:)`` wrote; nil for any other spelling of them.
     ///
-    /// Padding, another alphabet, and bits behind the last byte that are not zero are refused, so that nothing has two
-    /// texts.
+    /// Rejects padding, another alphabet, and bits after the last byte that are not zero, so that no bytes
+    /// have two texts.
     public static func bytes(of text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3 / 4)
@@ -36,7 +36,7 @@ public enum Base64URL {
             bitCount -= 8
             bytes.append(UInt8(truncatingIfNeeded: buffer >> bitCount))
         }
-        // A digit that ends no byte stands for nothing.
+        // A digit that completes no byte is superfluous.
         guard bitCount < 6, buffer & (1 << bitCount - 1) == 0 else { return nil }
         return bytes
     }

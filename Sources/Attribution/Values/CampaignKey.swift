@@ -4,7 +4,7 @@ public struct CampaignKey: Hashable, Sendable {
 
     public static let maximumLength = 255
 
-    /// Nil when empty or longer than ``maximumLength`` characters.
+    /// Returns nil for a text that is empty or longer than ``maximumLength`` characters.
     public init?(_ text: String) {
         guard !text.isEmpty, text.unicodeScalars.count <= Self.maximumLength else { return nil }
         self.text = text
@@ -17,23 +17,23 @@ public struct JourneyID: Hashable, Sendable {
 
     public static let maximumLength = 255
 
-    /// Nil when empty or longer than ``maximumLength`` characters.
+    /// Returns nil for a text that is empty or longer than ``maximumLength`` characters.
     public init?(_ text: String) {
         guard !text.isEmpty, text.unicodeScalars.count <= Self.maximumLength else { return nil }
         self.text = text
     }
 
-    /// A new one for a click that came without: `j_` and 128 random bits in base64url.
+    /// Creates an id for a click that has none: `j_` and 128 random bits in base64url.
     public init(random: RandomSource) {
         text = "j_" + Base64URL.text(of: random.exactly(16))
     }
 }
 
-/// What a client calls its own installation: 1 to 64 of `[A-Za-z0-9_-]`.
+/// A client's name for its own installation: 1 to 64 of `[A-Za-z0-9_-]`.
 public struct InstallID: Hashable, Sendable {
     public let text: String
 
-    /// Nil when it has another length or other characters.
+    /// Returns nil for another length or other characters.
     public init?(_ text: String) {
         guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else { return nil }
         self.text = text
@@ -55,7 +55,7 @@ public struct InstallID: Hashable, Sendable {
 public enum Platform: String, CaseIterable, Sendable {
     case ios
     case android
-    /// Known, and neither of the two: a desktop browser, say.
+    /// Known, and neither of the two: for example a desktop browser.
     case other
     case unknown
 }
@@ -63,7 +63,7 @@ public enum Platform: String, CaseIterable, Sendable {
 public enum JourneySubject: IdentifiedSubject { public static let prefix = "j" }
 
 extension JourneyID {
-    /// A new one for a click that brought none: `j_` and a time-ordered identifier.
+    /// Creates an id for a click that has none: `j_` and a time-ordered identifier.
     public init(at moment: Timestamp, random: RandomSource) {
         text = Identifier<JourneySubject>(at: moment, random: random).text
     }

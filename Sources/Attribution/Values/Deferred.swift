@@ -1,10 +1,10 @@
-/// A value that most requests never need: it is made when it is first asked for.
+/// A value that most requests never need, computed when it is first read.
 ///
-/// Inlinable, because every check makes two and hands them from module to module.
+/// Inlinable, because every check creates two and passes them from module to module.
 public struct Deferred<Value: Sendable>: Sendable {
     @usableFromInline
     enum Form: Sendable {
-        /// Apart from the rest: what holds one is copied more often than it is made.
+        /// Indirect, because a value that contains one is copied more often than it is computed.
         indirect case made(Value)
         case awaited(@Sendable () -> Value)
     }
@@ -17,7 +17,7 @@ public struct Deferred<Value: Sendable>: Sendable {
         form = .made(value)
     }
 
-    /// - Parameter make: gives the same value whenever it is called.
+    /// - Parameter make: returns the same value whenever it is called.
     @inlinable
     public init(madeBy make: @escaping @Sendable () -> Value) {
         form = .awaited(make)
@@ -31,7 +31,7 @@ public struct Deferred<Value: Sendable>: Sendable {
         }
     }
 
-    /// Makes the value now, so that nobody after this makes it again.
+    /// Computes the value now, so that no later reader computes it again.
     @inlinable
     public mutating func settle() {
         form = .made(value)

@@ -2,7 +2,7 @@
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// The value of a digit of either case.
+    /// Returns the value of a digit of either case.
     package static func value(of digit: UInt8) -> UInt64? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit - UInt8(ascii: "0"))
@@ -12,15 +12,16 @@ package enum Hexadecimal {
         }
     }
 
-    /// The number that eight digits of either case write, the first of them highest; nil if one is none.
+    /// Returns the number that eight digits of either case write, the first of them highest; nil if one is no
+    /// digit.
     ///
-    /// All eight at once: every check brings sixty-four.
+    /// Reads all eight at once, because every check brings sixty-four.
     static func value(ofEight digits: Span<UInt8>, at start: Int) -> UInt32? {
         precondition(start >= 0 && start + 8 <= digits.count, "eight digits stand among the bytes")
-        // Found to be within the bytes.
+        // The check above keeps the load within the bytes.
         let word = unsafe digits.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
-        // In the highest bit of each byte: whether the byte has passed a bound. None carries into the next, because
-        // all are below 0x80, or else the word is refused.
+        // In the highest bit of each byte: whether the byte has passed a bound. No byte carries into the
+        // next, because all are below 0x80, or else the word is rejected.
         let small = word | every(0x20)
         let isDigit = (word &+ every(0x80 - 0x30)) & ~(word &+ every(0x80 - 0x3a))
         let isLetter = (small &+ every(0x80 - 0x61)) & ~(small &+ every(0x80 - 0x67))
@@ -31,7 +32,7 @@ package enum Hexadecimal {
         return UInt32(truncatingIfNeeded: values | values &>> 16)
     }
 
-    /// A word of eight times the same byte.
+    /// Returns a word of eight times the same byte.
     private static func every(_ byte: UInt8) -> UInt64 {
         UInt64(byte) &* 0x0101_0101_0101_0101
     }

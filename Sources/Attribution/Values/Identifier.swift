@@ -33,3 +33,80 @@ public struct Identifier<Subject: IdentifiedSubject>: Hashable, Comparable, Send
         (left.high, left.low) < (right.high, right.low)
     }
 }
+
+/// Creating identifiers, and their text form.
+extension Identifier {
+    /// The number of digits of the text form, after the prefix and `_`.
+    static var digitCount: Int { 26 }
+
+    /// Creates a new identifier of this time.
+    ///
+    /// Identifiers of one millisecond differ by 80 random bits. A time before 1970, or beyond what 48 bits
+    /// hold (the year 10889), counts as the nearest that fits.
+    public init(at moment: Timestamp, random: RandomSource) {
+        let bytes = random.exactly(10)
+        let sequence = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
+        self.init(at: moment, sequence: sequence, unique: bytes[2...])
+    }
+
+    /// Creates a new identifier of this time, whose `sequence` orders those of one millisecond.
+    public init(at moment: Timestamp, sequence: UInt16, random: RandomSource) {
+        self.init(at: moment, sequence: sequence, unique: random.exactly(8)[...])
+    }
+
+    private init(at moment: Timestamp, sequence: UInt16, unique: ArraySlice<UInt8>) {
+        let milliseconds = UInt64(min(max(moment.milliseconds, 0), 1 << 48 - 1))
+        self.init(
+            high: milliseconds << 16 | UInt64(sequence),
+            low: unique.reduce(0) { $0 << 8 | UInt64($1) }
+        )
+    }
+
+    /// The subject's prefix, `_`, and 26 digits of lower-case Crockford base32.
+    public var text: String {
+        var bytes = Array(Subject.prefix.utf8)
+        bytes.reserveCapacity(bytes.count + 1 + Self.digitCount)
+        bytes.append(UInt8(ascii: "_"))
+        // 26 digits hold 130 bits: the first one only 3.
+        for shift in stride(from: 125, through: 0, by: -5) {
+            bytes.append(CrockfordBase32.digits[bits(at: shift)])
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Reads a text form exactly as ``text`` writes it; nil for any other text, including capitals.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        let prefix = Array(Subject.prefix.utf8) + [UInt8(ascii: "_")]
+        guard bytes.count == prefix.count + Self.digitCount, bytes.starts(with: prefix) else { return nil }
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        for (position, byte) in bytes[prefix.count...].enumerated() {
+            guard let value = CrockfordBase32.value(of: byte), position > 0 || value < 8 else { return nil }
+            high = high << 5 | low >> 59
+            low = low << 5 | value
+        }
+        self.init(high: high, low: low)
+    }
+
+    /// Returns five bits, counted from the right.
+    private func bits(at shift: Int) -> Int {
+        let bits =
+            switch shift {
+            case 64...: high >> UInt64(shift - 64)
+            case 60...: low >> UInt64(shift) | high << UInt64(64 - shift)
+            default: low >> UInt64(shift)
+            }
+        return Int(bits & 31)
+    }
+}
+
+/// Crockford's base32 (crockford.com/base32.html) in lower case, without its leniency: `I`, `L`, `O`, `U` and
+/// capitals are no digits, so that an identifier has one spelling.
+enum CrockfordBase32 {
+    static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+
+    static func value(of digit: UInt8) -> UInt64? {
+        digits.firstIndex(of: digit).map(UInt64.init)
+    }
+}

@@ -12,3 +12,69 @@ public struct KeyedHash: Hashable, Sendable {
         self.rest = rest
     }
 }
+
+/// The bytes from which a keyed hash is computed.
+///
+/// The first byte is the purpose, every text is preceded by its length, and everything else has a fixed
+/// length: two different lists of values never make the same bytes, nor do two purposes.
+struct KeyedMessage {
+    /// The raw values are part of what is stored: never change or reuse one.
+    enum Purpose: UInt8 {
+        case fingerprint = 1
+        case visit = 2
+        case caller = 3
+        case install = 4
+        case idempotency = 5
+        case keyCheck = 6
+        case clickToken = 7
+        case advertisingID = 8
+        case address = 9
+        case visitor = 10
+        // 11 was for signals, which are hashed without a key.
+        case variant = 12
+        case post = 13
+    }
+
+    private(set) var bytes: [UInt8] = []
+
+    init(_ purpose: Purpose) {
+        bytes.reserveCapacity(256)
+        bytes.append(purpose.rawValue)
+    }
+
+    mutating func append(_ flag: Bool) {
+        bytes.append(flag ? 1 : 0)
+    }
+
+    mutating func append(_ word: UInt64) {
+        // The word's own bytes are copied while they are borrowed.
+        unsafe withUnsafeBytes(of: word.bigEndian) { unsafe bytes.append(contentsOf: $0) }
+    }
+
+    mutating func append(_ text: String) {
+        append(UInt64(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func append<Subject>(_ identifier: Identifier<Subject>) {
+        append(identifier.high)
+        append(identifier.low)
+    }
+
+    mutating func append(_ fingerprint: Fingerprint) {
+        append(fingerprint.words.0)
+        append(fingerprint.words.1)
+        append(fingerprint.words.2)
+        append(fingerprint.words.3)
+    }
+
+    mutating func append(_ fingerprint: Fingerprint?) {
+        append(fingerprint != nil)
+        if let fingerprint { append(fingerprint) }
+    }
+
+    mutating func append(_ address: NetworkAddress) {
+        append(address.high)
+        append(address.low)
+    }
+}

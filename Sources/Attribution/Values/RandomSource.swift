@@ -1,6 +1,6 @@
-/// Where the domain gets unpredictable bytes from: handed in, so that a test can pin them.
+/// The domain's source of unpredictable bytes: a parameter, so that a test can fix them.
 public struct RandomSource: Sendable {
-    /// As many bytes as asked for.
+    /// Returns the given number of bytes.
     public let bytes: @Sendable (_ count: Int) -> [UInt8]
 
     public init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {

@@ -1,43 +1,45 @@
-/// The server keys of a service: the one that everything new is hashed under, and those that what is stored may have
-/// been hashed under.
+internal import Crypto
+
+/// The server keys of a service: the one that hashes everything new, and those that may have hashed what is
+/// stored.
 public struct ServerKeys: Sendable {
-    /// Under which clicks are stored and tokens are made.
-    public let present: ServerKey
-    /// Under which clicks and tokens may be found besides, those that will be the present one before those that were.
+    /// The key that hashes new clicks and signs new tokens.
+    public let current: ServerKey
+    /// The other keys that clicks and tokens may have, upcoming ones before former ones.
     public let others: [ServerKey]
-    /// The one that has been known for longest: what is hashed under it is the same before and after another one takes
-    /// the present one's place.
+    /// The key that has been known for longest: a hash under it stays the same when another key takes the
+    /// current one's place.
     public let oldest: ServerKey
 
     /// - Parameters:
-    ///   - present: under which everything new is hashed.
-    ///   - upcoming: those that take its place soon, which other processes may be using already.
-    ///   - former: those whose place it took, the newest first.
-    public init(_ present: ServerKey, upcoming: [ServerKey] = [], former: [ServerKey] = []) {
-        self.present = present
+    ///   - current: the key that hashes everything new.
+    ///   - upcoming: the keys that replace it soon, which other processes may be using already.
+    ///   - former: the keys that it replaced, the newest first.
+    public init(_ current: ServerKey, upcoming: [ServerKey] = [], former: [ServerKey] = []) {
+        self.current = current
         others = upcoming + former
-        oldest = former.last ?? present
+        oldest = former.last ?? current
     }
 
-    /// The present one first.
-    public var all: [ServerKey] { [present] + others }
+    /// All keys, the current one first.
+    public var all: [ServerKey] { [current] + others }
 }
 
 /// What a store says of the server keys that it is opened with.
 public enum ServerKeyRecognition: Equatable, Sendable {
-    /// They are its own, except for so many under which clicks may still be stored.
+    /// They are the store's keys, except for a number of keys under which clicks may still be stored.
     case own(missing: Int)
-    /// What it holds was stored under another one.
+    /// The store's rows were hashed under another key.
     case foreign
 }
 
-/// Which keys a store has no use for any more.
+/// Which keys a store still needs.
 public struct RequiredKeys: Equatable, Sendable {
-    /// The oldest record that anything could be found by; nil for an empty store.
+    /// The oldest record that a key could still find; nil for an empty store.
     public var oldestRecord: Timestamp?
-    /// When server keys ceased to be the present one, by ``ServerKey/check``'s first word.
+    /// When each former server key was replaced, by the first word of its ``ServerKey/checkValue``.
     public var replaced: [UInt64: Timestamp]
-    /// The first day, by ``AddressKeys/day(of:)``, from which a click can still be matched; nil where there is none.
+    /// The first day, by ``AddressKeys/day(of:)``, whose clicks can still match; nil if there is none.
     public var firstAddressDay: Int64?
 
     public init(
@@ -50,12 +52,176 @@ public struct RequiredKeys: Equatable, Sendable {
         self.firstAddressDay = firstAddressDay
     }
 
-    /// How long after it was replaced a key may still be used by a process that has not noticed, in milliseconds.
+    /// How long a process that has not noticed the change may still use a replaced key, in milliseconds.
     static let margin: Int64 = 3_600_000
 
-    /// Whether something that was stored under a key, which another one replaced at a moment, may be there.
+    /// Returns whether the store may still contain something hashed under a key that was replaced at a time.
     public func needsKey(replacedAt moment: Timestamp, at now: Timestamp) -> Bool {
         let end = moment.advanced(byMilliseconds: Self.margin)
         return now <= end || (oldestRecord.map { $0 <= end } ?? false)
     }
+}
+
+/// The server's secret: it hashes everything that could be guessed by trying.
+///
+/// Without it a restored database matches nothing, so a backup includes it. It never appears in text.
+public struct ServerKey: Sendable {
+    public static let byteCount = 32
+
+    private let code: HMACSHA256
+
+    /// Returns nil unless there are exactly 32 bytes.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount else { return nil }
+        code = HMACSHA256(key: bytes)
+    }
+
+    /// Returns what is stored instead of a fingerprint.
+    public func keyed(_ fingerprint: Fingerprint) -> KeyedHash {
+        var message = KeyedMessage(.fingerprint)
+        message.append(fingerprint)
+        return hash(of: message)
+    }
+
+    /// Hashes who clicked on what: repeated posts of one visit share the hash.
+    ///
+    /// What was clicked on is the deep link's URL, or the slug of one of the server's links.
+    public func visit(
+        app: AppID,
+        isTest: Bool,
+        fingerprint: Fingerprint?,
+        destinationOrLink: String,
+        address: NetworkAddress,
+        userAgent: String
+    ) -> KeyedHash {
+        var message = KeyedMessage(.visit)
+        message.append(app)
+        message.append(isTest)
+        message.append(fingerprint)
+        message.append(destinationOrLink)
+        message.append(address)
+        message.append(userAgent)
+        return hash(of: message)
+    }
+
+    /// Hashes what a post says of its visit: posts that agree in all of it within ten seconds are one click.
+    ///
+    /// The journey is the one that the post brought, nil for one that the server made: posts with and without are two.
+    public func post(of visit: KeyedHash, campaignKey: CampaignKey?, journeyID: JourneyID?) -> KeyedHash {
+        var message = KeyedMessage(.post)
+        message.append(visit.index)
+        message.append(visit.rest)
+        for text in [campaignKey?.text, journeyID?.text] {
+            message.append(text != nil)
+            message.append(text ?? "")
+        }
+        return hash(of: message)
+    }
+
+    /// Hashes the caller of a check: a caller without an install id may get a lost answer again if all of
+    /// this is the same.
+    ///
+    /// The evidence is what a launch without a fingerprint brings instead: the texts of its tokens and ids.
+    public func caller(
+        key: KeyID,
+        isTest: Bool,
+        fingerprint: Fingerprint?,
+        evidence: String = "",
+        address: NetworkAddress,
+        userAgent: String
+    ) -> KeyedHash {
+        var message = KeyedMessage(.caller)
+        message.append(key)
+        message.append(isTest)
+        message.append(fingerprint)
+        message.append(evidence)
+        message.append(address)
+        message.append(userAgent)
+        return hash(of: message)
+    }
+
+    public func install(app: AppID, isTest: Bool, installID: InstallID) -> KeyedHash {
+        var message = KeyedMessage(.install)
+        message.append(app)
+        message.append(isTest)
+        message.append(installID.text)
+        return hash(of: message)
+    }
+
+    /// Returns the hash of the caller's own `idempotency_key`.
+    public func idempotency(app: AppID, isTest: Bool, key: String) -> KeyedHash {
+        var message = KeyedMessage(.idempotency)
+        message.append(app)
+        message.append(isTest)
+        message.append(key)
+        return hash(of: message)
+    }
+
+    /// Returns what is stored instead of an advertising id, with the click that an ad network put it on.
+    public func advertisingID(app: AppID, isTest: Bool, id: AdvertisingID) -> KeyedHash {
+        var message = KeyedMessage(.advertisingID)
+        message.append(app)
+        message.append(isTest)
+        message.append(UInt64(id.kind == .idfa ? 1 : 2))
+        message.append(id.high)
+        message.append(id.low)
+        return hash(of: message)
+    }
+
+    /// Returns what is stored instead of an address, cut to one of the levels on which addresses are
+    /// compared.
+    func addressHash(of address: NetworkAddress, bits level: UInt64) -> UInt64 {
+        var message = KeyedMessage(.address)
+        message.append(level)
+        message.append(address)
+        return hash(of: message).index
+    }
+
+    /// Returns the word that identifies one visitor's clicks: a hash of exact address and agent; of the agent
+    /// alone if the address distinguishes no visitors.
+    public func visitor(_ address: AddressHashes?, userAgent: String) -> UInt64 {
+        var message = KeyedMessage(.visitor)
+        message.append(address?.exact ?? 0)
+        message.append(userAgent)
+        return hash(of: message).index
+    }
+
+    /// Returns the number that chooses a variant of a link for a visitor: the same one each time, and another
+    /// one for another link.
+    ///
+    /// Of the address, only the network counts within which one person moves: IPv6 addresses change within
+    /// their /64.
+    public func variantChoice(of link: LinkID, address: NetworkAddress, userAgent: String) -> UInt64 {
+        var message = KeyedMessage(.variant)
+        message.append(link)
+        message.append(address.prefix(ipv4Bits: 32, ipv6Bits: 64))
+        message.append(userAgent)
+        return hash(of: message).index
+    }
+
+    /// Returns the signature of a click token, whose first bytes are part of the token.
+    func signature(of claim: ClickToken.Claim, for app: AppID) -> [UInt8] {
+        var message = KeyedMessage(.clickToken)
+        message.append(UInt64(ClickToken.Claim.version))
+        message.append(app)
+        message.append(claim.click)
+        message.append(UInt64(claim.expirySeconds))
+        return Array(code.code(for: message.bytes).bytes.prefix(ClickToken.signatureByteCount))
+    }
+
+    /// A hash by which a database recognises its key; it does not reveal the key.
+    public var checkValue: KeyedHash {
+        hash(of: KeyedMessage(.keyCheck))
+    }
+
+    private func hash(of message: KeyedMessage) -> KeyedHash {
+        let words = code.code(for: message.bytes).words
+        return KeyedHash(index: words.0, rest: words.1)
+    }
+}
+
+extension ServerKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "ServerKey(hidden)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }

@@ -1,39 +1,39 @@
-/// Why a store could not do what it was asked.
+/// Why a store failed to do what it was asked.
 ///
-/// Nothing was recorded or consumed when one is thrown, except where the cause is `timedOut`: then the store
-/// sees to it that what happens later is undone or offered again.
+/// Nothing was recorded or consumed if one is thrown, unless the cause is `timedOut`: then the store undoes
+/// what happens later, or offers it again.
 public struct StoreError: Error, Equatable, Sendable {
     public enum Code: String, Sendable {
-        /// More is waiting than the store accepts; it was refused at once.
+        /// The queue is full; the request was rejected at once.
         case overloaded
-        /// No answer within the time limit; what was queued has been withdrawn.
+        /// No result within the time limit; the queued request was withdrawn.
         case timedOut = "timed_out"
-        /// The disk, or the room that the database may take, is full.
+        /// The disk, or the space that the database may use, is full.
         case full
         case readOnly = "read_only"
         /// Reading, writing or syncing failed.
         case inputOutput = "input_output"
-        /// Somebody else holds the database.
+        /// Another process holds the database.
         case locked
         case corrupted
-        /// The database is of a newer program, or its migrations were changed.
+        /// A newer program created the database, or its migrations were changed.
         case incompatible
-        /// A version made the database whose databases this program does not upgrade.
+        /// A version created the database whose databases this program does not upgrade.
         case unsupported
         case stopping
-        /// The system refused a thread.
+        /// The system refused to create a thread.
         case resources
-        /// What was asked contradicts what is stored, such as a second app of one name.
+        /// The request contradicts what is stored, such as a second app of one name.
         case conflict
         case notFound = "not_found"
-        /// A statement that should have worked did not: a defect.
+        /// A statement failed that should have worked: a defect.
         case defect
     }
 
     public let code: Code
-    /// For the operator's log: what happened and what to do.
+    /// What happened and what to do, for the operator's log.
     ///
-    /// Holds no values of requests.
+    /// Contains no values of requests.
     public let explanation: String
 
     public init(_ code: Code, _ explanation: String) {

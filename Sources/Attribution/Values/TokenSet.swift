@@ -1,13 +1,12 @@
-/// Many words sought in one pass over a text, byte by byte.
+/// Finds many words in one pass over a text, byte by byte.
 struct TokenSet: Sendable {
     private let tokens: [[UInt8]]
     /// Positions in `tokens` by first byte.
     private let byFirstByte: [[Int]]
-    /// A bit for each pair of bytes with which a token begins: at most places of a text nothing more is
-    /// asked.
+    /// A bit for each pair of bytes with which a token starts: at most positions of a text, this test is all.
     private let pairs: [UInt64]
 
-    /// Words of two bytes or more; which comes first counts in ``firstMatch(in:)``.
+    /// Words of two bytes or more; their order counts in ``firstMatch(in:)``.
     init(_ words: [String]) {
         tokens = words.map { Array($0.utf8) }
         var byFirstByte = [[Int]](repeating: [], count: 256)
@@ -22,7 +21,7 @@ struct TokenSet: Sendable {
         self.pairs = pairs
     }
 
-    /// The position of the first word of the list that occurs anywhere in `text`.
+    /// Returns the index of the first word of the list that occurs anywhere in `text`.
     func firstMatch(in text: [UInt8]) -> Int? {
         guard text.count >= 2 else { return nil }
         var best: Int?

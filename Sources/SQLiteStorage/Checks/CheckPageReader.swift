@@ -26,7 +26,7 @@ struct CheckPageReader {
             count += 1
             let row = try CheckRow(statement)
             last = row.id
-            guard let record = apps.record(row), query.holds(record) else { continue }
+            guard let record = apps.record(row), query.matches(record) else { continue }
             page.records.append(record)
             if page.records.count == query.limit { break }
         }

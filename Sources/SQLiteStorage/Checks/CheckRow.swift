@@ -33,7 +33,7 @@ struct CheckRow {
         facts.organicShare = row.optionalReal(10)
         facts.candidates = Int(clamping: row.integer(11))
         facts.click = row.isNull(12) ? nil : ClickID(high: word(12), low: word(32))
-        facts.lane = row.isNull(13) ? nil : PlatformForm(code: word(13))
+        facts.platformForm = row.isNull(13) ? nil : PlatformForm(code: word(13))
         facts.agreement = row.optionalInteger(14).flatMap { AddressAgreement(rawValue: UInt8(clamping: $0)) }
         facts.shares = Self.unpacked(row.bytes(15))
         facts.address = row.isNull(18) ? nil : AddressHashes(exact: word(18), near: word(19))

@@ -45,7 +45,7 @@ extension WriteContext {
             facts.organicShare,
             facts.candidates,
             facts.click?.high,
-            facts.lane?.code,
+            facts.platformForm?.code,
             (facts.agreement?.rawValue).map { Int64($0) },
             CheckRow.packed(facts.shares),
             facts.fingerprint?.index,

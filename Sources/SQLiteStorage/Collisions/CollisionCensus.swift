@@ -124,7 +124,7 @@ struct CollisionCensus {
         let visitor = row.integer(8)
         return CollisionRow(
             key: UInt64(bitPattern: row.integer(0)),
-            lane: lane,
+            platformForm: lane,
             at: Timestamp(milliseconds: row.integer(isClosed ? 4 : 2)),
             weight: row.optionalReal(7) ?? 0,
             // Of a click from before visitors were noted, each is one of his own.

@@ -34,9 +34,9 @@ enum CollisionRows {
                 aloneSum: figures["form/\(code)/alone"] ?? 0,
                 competingSum: figures["form/\(code)/competing"] ?? 0
             )
-            forms.append(CollisionReport.Form(lane: form, crowding: crowding))
+            forms.append(CollisionReport.Form(platformForm: form, crowding: crowding))
         }
-        return forms.sorted { $0.lane.code < $1.lane.code }
+        return forms.sorted { $0.platformForm.code < $1.platformForm.code }
     }
 
     private static func limit(_ share: Double, _ figures: [String: Double]) throws(SQLiteError)
@@ -75,7 +75,7 @@ enum CollisionRows {
             ("expected_false", report.expectedFalse), ("spread", report.spread),
         ]
         for form in report.forms {
-            let prefix = "form/\(form.lane.code)"
+            let prefix = "form/\(form.platformForm.code)"
             figures.append(("\(prefix)/clicks", form.crowding.clicks))
             figures.append(("\(prefix)/alone", form.crowding.aloneSum))
             figures.append(("\(prefix)/competing", form.crowding.competingSum))

@@ -104,6 +104,6 @@ extension DriftRows {
         -> DriftDetector.Findings
     {
         let alarms = try alarmed(in: scope, on: connection).compactMap(\.alarm)
-        return DriftDetector.look(at: try history(of: scope, end: end, on: connection), alarms: alarms)
+        return DriftDetector.evaluate(try history(of: scope, end: end, on: connection), alarms: alarms)
     }
 }

@@ -4,7 +4,7 @@ internal import SQLite
 // All of these wait for the disk: never called on a loop.
 
 extension SQLiteStore {
-    /// Remembers by their ``ServerKey/check`` which server keys the store is used with from now on, the present one first.
+    /// Remembers by their ``ServerKey/checkValue`` which server keys the store is used with from now on, the present one first.
     ///
     /// What was there before is not changed where it was stored under another key than these.
     public func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(StoreError)

@@ -28,7 +28,7 @@ struct AddressClickCount: Sendable {
     {
         var (exact, near, oldest) = (0, 0, moment.milliseconds)
         let statement = try connection.statement(clicks)
-        let most = Int(AddressTraffic.enough)
+        let most = Int(AddressTraffic.countLimit)
         try statement.forEach(key.scope.number, key.address.near, most) { row in
             oldest = row.integer(0)
             near += 1

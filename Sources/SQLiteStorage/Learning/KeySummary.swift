@@ -46,7 +46,7 @@ struct KeySummary: Sendable {
         let statement = try connection.statement(open)
         try statement.forEach(key.scope.number, key.fingerprint.index, key.fingerprint.rest) { row in
             guard row.integer(2) >= moment.milliseconds else { return }
-            guard skipped >= CandidateEvidence.listed else {
+            guard skipped >= CandidateEvidence.maximumListed else {
                 skipped += 1
                 return
             }
@@ -124,7 +124,7 @@ extension BackgroundCount {
     fileprivate init(_ destination: CreditedDestination?, _ bin: Int, _ sum: KeySummary.Sums.Sum) {
         self.init(
             destination: destination,
-            lane: sum.lane,
+            platformForm: sum.lane,
             ageBin: bin,
             weight: sum.weight,
             shareWithAddress: sum.weight > 0 ? sum.withAddress / sum.weight : 0

@@ -23,7 +23,7 @@ final class LearningState: Sendable {
     /// What a scope's increments are relative to, and how busy it is.
     struct Present: Sendable {
         let epoch: LearningEpoch
-        var busyness = 1.0
+        var relativeClickRate = 1.0
     }
 
     /// Keys of which summaries are kept, at most.
@@ -58,7 +58,9 @@ final class LearningState: Sendable {
         if try LearntRows.epoch(of: scope, on: connection) != nil { noteStored(scope) }
         let model = try LearntRows.model(of: scope, at: moment, on: connection)
         models.withLock { $0[scope] = model }
-        presents.withLock { $0[scope] = Present(epoch: model.epoch, busyness: model.busyness) }
+        presents.withLock {
+            $0[scope] = Present(epoch: model.epoch, relativeClickRate: model.relativeClickRate)
+        }
         return model
     }
 

@@ -114,7 +114,7 @@ final class LearningThread {
                 counts[scope] = Int(clamping: count ?? 0)
             }
             room.forKeys = counts[scope, default: 0] < Self.mostCounters
-            for family in CounterFamily.marks {
+            for family in CounterFamily.openEndedModelFamilies {
                 let count = try connection.statement(LearntSQL.countOfFamily)
                     .first(scope.number, Int64(family.rawValue)) { $0.integer(0) }
                 if count ?? 0 >= Self.mostMarks { room.forMarks = false }
@@ -143,7 +143,7 @@ final class LearningThread {
                     guard pause(8 * (MonotonicTime.now().nanoseconds - start)), try attend() else { return }
                 }
             }
-            for family in CounterFamily.marks {
+            for family in CounterFamily.openEndedModelFamilies {
                 try shared.performAndWait { context throws(SQLiteError) in
                     try context.keepLargest(Self.keptMarks, of: scope, family)
                     return .success(())
@@ -173,12 +173,12 @@ final class LearningThread {
         }
         guard let epoch else { return }
         let age = Double(now.milliseconds(since: epoch.landmark)) / 1000
-        if age > LearningEpoch.longest / 2 {
+        if age > LearningEpoch.maximumSpan / 2 {
             try shared.performAndWait { context throws(SQLiteError) in
                 try context.moveLandmark(of: scope, to: now)
                 return .success(())
             }
-        } else if age < -LearningEpoch.longest / 2 {
+        } else if age < -LearningEpoch.maximumSpan / 2 {
             // Learnt by a clock that was years ahead: it would outweigh for ever what is learnt now.
             try shared.forgetLearning(of: scope)
         }

@@ -23,15 +23,15 @@ struct LoopLearner {
         // By when it was told: a click of days ago that is told now was not observed then.
         let present = shared.learnt.present(of: scope, at: facts.recordedAt)
         notes.update(scope, present.epoch) { increments in
-            ModelUpdates.click(
+            ModelUpdates.addClick(
                 at: facts.clickedAt,
                 platform: facts.platform,
                 forms: forms,
                 hasAddress: click.evidence.address != nil,
                 release: click.fingerprints.first?.release,
                 signals: click.evidence.signals,
-                busyness: present.busyness,
-                into: &increments
+                relativeClickRate: present.relativeClickRate,
+                to: &increments
             )
         }
     }
@@ -63,11 +63,11 @@ struct LoopLearner {
         guard let candidate else { return }
         let delay = Double(check.at.milliseconds(since: candidate.clickedAt)) / 1000
         notes.update(scope, shared.learnt.epoch(of: scope, at: check.at)) { increments in
-            ModelUpdates.certainPair(
+            ModelUpdates.addCertainPair(
                 agreement: candidate.address,
                 delaySeconds: delay,
                 at: check.at,
-                into: &increments
+                to: &increments
             )
         }
     }
@@ -89,14 +89,13 @@ struct LoopLearner {
         let model = report.model ?? shared.learnt.model(of: scope) ?? .fresh(at: check.at)
         notes.update(scope, shared.learnt.epoch(of: scope, at: check.at)) { increments in
             increments.counting(times: times) { increments in
-                ModelUpdates.launch(
+                ModelUpdates.addLaunch(
                     check.traits,
                     report.evidence ?? CandidateEvidence(candidates: []),
                     fingerprint: key.index,
-                    exact: address?.present.exact,
-                    near: address?.present.near,
+                    address: address?.present,
                     model: model,
-                    into: &increments
+                    to: &increments
                 )
             }
         }

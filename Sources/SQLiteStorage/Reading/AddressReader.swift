@@ -37,12 +37,12 @@ struct AddressReader {
                 found.append((position, isExact))
             }
         }
-        for position in look.places?.newest(near: address.near, atMost: CandidateEvidence.listed) ?? []
+        for position in look.places?.newest(near: address.near, atMost: CandidateEvidence.maximumListed) ?? []
         where told.insert(position.click).inserted {
             // Of one that was claimed meanwhile is not known whether it agrees exactly: it tells nothing.
             found.append((position, false))
         }
-        for (position, isExact) in found.prefix(CandidateEvidence.listed) {
+        for (position, isExact) in found.prefix(CandidateEvidence.maximumListed) {
             if let row = try Self.open(position, look.key, scope, at: moment, on: connection) {
                 candidates.append(row.candidate(AddressHashes.agreement(row.address, address)))
             } else if isExact, let claimedAt = try Self.claim(of: position.click, on: connection) {

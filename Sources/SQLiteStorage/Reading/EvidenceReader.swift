@@ -23,14 +23,18 @@ struct EvidenceReader {
             if evidence.background.isEmpty { evidence.background = look.background }
         }
         let moment = check.at
-        evidence.crowd.liveClicks = try learnt.liveClicks(of: scope, at: moment, on: connection)
+        evidence.addressTraffic.liveClicks = try learnt.liveClicks(of: scope, at: moment, on: connection)
         if let since = address?.since {
-            evidence.crowd.coverage = epoch.coverage(of: .launchesAtAddress, since: since, at: moment)
+            evidence.addressTraffic.coverage = epoch.coverage(
+                of: .launchesAtAddress,
+                since: since,
+                at: moment
+            )
         }
         for hashes in address?.searched() ?? [] {
             try addAgreeing(hashes, looks, &told, to: &evidence)
-            evidence.crowd.launchesExact += try sum(.launchesAtAddress, hashes.exact, epoch)
-            evidence.crowd.launchesNear += try sum(.launchesNearAddress, hashes.near, epoch)
+            evidence.addressTraffic.launchesExact += try sum(.launchesAtAddress, hashes.exact, epoch)
+            evidence.addressTraffic.launchesNear += try sum(.launchesNearAddress, hashes.near, epoch)
         }
         for key in check.ladder.firstUnderEachKey {
             evidence.organic += try sum(.organic, key.index, epoch)
@@ -54,11 +58,14 @@ struct EvidenceReader {
             crowd.clicksExact = max(crowd.clicksExact, around.clicksExact)
             crowd.clicksNear = max(crowd.clicksNear, around.clicksNear)
         }
-        evidence.crowd.clicksExact = min(
-            evidence.crowd.clicksExact + crowd.clicksExact,
-            AddressTraffic.enough
+        evidence.addressTraffic.clicksExact = min(
+            evidence.addressTraffic.clicksExact + crowd.clicksExact,
+            AddressTraffic.countLimit
         )
-        evidence.crowd.clicksNear = min(evidence.crowd.clicksNear + crowd.clicksNear, AddressTraffic.enough)
+        evidence.addressTraffic.clicksNear = min(
+            evidence.addressTraffic.clicksNear + crowd.clicksNear,
+            AddressTraffic.countLimit
+        )
     }
 
     private func sum(_ family: CounterFamily, _ key: UInt64, _ epoch: LearningEpoch) throws(SQLiteError)

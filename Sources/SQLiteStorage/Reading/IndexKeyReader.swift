@@ -27,7 +27,7 @@ struct IndexKeyReader {
     private(set) var needsSummary = false
 
     /// Clicks that are told one by one, at most, while there is no summary of older ones.
-    static let most = 2 * CandidateEvidence.listed
+    static let most = 2 * CandidateEvidence.maximumListed
 
     init(key: KeyedHash) {
         self.key = key
@@ -58,12 +58,12 @@ struct IndexKeyReader {
                 look.background = summary.counts
                 look.places = summary.places
                 look.needsSummary = look.needsSummary || summary.isOld(at: moment)
-                if look.open.count >= CandidateEvidence.listed / 2 { break }
+                if look.open.count >= CandidateEvidence.maximumListed / 2 { break }
                 // Most of the newer ones have been claimed: what is counted is told as well, until it is counted anew.
                 look.needsSummary = true
             }
             guard statement.integer(2) >= moment.milliseconds else { continue }
-            guard look.open.count < (look.needsSummary ? CandidateEvidence.listed : most) else {
+            guard look.open.count < (look.needsSummary ? CandidateEvidence.maximumListed : most) else {
                 look.background = summary?.counts ?? []
                 look.places = summary?.places
                 look.needsSummary = true

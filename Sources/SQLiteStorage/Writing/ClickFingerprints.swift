@@ -88,7 +88,7 @@ extension NewClick {
         var entries: [IndexEntry] = []
         entries.reserveCapacity(fingerprints.count + evidence.advertisingIDs.count)
         for entry in fingerprints where fingerprints.count == 1 || seen.insert(entry.key.index).inserted {
-            let beside = evidence.signals.beside(entry.form)
+            let beside = evidence.signals.excludingComponents(of: entry.form)
             entries.append(
                 IndexEntry(
                     key: entry.key,

@@ -24,7 +24,7 @@ struct CheckBody {
             json.member("organic_share", facts.organicShare)
             json.member("candidates", facts.candidates)
             json.member("campaign_only", facts.isCampaignOnly)
-            json.member("form", facts.lane?.form?.rawValue)
+            json.member("form", facts.platformForm?.form?.rawValue)
             json.member("click_id", record.clickID)
             json.member("campaign", record.campaign?.text)
             json.member("address", facts.agreement?.word)

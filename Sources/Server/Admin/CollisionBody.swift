@@ -48,8 +48,8 @@ public struct CollisionBody {
 
     /// A ready-made fingerprint's form is left out.
     private func write(_ form: CollisionReport.Form, to json: inout JSONWriter) {
-        json.member("platform", form.lane.platform.rawValue)
-        json.member("form", form.lane.form?.rawValue)
+        json.member("platform", form.platformForm.platform.rawValue)
+        json.member("form", form.platformForm.form?.rawValue)
         json.member("clicks", form.crowding.clicks)
         json.member("alone", form.crowding.alone)
         json.member("competing_clicks", form.crowding.competing)

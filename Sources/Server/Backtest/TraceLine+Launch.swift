@@ -29,7 +29,7 @@ extension TraceLine {
             caller: RecordedEvent.hash(install.map { "install \($0)" } ?? asker),
             hasInstallID: install != nil,
             release: agent ?? told?.release,
-            signals: told.map { SignalHashes($0.beside) } ?? .none,
+            signals: told.map { SignalHashes($0.remainingValues) } ?? .none,
             token: token,
             truth: try truth(),
             person: try body.name("person")

@@ -40,7 +40,7 @@ enum RecordClick {
         let claims = try ClickProvenance(body, exchange, window: window(body, link, app, context))
         let stated = try ClickDestination.stated(body, app: app, key: exchange.key)
         let keys = context.keys
-        let serverKey = keys.server.present
+        let serverKey = keys.server.current
         let device = try ClickDevice(body, claims, app, exchange.request, context.service, serverKey)
         let destination = try ClickDestination(stated: stated, link, body, app, device.platform) { link in
             serverKey.variantChoice(of: link, address: claims.address, userAgent: claims.userAgent)
@@ -101,9 +101,9 @@ enum RecordClick {
             visit: visit(addressKey),
             post: post(addressKey),
             evidence: evidence(body, facts, destination, claims, device, context.service, keys, addressKey),
-            idempotency: body.idempotencyKey.map { idempotency(keys.server.present, $0) }
+            idempotency: body.idempotencyKey.map { idempotency(keys.server.current, $0) }
         )
-        if let earlier = keys.addresses.keyOfVisitor(before: exchange.now) {
+        if let earlier = keys.addresses.previousDayKey(at: exchange.now) {
             click.earlier.visit = visit(earlier)
             click.earlier.post = post(earlier)
             let address = claims.addressHashes(context.service, earlier)
@@ -147,7 +147,7 @@ enum RecordClick {
             signals: device.signals,
             canonicalText: device.canonicalText,
             advertisingIDs: ids.map { id in
-                let key = keys.server.present.advertisingID(app: facts.app, isTest: facts.isTest, id: id)
+                let key = keys.server.current.advertisingID(app: facts.app, isTest: facts.isTest, id: id)
                 return AdvertisingIDEntry(id.kind, key: key)
             }
         )

@@ -30,7 +30,7 @@ struct LinkVisit {
         variant =
             shown
             ?? link.variant { id in
-                context.keys.server.present.variantChoice(
+                context.keys.server.current.variantChoice(
                     of: id,
                     address: exchange.address,
                     userAgent: headers.userAgent

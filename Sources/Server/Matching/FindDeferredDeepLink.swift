@@ -77,7 +77,7 @@ extension FirstLaunch {
             address: comparedAddress,
             // The agent of the app's own requests is written by the system, and tells the minor version.
             release: release ?? told?.release,
-            signals: told.map { SignalHashes($0.beside) } ?? .none,
+            signals: told.map { SignalHashes($0.remainingValues) } ?? .none,
             sdkVersion: LaunchFields.sdkVersion(request),
             requestID: requestID
         )

@@ -125,7 +125,7 @@ final class FirstLaunch: Sendable {
             isTest: isTest,
             ladder: ladder,
             caller: caller,
-            install: installID.map { keys.server.present.install(app: app, isTest: isTest, installID: $0) },
+            install: installID.map { keys.server.current.install(app: app, isTest: isTest, installID: $0) },
             earlier: HashesUnderFormerKeys(callers: earlierCallers, installs: earlierInstalls(installID)),
             at: now,
             firstByteAt: request.firstByteAt.nanoseconds,

@@ -53,7 +53,7 @@ extension FirstLaunch {
         LaunchDetails(
             address: comparedAddress,
             release: told?.release ?? release,
-            signals: told.map { SignalHashes($0.beside) } ?? .none,
+            signals: told.map { SignalHashes($0.remainingValues) } ?? .none,
             sdkVersion: LaunchFields.sdkVersion(request),
             requestID: requestID,
             firstInstalledAt: installedAt

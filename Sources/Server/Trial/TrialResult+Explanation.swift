@@ -87,9 +87,8 @@ extension TrialResult {
     private var whyNot: [String] {
         var sentences: [String] = []
         if let reason = launch?.reason {
-            sentences.append(
-                "The server's reason is \(reason): \(Self.meanings[reason] ?? "see its documentation")."
-            )
+            let meaning = NoMatchReason(rawValue: reason)?.words.trial ?? "see its documentation"
+            sentences.append("The server's reason is \(reason): \(meaning).")
         } else if launch?.isNoMatch == true {
             sentences.append("The server tells the reason to test keys only.")
         }
@@ -127,20 +126,6 @@ extension TrialResult {
         }
         return isMatched ? ["By its values the launch should not have got this click."] : []
     }
-
-    /// What the reasons mean that test keys are told.
-    private static let meanings = [
-        "no_click": "no open click of this app has the fingerprint",
-        "expired": "the click's attribution window had passed",
-        "already_claimed": "the click was used up by an earlier launch",
-        "robot_click": "the click is a robot's",
-        "below_threshold": "the click is less likely the right one than the app asks for",
-        "ambiguous": "several clicks are about as likely",
-        "other_app": "the token is another app's",
-        "token_invalid": "the token is altered, expired, or none",
-        "token_used": "the token's click was used up by an earlier launch",
-        "fingerprint_disabled": "the app's settings allow no fingerprints",
-    ]
 }
 
 extension TrialResult {

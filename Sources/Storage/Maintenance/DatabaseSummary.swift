@@ -41,7 +41,7 @@ public struct DatabaseSummary: Equatable, Sendable {
 
     /// Whether the server key that the database used last is one of these; nil if nothing was hashed.
     public func fits(_ keys: [ServerKey]) -> Bool? {
-        serverKey.map { stored in keys.contains { $0.check.index == stored } }
+        serverKey.map { stored in keys.contains { $0.checkValue.index == stored } }
     }
 }
 

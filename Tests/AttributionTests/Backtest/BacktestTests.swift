@@ -19,7 +19,7 @@ struct BacktestTests {
         let present = ReplayPlan(policy: MatchPolicy(rule: .newest), warmUpDays: 0)
         var asked = present
         asked.window = AttributionWindow(seconds: 1800)
-        var backtest = Backtest(present, asked: asked, began: noon)
+        var backtest = Backtest(present, proposed: asked, began: noon)
         script.events.forEach { backtest.play($0) }
         var expected = Backtest.Changes()
         (expected.gained, expected.gainedRight, expected.lost, expected.lostRight) = (1, 1, 2, 1)
@@ -29,7 +29,7 @@ struct BacktestTests {
         #expect(backtest.latest == noon.advanced(byMilliseconds: 300_000 + hour))
 
         asked.window = AttributionWindow(seconds: 7200)
-        backtest = Backtest(present, asked: asked, began: noon)
+        backtest = Backtest(present, proposed: asked, began: noon)
         script.events.forEach { backtest.play($0) }
         expected = Backtest.Changes()
         (expected.gained, expected.gainedRight, expected.redirected, expected.same) = (1, 1, 1, 1)
@@ -67,7 +67,7 @@ struct BacktestTests {
         let present = ReplayPlan(warmUpDays: 0)
         var asked = present
         asked.policy.usesFingerprints = false
-        var backtest = Backtest(present, asked: asked, began: noon)
+        var backtest = Backtest(present, proposed: asked, began: noon)
         events.forEach { backtest.play($0) }
         var fidelity = Backtest.Changes()
         (fidelity.same, fidelity.gained, fidelity.redirected, fidelity.unknown) = (3, 1, 1, 1)
@@ -75,7 +75,7 @@ struct BacktestTests {
         #expect(backtest.changes.lost == 3, "from what was given, and not from the present replay")
         #expect(backtest.changes.lostRight == 1, "the token's")
         #expect(backtest.changes.repeatedInOne == 1)
-        let score = backtest.given
+        let score = backtest.recorded
         #expect(score?.launches == 5)
         #expect(score?.matches == 4)
         #expect(score?.tokenMatches == 1)
@@ -92,9 +92,9 @@ struct BacktestTests {
         script.launch(at: 1000)
         var backtest = Backtest(ReplayPlan(warmUpDays: 0), began: noon)
         script.events.forEach { backtest.play($0) }
-        #expect(backtest.asked == nil)
+        #expect(backtest.proposed == nil)
         #expect(backtest.changes == Backtest.Changes())
-        #expect(backtest.present.score.matches == 1)
+        #expect(backtest.current.score.matches == 1)
     }
 }
 

@@ -16,7 +16,7 @@ private func row(
     -> CollisionRow
 {
     let at = Timestamp(milliseconds: Int64(minutes * minute))
-    return CollisionRow(key: key, lane: lane, at: at, weight: weight, visitor: visitor)
+    return CollisionRow(key: key, platformForm: lane, at: at, weight: weight, visitor: visitor)
 }
 
 private func windows(_ seconds: Int64...) -> [AttributionWindow] {
@@ -91,7 +91,7 @@ struct CollisionCountTests {
         let count = 5 * CollisionCount.rowLimit
         let rows = (0..<count).lazy.map { number in
             let at = Timestamp(milliseconds: Int64(number) * 20_000)
-            return CollisionRow(key: 1, lane: d, at: at, visitor: UInt64(number))
+            return CollisionRow(key: 1, platformForm: d, at: at, visitor: UInt64(number))
         }
         let crowding = try #require(CollisionCount.of(rows, windows: windows(3600))[d]?.first)
         #expect(abs(crowding.clicks / Double(count) - 1) < 0.02)

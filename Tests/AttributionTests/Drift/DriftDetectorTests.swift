@@ -35,7 +35,7 @@ struct DriftDetectorTests {
         let history = Self.history([
             Self.ios: Self.days([(2, 100, 40), (38, 100, 70)]), Self.android: Self.steadyRest,
         ])
-        let findings = DriftDetector.look(at: history, alarms: [])
+        let findings = DriftDetector.evaluate(history, alarms: [])
         let alarm = try #require(findings.alarms.first)
         #expect(findings.events == [.began(alarm)])
         #expect(findings.alarms.count == 1)
@@ -55,14 +55,14 @@ struct DriftDetectorTests {
         let fallen = Self.history([
             Self.ios: Self.days([(2, 100, 40), (38, 100, 70)]), Self.android: Self.steadyRest,
         ])
-        let alarms = DriftDetector.look(at: fallen, alarms: []).alarms
+        let alarms = DriftDetector.evaluate(fallen, alarms: []).alarms
         let later = Self.end.advanced(byMilliseconds: 3 * 86_400_000)
         func look(_ runs: [(days: Int, trials: Int64, matches: Int64)]) -> DriftDetector.Findings {
             let history = Self.history(
                 [Self.ios: Self.days(runs), Self.android: Self.steadyRest],
                 end: later
             )
-            return DriftDetector.look(at: history, alarms: alarms)
+            return DriftDetector.evaluate(history, alarms: alarms)
         }
         let still = look([(5, 100, 40), (35, 100, 70)])
         #expect(still.alarms == alarms)
@@ -89,7 +89,7 @@ struct DriftDetectorTests {
                 ],
                 end: end
             )
-            let findings = DriftDetector.look(at: history, alarms: alarms)
+            let findings = DriftDetector.evaluate(history, alarms: alarms)
             alarms = findings.alarms
             events += findings.events
         }
@@ -103,15 +103,15 @@ struct DriftDetectorTests {
         let fallen = Self.history([
             Self.ios: Self.days([(2, 100, 40), (38, 100, 70)]), Self.android: Self.steadyRest,
         ])
-        let alarms = DriftDetector.look(at: fallen, alarms: []).alarms
+        let alarms = DriftDetector.evaluate(fallen, alarms: []).alarms
         let later = Self.end.advanced(byMilliseconds: 8 * 86_400_000)
         let empty = Self.history(
             [Self.ios: Self.days([(8, 0, 0), (2, 100, 40), (30, 100, 70)]), Self.android: Self.steadyRest],
             end: later
         )
-        #expect(DriftDetector.look(at: empty, alarms: alarms).events == alarms.map { .ended($0, .gone) })
+        #expect(DriftDetector.evaluate(empty, alarms: alarms).events == alarms.map { .ended($0, .gone) })
         let nothing = Self.history([Self.android: Self.steadyRest], end: later)
-        #expect(DriftDetector.look(at: nothing, alarms: alarms).events == alarms.map { .ended($0, .gone) })
+        #expect(DriftDetector.evaluate(nothing, alarms: alarms).events == alarms.map { .ended($0, .gone) })
     }
 
     @Test("learns for a week before it tells anything")
@@ -121,7 +121,7 @@ struct DriftDetectorTests {
                 Self.ios: Self.days([(2, 100, 10), (days, 100, 70)]),
                 Self.android: Self.days([(days + 2, 900, 600)]),
             ])
-            let findings = DriftDetector.look(at: history, alarms: [])
+            let findings = DriftDetector.evaluate(history, alarms: [])
             #expect(findings.alarms.isEmpty == (days < 7), "\(days)")
             let status = findings.readings.first { $0.group == Self.ios }?.status
             #expect(status == (days < 7 ? .learning : .falling), "\(days)")
@@ -133,7 +133,7 @@ struct DriftDetectorTests {
         let history = Self.history([
             Self.ios: Self.days([(40, 100, 60)]), Self.android: Self.days([(3, 900, 860), (37, 900, 500)]),
         ])
-        #expect(DriftDetector.look(at: history, alarms: []).alarms.isEmpty)
+        #expect(DriftDetector.evaluate(history, alarms: []).alarms.isEmpty)
     }
 
     @Test("tells a fall of all groups once, of the whole app")
@@ -142,7 +142,7 @@ struct DriftDetectorTests {
             Self.ios: Self.days([(3, 100, 40), (37, 100, 70)]),
             Self.android: Self.days([(3, 900, 360), (37, 900, 630)]),
         ])
-        #expect(DriftDetector.look(at: history, alarms: []).alarms.map(\.group) == [.whole(.launch)])
+        #expect(DriftDetector.evaluate(history, alarms: []).alarms.map(\.group) == [.whole(.launch)])
     }
 
     @Test("tells nothing when clicks became as rare as matches: marketing has stopped")
@@ -153,7 +153,7 @@ struct DriftDetectorTests {
                 Self.ios: Self.days([(3, 500, 140), (37, 500, 350)]),
                 safari: Self.days([(3, clicks, 140), (37, 3500, 350)]),
             ])
-            return DriftDetector.look(at: history, alarms: []).alarms.map(\.group)
+            return DriftDetector.evaluate(history, alarms: []).alarms.map(\.group)
         }
         #expect(alarms(clicks: 1400).isEmpty)
         #expect(alarms(clicks: 3500).contains(.whole(.launch)))
@@ -170,7 +170,7 @@ struct DriftDetectorTests {
                 instagram: Self.days([(3, clicks, matches), (37, 600, 90)]),
                 safari: Self.days([(40, 3000, 400)]),
             ])
-            return DriftDetector.look(at: history, alarms: []).alarms.map(\.group)
+            return DriftDetector.evaluate(history, alarms: []).alarms.map(\.group)
         }
         #expect(alarms(clicks: 600, matches: 30) == [instagram])
         #expect(alarms(clicks: 3000, matches: 90) == [])
@@ -186,13 +186,13 @@ struct DriftDetectorTests {
             let history = Self.history([
                 Self.ios: Array(days.dropFirst(shift)), Self.android: Self.days([(40, 900, 600)]),
             ])
-            #expect(DriftDetector.look(at: history, alarms: []).alarms.isEmpty, "\(shift)")
+            #expect(DriftDetector.evaluate(history, alarms: []).alarms.isEmpty, "\(shift)")
         }
     }
 
     @Test("takes nothing amiss: no counts, more matches than clicks, clocks that were set back")
     func oddities() throws {
-        #expect(DriftDetector.look(at: DriftHistory(end: Self.end), alarms: []).readings.isEmpty)
+        #expect(DriftDetector.evaluate(DriftHistory(end: Self.end), alarms: []).readings.isEmpty)
         let strange = Self.history([
             Self.ios: Self.days([(40, 10, 90)]), Self.android: Self.days([(40, 0, 50)]),
             DriftGroup.whole(.launch): Self.days([(40, -5, -9)]),
@@ -204,7 +204,7 @@ struct DriftDetectorTests {
             usualRate: 0.7,
             rate: 0.4
         )
-        let findings = DriftDetector.look(at: strange, alarms: [alarm, alarm])
+        let findings = DriftDetector.evaluate(strange, alarms: [alarm, alarm])
         #expect(findings.alarms == [alarm])
         #expect(findings.readings.allSatisfy { (0...1).contains($0.usualRate ?? 0) })
     }

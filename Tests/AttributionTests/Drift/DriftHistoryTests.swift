@@ -18,7 +18,7 @@ struct DriftHistoryTests {
             )
         }
         let days = try #require(history.days[group]).map(\.trials)
-        #expect(days.count == DriftHistory.keptDays)
+        #expect(days.count == DriftHistory.retainedDays)
         #expect(days.prefix(3) == [2, 1, 0])
         #expect(days.last == 1)
         #expect(days.reduce(0, +) == 4)
@@ -50,7 +50,7 @@ struct DriftHistoryTests {
         for (group, matches) in sizes {
             history.set(DriftDetectorTests.days([(40, matches * 2, matches)]), of: group)
         }
-        let readings = DriftDetector.look(at: history, alarms: []).readings.filter { !$0.group.isWhole }
+        let readings = DriftDetector.evaluate(history, alarms: []).readings.filter { !$0.group.isWhole }
         #expect(
             readings.map(\.group.name) == ["*/*/*", "ios/*/*", "ios/26.1/*", "ios/26.1/1.8.9"]
         )
@@ -68,7 +68,7 @@ struct DriftHistoryTests {
                 of: group("\(number / 20 + 1).\(number % 20)", "1.8.9")
             )
         }
-        let names = DriftDetector.look(at: history, alarms: []).readings.map(\.group.name)
+        let names = DriftDetector.evaluate(history, alarms: []).readings.map(\.group.name)
         #expect(names.count <= 44)
         #expect(names.contains("ios/15.19/1.8.9"))
         #expect(names.contains("ios/*/*") || names.contains("*/*/*"))

@@ -14,7 +14,7 @@ struct DriftLimitsTests {
     ) -> DriftDetector.Findings {
         let end = DriftDetectorTests.end.advanced(byMilliseconds: days * 86_400_000)
         let history = DriftDetectorTests.history(groups.mapValues(DriftDetectorTests.days), end: end)
-        return DriftDetector.look(at: history, alarms: before)
+        return DriftDetector.evaluate(history, alarms: before)
     }
 
     private static let steady: [(days: Int, trials: Int64, matches: Int64)] = [(40, 9000, 6000)]
@@ -77,7 +77,7 @@ struct DriftLimitsTests {
         let history = DriftDetectorTests.history([
             Self.ios: runs(1, 20), Self.android: runs(9, 70), onIOS: clicks(1), onAndroid: clicks(9),
         ])
-        #expect(DriftDetector.look(at: history, alarms: []).alarms.map(\.group).contains(Self.ios))
+        #expect(DriftDetector.evaluate(history, alarms: []).alarms.map(\.group).contains(Self.ios))
     }
 
     @Test("a fall that so few clicks leave open whether they explain it is no alarm")
@@ -90,7 +90,7 @@ struct DriftLimitsTests {
                 Self.ios: DriftDetectorTests.days([(2, 100, 26), (38, 100, 70)]),
                 Self.android: DriftDetectorTests.days(Self.steady), onIOS: clicks,
             ])
-            return DriftDetector.look(at: history, alarms: []).alarms.map(\.group)
+            return DriftDetector.evaluate(history, alarms: []).alarms.map(\.group)
         }
         #expect(told(1) == [])
         #expect(told(1000) == [Self.ios])

@@ -67,7 +67,7 @@ struct CheckFactsTests {
         #expect(facts.candidates == 3)
         #expect(facts.shares.count == 3)
         #expect(facts.shares.first?.click == facts.click)
-        #expect(facts.lane == PlatformForm(platform: .ios, form: .a))
+        #expect(facts.platformForm == PlatformForm(platform: .ios, form: .a))
         #expect(facts.agreement == .exact)
         #expect(facts.method == nil)
         #expect(facts.hasInstallID)

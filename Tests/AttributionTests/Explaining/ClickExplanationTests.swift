@@ -57,7 +57,7 @@ struct ClickExplanationTests {
         #expect(expired.state == .expired)
         #expect(expired.summary.contains("26 h ago: its window was 24 h."))
         let robot = explanation { $0.isRobot = true }
-        #expect(robot.summary.contains("of a robot, a preview or a browser that fetches ahead"))
+        #expect(robot.summary.contains("from a robot, a preview or a browser that fetches ahead"))
         #expect(!robot.summary.contains("No check with its fingerprint"))
         let retired = explanation { $0.isRetired = true }
         #expect(retired.summary.contains("with another click of the same visitor"))
@@ -77,9 +77,9 @@ struct ClickExplanationTests {
         #expect(lost.summary.contains("No row of the index leads to it"))
         #expect(lost.advice.contains { $0.contains("afterlink verify") })
         let off = explanation(usesFingerprints: false)
-        #expect(off.summary.contains("The app recognises nobody by a fingerprint"))
+        #expect(off.summary.contains("The app recognises no launch by its fingerprint"))
         #expect(off.advice.contains { $0.contains("apps set") })
-        #expect(explanation().advice == ["Most clicks lead to no launch, and this is how they end."])
+        #expect(explanation().advice == ["Most clicks lead to no launch and end like this."])
     }
 
     @Test("names the check that came nearest, and how it ended", arguments: RelatedCheck.Relation.allCases)

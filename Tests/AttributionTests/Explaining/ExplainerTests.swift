@@ -127,7 +127,7 @@ struct ExplainerTests {
             ExplanationInput(record: record, sameFingerprint: [click])
         )
         #expect(explanation.clicks.map(\.hasSameScreen) == [isSame])
-        #expect(explanation.summary.contains("is the one that the click's page told") == (isSame == true))
+        #expect(explanation.summary.contains("the same screen as the click's page") == (isSame == true))
         #expect(explanation.summary.contains("another screen than the click's page") == (isSame == false))
     }
 

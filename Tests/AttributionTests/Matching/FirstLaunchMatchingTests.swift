@@ -101,7 +101,7 @@ struct FirstLaunchMatchingTests {
         counted.evidence?.background = [
             BackgroundCount(
                 destination: gone,
-                lane: PlatformForm(platform: .ios, form: nil),
+                platformForm: PlatformForm(platform: .ios, form: nil),
                 ageBin: 0,
                 weight: 1000
             )

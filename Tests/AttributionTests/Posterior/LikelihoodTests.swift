@@ -13,17 +13,17 @@ struct LikelihoodTests {
 
     private func odds(
         _ candidates: [Candidate],
-        _ crowd: AddressTraffic,
+        _ traffic: AddressTraffic,
         _ model: MatchingModel = PosteriorScenario.taught()
     ) -> Double {
-        let posterior = PosteriorScenario.posterior(candidates, organic: 2, crowd: crowd, model: model)
+        let posterior = PosteriorScenario.posterior(candidates, organic: 2, traffic: traffic, model: model)
         let first = posterior.destinations.first { $0.destination.url == 1 }
         return (first?.probability ?? 0) / posterior.organic
     }
 
     private func ratio(
         _ address: AddressAgreement,
-        _ crowd: AddressTraffic,
+        _ traffic: AddressTraffic,
         secondsAgo: Double = 300,
         beside others: [Candidate] = [],
         _ model: MatchingModel = PosteriorScenario.taught()
@@ -31,7 +31,7 @@ struct LikelihoodTests {
         func click(_ address: AddressAgreement) -> [Candidate] {
             [PosteriorScenario.candidate(1, secondsAgo: secondsAgo, address: address)] + others
         }
-        return odds(click(address), crowd, model) / odds(click(.missing), crowd, model)
+        return odds(click(address), traffic, model) / odds(click(.missing), traffic, model)
     }
 
     private func isClose(_ value: Double, _ expected: Double) -> Bool { abs(value / expected - 1) < 1e-6 }
@@ -49,56 +49,56 @@ struct LikelihoodTests {
 
     @Test("is that of the launches which were seen since addresses can be compared")
     func coverage() {
-        var crowd = alone
-        crowd.coverage = 0.5
-        #expect(isClose(ratio(.exact, crowd), 0.24 + 0.70 / (0.05 / 501)))
+        var traffic = alone
+        traffic.coverage = 0.5
+        #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (0.05 / 501)))
     }
 
     @Test("falls with everybody else who was seen there, and counts nobody twice")
     func others() {
-        let crowd = AddressTraffic(
+        let traffic = AddressTraffic(
             clicksExact: 6,
             clicksNear: 11,
             liveClicks: 1000,
             launchesExact: 4,
             launchesNear: 9
         )
-        #expect(isClose(ratio(.exact, crowd), 0.24 + 0.70 / ((5.0 + 4) / 2001 + unseen)))
+        #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / ((5.0 + 4) / 2001 + unseen)))
         // Eleven near are five beside the six at the address itself, one of them the click's own.
-        #expect(isClose(ratio(.near, crowd), 0.24 + 0.06 / ((4.0 + 5) / 2001 + unseen)))
+        #expect(isClose(ratio(.near, traffic), 0.24 + 0.06 / ((4.0 + 5) / 2001 + unseen)))
     }
 
     @Test("of a crowd too large to be counted is that of its share of the launches")
     func largeCrowd() {
-        var crowd = AddressTraffic(
-            clicksExact: AddressTraffic.enough,
-            clicksNear: AddressTraffic.enough,
+        var traffic = AddressTraffic(
+            clicksExact: AddressTraffic.countLimit,
+            clicksNear: AddressTraffic.countLimit,
             liveClicks: 100_000,
             launchesExact: 500,
             launchesNear: 500
         )
-        #expect(isClose(ratio(.exact, crowd), 0.24 + 0.70 / (500.0 / 1001)))
-        crowd.clicksExact -= 1
-        #expect(isClose(ratio(.exact, crowd), 0.24 + 0.70 / (8690.0 / 101_001 + unseen)))
-        crowd.clicksExact = 1990
-        crowd.liveClicks = 1000
+        #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (500.0 / 1001)))
+        traffic.clicksExact -= 1
+        #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (8690.0 / 101_001 + unseen)))
+        traffic.clicksExact = 1990
+        traffic.liveClicks = 1000
         // More are known than live: some were claimed.
-        let share = (1989.0 + 500) / (AddressTraffic.enough + 1001)
-        #expect(isClose(ratio(.exact, crowd), 0.24 + 0.70 / (share + unseen)))
+        let share = (1989.0 + 500) / (AddressTraffic.countLimit + 1001)
+        #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (share + unseen)))
     }
 
     @Test("of a network where everybody is says nothing, nor that a click from elsewhere is the likely one")
     func everybody() {
-        let crowd = AddressTraffic(
+        let traffic = AddressTraffic(
             clicksExact: 300,
             clicksNear: 498,
             liveClicks: 500,
             launchesExact: 600,
             launchesNear: 1000
         )
-        #expect(isClose(ratio(.exact, crowd), 0.24 + 0.70 / (899.0 / 1501 + unseen)))
-        #expect(isClose(ratio(.near, crowd), 0.24 + 0.06 / (597.0 / 1501 + unseen)))
-        #expect(isClose(ratio(.differs, crowd), 0.24))
+        #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (899.0 / 1501 + unseen)))
+        #expect(isClose(ratio(.near, traffic), 0.24 + 0.06 / (597.0 / 1501 + unseen)))
+        #expect(isClose(ratio(.differs, traffic), 0.24))
         let all = AddressTraffic(
             clicksExact: 1000,
             clicksNear: 1000,
@@ -132,11 +132,11 @@ struct LikelihoodTests {
         func model(_ agreement: AddressAgreement) -> MatchingModel {
             PosteriorScenario.taught { increments in
                 for _ in 0..<10_000 {
-                    ModelUpdates.certainPair(
+                    ModelUpdates.addCertainPair(
                         agreement: agreement,
                         delaySeconds: 300,
                         at: PosteriorScenario.noon,
-                        into: &increments
+                        to: &increments
                     )
                 }
             }
@@ -180,7 +180,7 @@ struct LikelihoodTests {
     )
     func spent(clicksThere: Double, left: Double) {
         let click = PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact)
-        let crowd = AddressTraffic(clicksExact: clicksThere, clicksNear: clicksThere, liveClicks: 1000)
+        let traffic = AddressTraffic(clicksExact: clicksThere, clicksNear: clicksThere, liveClicks: 1000)
         func odds(claimedSecondsAgo: Double) -> Double {
             let claimed = PosteriorScenario.candidate(
                 2,
@@ -188,7 +188,7 @@ struct LikelihoodTests {
                 address: .exact,
                 claimedSecondsAgo: claimedSecondsAgo
             )
-            return self.odds([click, claimed], crowd)
+            return self.odds([click, claimed], traffic)
         }
         #expect(isClose(odds(claimedSecondsAgo: 200) / odds(claimedSecondsAgo: 400), left))
     }

@@ -48,14 +48,14 @@ enum PosteriorScenario {
         _ candidates: [Candidate],
         background: [BackgroundCount] = [],
         organic: Double = 0,
-        crowd: AddressTraffic = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
+        traffic: AddressTraffic = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
         signals: SignalHashes = .none,
         model: MatchingModel = taught()
     ) -> Posterior {
         let evidence = CandidateEvidence(
             candidates: candidates,
             background: background,
-            crowd: crowd,
+            addressTraffic: traffic,
             organic: organic
         )
         var launch = launch
@@ -70,11 +70,11 @@ enum PosteriorScenario {
         policy: MatchPolicy = MatchPolicy(),
         model: MatchingModel = taught()
     ) -> Verdict {
-        let crowd = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
+        let traffic = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
         let evidence = CandidateEvidence(
             candidates: candidates,
             background: background,
-            crowd: crowd,
+            addressTraffic: traffic,
             organic: organic
         )
         return Verdict(evidence, launch: launch, model: model, policy: policy)

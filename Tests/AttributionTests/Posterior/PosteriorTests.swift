@@ -30,12 +30,12 @@ struct PosteriorTests {
         var random = SplitMix64(seed: seed)
         let candidates = (0..<random.below(40)).map { RandomEvidence.candidate(UInt64($0), &random) }
         let background = (0..<random.below(10)).map { _ in RandomEvidence.background(&random) }
-        let crowd = RandomEvidence.crowd(&random)
+        let traffic = RandomEvidence.crowd(&random)
         let posterior = PosteriorScenario.posterior(
             candidates,
             background: background,
             organic: random.chance(0.3) ? 0 : random.unit() * 1000,
-            crowd: crowd
+            traffic: traffic
         )
         let told = posterior.destinations.reduce(0) { $0 + $1.probability }
         let lumped = background.contains { $0.destination == nil }
@@ -77,7 +77,7 @@ struct PosteriorTests {
             PosteriorScenario.posterior(
                 click,
                 organic: 40,
-                crowd: AddressTraffic(clicksExact: $0, clicksNear: $0, liveClicks: 1000)
+                traffic: AddressTraffic(clicksExact: $0, clicksNear: $0, liveClicks: 1000)
             ).conversion
         }
         #expect(zip(byCrowd, byCrowd.dropFirst()).allSatisfy { $0 > $1 })
@@ -89,7 +89,7 @@ struct PosteriorTests {
         let single = (1...30).map { PosteriorScenario.candidate($0, secondsAgo: middle, visitor: $0) }
         let count = BackgroundCount(
             destination: CreditedDestination(url: 1, campaign: 1),
-            lane: PlatformForm(platform: .ios, form: .a),
+            platformForm: PlatformForm(platform: .ios, form: .a),
             ageBin: 20,
             weight: 29
         )
@@ -119,7 +119,7 @@ enum RandomEvidence {
     static func background(_ random: inout SplitMix64) -> BackgroundCount {
         BackgroundCount(
             destination: random.chance(0.3) ? nil : CreditedDestination(url: 1, campaign: 1),
-            lane: PlatformForm(platform: .android, form: nil),
+            platformForm: PlatformForm(platform: .android, form: nil),
             ageBin: random.below(60) - 5,
             weight: random.chance(0.1) ? -1 : random.unit() * 10_000,
             shareWithAddress: random.unit() * 2

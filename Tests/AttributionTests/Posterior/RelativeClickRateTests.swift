@@ -13,24 +13,23 @@ struct RelativeClickRateTests {
             for number in 0..<max(clicks, launches) {
                 let at = TestValues.noon.advanced(byMilliseconds: slots * 120_000 + Int64(number) * 1000)
                 if number < clicks {
-                    ModelUpdates.click(
+                    ModelUpdates.addClick(
                         at: at,
                         platform: .ios,
                         forms: [.d],
                         hasAddress: true,
-                        busyness: model.busyness,
-                        into: &increments
+                        relativeClickRate: model.relativeClickRate,
+                        to: &increments
                     )
                 }
                 if number < launches {
-                    ModelUpdates.launch(
+                    ModelUpdates.addLaunch(
                         LaunchTraits(at: at),
                         CandidateEvidence(candidates: []),
                         fingerprint: UInt64(number),
-                        exact: nil,
-                        near: nil,
+                        address: nil,
                         model: model,
-                        into: &increments
+                        to: &increments
                     )
                 }
             }
@@ -60,10 +59,10 @@ struct RelativeClickRateTests {
             following.pass(clicks: 40, launches: 1)
             unmoved.pass(clicks: 40, launches: 1)
         }
-        #expect(following.model.busyness > 3)
-        #expect(following.model.busyness == unmoved.model.busyness)
-        #expect(following.model.presentActivity > 1.5 * unmoved.model.presentActivity)
-        #expect((0.4...1.6).contains(unmoved.model.presentActivity))
+        #expect(following.model.relativeClickRate > 3)
+        #expect(following.model.relativeClickRate == unmoved.model.relativeClickRate)
+        #expect(following.model.relativeOrganicRate > 1.5 * unmoved.model.relativeOrganicRate)
+        #expect((0.4...1.6).contains(unmoved.model.relativeOrganicRate))
     }
 
     @Test("are expected by the clicks of the last minutes, also at the moment when the next minutes begin")
@@ -77,30 +76,38 @@ struct RelativeClickRateTests {
         }
         for second in 0..<1200 where second < 600 || second.isMultiple(of: 10) {
             let at = began.advanced(byMilliseconds: Int64(second) * 1000)
-            ModelUpdates.click(at: at, platform: .ios, forms: [.d], hasAddress: true, into: &increments)
+            ModelUpdates.addClick(
+                at: at,
+                platform: .ios,
+                forms: [.d],
+                hasAddress: true,
+                to: &increments
+            )
             guard second.isMultiple(of: 5) else { continue }
-            ModelUpdates.launch(
+            ModelUpdates.addLaunch(
                 LaunchTraits(at: at),
                 CandidateEvidence(candidates: []),
                 fingerprint: UInt64(second),
-                exact: nil,
-                near: nil,
+                address: nil,
                 model: .fresh(at: at),
-                into: &increments
+                to: &increments
             )
         }
         // A click a second for ten minutes, then one in ten seconds, and 1,200 seconds are the moment that it ends.
         let (before, at, after) = (model(after: 1199), model(after: 1200), model(after: 1201))
-        #expect(at.busyness < 0.6)
-        #expect(abs(at.busyness - before.busyness) < 0.02 && abs(at.busyness - after.busyness) < 0.02)
-        #expect(abs(at.presentActivity - before.presentActivity) < 0.02)
-        #expect(abs(at.presentActivity - after.presentActivity) < 0.02)
+        #expect(at.relativeClickRate < 0.6)
+        #expect(
+            abs(at.relativeClickRate - before.relativeClickRate) < 0.02
+                && abs(at.relativeClickRate - after.relativeClickRate) < 0.02
+        )
+        #expect(abs(at.relativeOrganicRate - before.relativeOrganicRate) < 0.02)
+        #expect(abs(at.relativeOrganicRate - after.relativeOrganicRate) < 0.02)
     }
 
     @Test("are as many as on average while nothing is known")
     func unknown() {
         let model = MatchingModel.fresh(at: TestValues.noon)
-        #expect(model.busyness == 1)
-        #expect(model.presentActivity == 1)
+        #expect(model.relativeClickRate == 1)
+        #expect(model.relativeOrganicRate == 1)
     }
 }

@@ -53,7 +53,7 @@ struct SignalHashesTests {
         ] as [(FingerprintForm?, [SignalComponent])]
     )
     func beside(form: FingerprintForm?, components: [SignalComponent]) {
-        #expect(Self.pro.beside(form).components == components)
+        #expect(Self.pro.excludingComponents(of: form).components == components)
     }
 
     // By hand: of no clicks seen, a value is that of 2 in 5. n · 0.97 / 0.4 and n · 0.03 / 0.6 beside the n and L of a
@@ -101,13 +101,13 @@ struct SignalHashesTests {
         var increments = LearntIncrements(epoch: epoch)
         increments.add(1000, to: CounterKey(AppTotal.launches), at: PosteriorScenario.noon)
         for number in 0..<100 {
-            ModelUpdates.click(
+            ModelUpdates.addClick(
                 at: PosteriorScenario.noon,
                 platform: .ios,
                 forms: [.d],
                 hasAddress: false,
                 signals: number < 95 ? Self.pro : Self.max,
-                into: &increments
+                to: &increments
             )
         }
         let model = MatchingModel(sums: increments.sums, epoch: epoch, at: PosteriorScenario.noon)

@@ -87,7 +87,7 @@ struct VerdictTests {
     func competing() {
         let count = BackgroundCount(
             destination: CreditedDestination(url: 1, campaign: 7),
-            lane: PlatformForm(platform: .ios, form: .a),
+            platformForm: PlatformForm(platform: .ios, form: .a),
             ageBin: 20,
             weight: 29
         )

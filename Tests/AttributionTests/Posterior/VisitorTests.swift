@@ -7,9 +7,9 @@ struct VisitorTests {
     func doubleTap() {
         let one = [PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact, visitor: 9)]
         let two = one + [PosteriorScenario.candidate(2, secondsAgo: 297, address: .exact, visitor: 9)]
-        let crowd = AddressTraffic(clicksExact: 2, clicksNear: 2, liveClicks: 1000)
+        let traffic = AddressTraffic(clicksExact: 2, clicksNear: 2, liveClicks: 1000)
         let single = PosteriorScenario.posterior(one, organic: 20)
-        let double = PosteriorScenario.posterior(two, organic: 20, crowd: crowd)
+        let double = PosteriorScenario.posterior(two, organic: 20, traffic: traffic)
         #expect(double.destinations.count == 1)
         #expect(abs(single.conversion - double.conversion) < 1e-6)
         #expect(double.destinations.first?.click == ClickID(high: 2, low: 0))
@@ -35,7 +35,7 @@ struct VisitorTests {
         let alone = PosteriorScenario.posterior(clicks)
         let crowded = PosteriorScenario.posterior(
             clicks,
-            crowd: AddressTraffic(clicksExact: 60, clicksNear: 60, liveClicks: 1000)
+            traffic: AddressTraffic(clicksExact: 60, clicksNear: 60, liveClicks: 1000)
         )
         #expect(alone.destinations.count == 1)
         #expect(crowded.destinations.count == 3)

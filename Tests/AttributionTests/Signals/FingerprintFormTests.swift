@@ -32,6 +32,19 @@ struct FingerprintFormTests {
         }
     }
 
+    @Test(
+        "have a vector each, and what one leaves out is compared otherwise",
+        arguments: FingerprintForm.allCases
+    )
+    func complete(form: FingerprintForm) throws {
+        let devices = try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
+        #expect(devices.contains { $0.forms[form.rawValue] != nil }, "Vectors/fingerprints.json has none")
+        for component in SignalComponent.allCases where !form.determines(component) {
+            let isCompared = component == .osVersion || SignalHashes.components.contains(component)
+            #expect(isCompared, "SignalHashes.components lacks \(component)")
+        }
+    }
+
     @Test("give the input of every form of the shared vectors from the values as the device has them")
     func inputs() throws {
         for device in try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices

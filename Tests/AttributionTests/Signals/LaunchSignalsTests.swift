@@ -15,8 +15,8 @@ struct LaunchSignalsTests {
     func iPhone() {
         let signals = LaunchSignals(CanonicalSignals(Self.phone), given: nil)
         #expect(signals.fingerprints == Self.texts.map { Fingerprint(of: $0) })
-        #expect(signals.beside.map(\.component) == [.width, .screen])
-        #expect(signals.beside.map(\.text) == ["1170", "390x844"])
+        #expect(signals.remainingValues.map(\.component) == [.width, .screen])
+        #expect(signals.remainingValues.map(\.text) == ["1170", "390x844"])
         #expect(signals.release == OSRelease(platform: .ios, major: 17, minor: 2))
     }
 
@@ -33,7 +33,7 @@ struct LaunchSignalsTests {
         )
         let signals = LaunchSignals(CanonicalSignals(phone), given: nil)
         #expect(signals.fingerprints == [Fingerprint(of: "Pixel 9|1080|Europe/Istanbul|tr")])
-        #expect(signals.beside.isEmpty)
+        #expect(signals.remainingValues.isEmpty)
         #expect(CanonicalSignals(phone).evidence().isEmpty)
         #expect(signals.release == OSRelease(platform: .android, major: 15))
     }
@@ -47,7 +47,7 @@ struct LaunchSignalsTests {
         let known = Fingerprint(of: Self.texts[3])
         #expect(LaunchSignals(canonical, given: known).fingerprints == Self.texts.map { Fingerprint(of: $0) })
         let empty = LaunchSignals(CanonicalSignals(platform: .ios), given: own)
-        #expect(empty.fingerprints == [own] && empty.beside.isEmpty && empty.release == nil)
+        #expect(empty.fingerprints == [own] && empty.remainingValues.isEmpty && empty.release == nil)
     }
 
     @Test(
@@ -59,13 +59,13 @@ struct LaunchSignalsTests {
         let given = Fingerprint(of: Self.texts[index])
         let signals = LaunchSignals(CanonicalSignals(Self.phone), given: given, isWeighedByGiven: true)
         #expect(signals.fingerprints == [given])
-        #expect(signals.beside.map(\.text) == beside)
+        #expect(signals.remainingValues.map(\.text) == beside)
         let unknown = LaunchSignals(
             CanonicalSignals(Self.phone),
             given: Fingerprint(of: "x"),
             isWeighedByGiven: true
         )
-        #expect(unknown.beside.isEmpty)
+        #expect(unknown.remainingValues.isEmpty)
     }
 
     @Test("a width that may be one of two is no evidence, but the points are")

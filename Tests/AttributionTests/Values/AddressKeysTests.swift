@@ -9,8 +9,8 @@ struct AddressKeysTests {
 
     private func noon(_ day: Int64) -> Timestamp { Timestamp(milliseconds: day * Self.day + Self.day / 2) }
 
-    private func link(_ day: Int64, _ byte: UInt8 = 1) throws -> AddressKeys.Link {
-        try #require(AddressKeys.Link(day: day, bytes: Array(repeating: byte, count: 32)))
+    private func link(_ day: Int64, _ byte: UInt8 = 1) throws -> AddressKeys.Seed {
+        try #require(AddressKeys.Seed(day: day, bytes: Array(repeating: byte, count: 32)))
     }
 
     private func keys(from day: Int64, ready: Int64? = nil) throws -> AddressKeys {
@@ -54,12 +54,12 @@ struct AddressKeysTests {
     func advanced() throws {
         let keys = try keys(from: 100)
         let rest = keys.advanced(to: 104, readyUntil: noon(104))
-        #expect(rest.firstDay == 104 && rest.links.count == 1)
+        #expect(rest.firstDay == 104 && rest.seeds.count == 1)
         for day in Int64(104)..<140 { #expect(try hashes(rest, on: day) == hashes(keys, on: day)) }
         // What is asked for from before gets the oldest key there is.
         #expect(try hashes(rest, on: 103) == hashes(rest, on: 104))
         #expect(try hashes(rest, on: 103) != hashes(keys, on: 103))
-        #expect(rest.links[0].bytes != keys.links[0].bytes)
+        #expect(rest.seeds[0].bytes != keys.seeds[0].bytes)
         #expect(keys.advanced(to: 99, readyUntil: noon(99)).firstDay == 100)
     }
 
@@ -75,7 +75,7 @@ struct AddressKeysTests {
             #expect(try hashes(ready, on: day) == hashes(other, on: day))
             #expect(try hashes(rest, on: day) == hashes(other, on: day))
         }
-        #expect(other.advanced(to: 102, readyUntil: noon(102)).links.map(\.day) == [102, 103])
+        #expect(other.advanced(to: 102, readyUntil: noon(102)).seeds.map(\.day) == [102, 103])
     }
 
     @Test("let a launch be compared with clicks of other days, as long as their keys are there")
@@ -131,12 +131,12 @@ struct AddressKeysTests {
             Timestamp(milliseconds: 100 * Self.day), Timestamp(milliseconds: 107 * Self.day)
         )
         #expect(try since(99) == nil && since(100) == first && since(110) == later)
-        keys.reachesBack = true
+        keys.coversEarlierDays = true
         #expect(try since(99) == nil && since(100) == nil && since(103) == nil && since(110) == later)
-        #expect(keys.prepared(until: noon(140)).reachesBack)
-        #expect(keys.renewed(from: try link(103, 2), readyUntil: noon(101)).reachesBack)
+        #expect(keys.prepared(until: noon(140)).coversEarlierDays)
+        #expect(keys.renewed(from: try link(103, 2), readyUntil: noon(101)).coversEarlierDays)
         #expect(
-            !keys.advanced(to: 104, readyUntil: noon(104)).reachesBack,
+            !keys.advanced(to: 104, readyUntil: noon(104)).coversEarlierDays,
             "there were keys before the first one"
         )
     }
@@ -145,10 +145,10 @@ struct AddressKeysTests {
     func visitors() throws {
         let keys = try keys(from: 100)
         let midnight = Timestamp(milliseconds: 105 * Self.day)
-        #expect(keys.keyOfVisitor(before: midnight)?.day == 104)
-        #expect(keys.keyOfVisitor(before: midnight.advanced(byMilliseconds: 599_999))?.day == 104)
-        #expect(keys.keyOfVisitor(before: midnight.advanced(byMilliseconds: 600_000)) == nil)
-        #expect(keys.keyOfVisitor(before: Timestamp(milliseconds: 100 * Self.day)) == nil)
+        #expect(keys.previousDayKey(at: midnight)?.day == 104)
+        #expect(keys.previousDayKey(at: midnight.advanced(byMilliseconds: 599_999))?.day == 104)
+        #expect(keys.previousDayKey(at: midnight.advanced(byMilliseconds: 600_000)) == nil)
+        #expect(keys.previousDayKey(at: Timestamp(milliseconds: 100 * Self.day)) == nil)
     }
 
     @Test("are there whatever the clock says", arguments: [Int64.min, -1, 0, 1 << 45, .max])
@@ -163,7 +163,7 @@ struct AddressKeysTests {
 
     @Test("have 32 bytes each, in order of their days, and never show in text")
     func form() throws {
-        #expect(AddressKeys.Link(day: 1, bytes: [1]) == nil)
+        #expect(AddressKeys.Seed(day: 1, bytes: [1]) == nil)
         #expect(AddressKeys([], readyUntil: noon(1)) == nil)
         #expect(try AddressKeys([link(2), link(2)], readyUntil: noon(1)) == nil)
         #expect(try "\(keys(from: 1))" == "AddressKeys(hidden)")

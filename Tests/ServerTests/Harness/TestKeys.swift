@@ -11,7 +11,7 @@ enum TestKeys {
         let start = TestClock.start
         let last = start.advanced(byMilliseconds: 60 * AddressKeys.period)
         guard
-            let link = AddressKeys.Link(
+            let link = AddressKeys.Seed(
                 day: AddressKeys.day(of: start) - 60,
                 bytes: Array(repeating: 9, count: ServerKey.byteCount)
             ),

@@ -22,7 +22,7 @@ public struct DriftPlay: Sendable {
         let traffic = DriftTraffic(world, days: days, seed: seed)
         let spansPerDay = Int(86_400_000 / DriftHistory.periodMilliseconds)
         for span in max(1, firstDay * spansPerDay)...(days * spansPerDay) {
-            last = DriftDetector.look(at: traffic.history(after: span), alarms: last.alarms)
+            last = DriftDetector.evaluate(traffic.history(after: span), alarms: last.alarms)
             for event in last.events {
                 told.append(Told(day: Double(span) / Double(spansPerDay), event: event))
             }

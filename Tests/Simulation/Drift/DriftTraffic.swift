@@ -41,7 +41,7 @@ struct DriftTraffic {
         for (group, sums) in sums {
             var days: [DriftCount] = []
             var last = spans
-            while last > 0, days.count < DriftHistory.keptDays {
+            while last > 0, days.count < DriftHistory.retainedDays {
                 let first = max(0, last - Self.spansPerDay)
                 days.append(sums[last] - sums[first])
                 last = first

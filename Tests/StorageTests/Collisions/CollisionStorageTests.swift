@@ -43,7 +43,7 @@ struct CollisionStorageTests {
         ]
         try await test.run { session in for click in clicks { _ = try await session.record(click) } }
         let before = try await count(test)
-        #expect(before.forms.map(\.lane) == [Self.a, Self.d])
+        #expect(before.forms.map(\.platformForm) == [Self.a, Self.d])
         let crowding = try #require(before.forms.last?.crowding)
         #expect(crowding.clicks == 4)
         // None, one, one that is not himself; none.

@@ -78,7 +78,7 @@ enum SchemaChecks {
             check.scope = "not compared: the database does not say which key it was made with"
             return
         }
-        let words = keys.map { Int64(bitPattern: $0.check.index) }
+        let words = keys.map { Int64(bitPattern: $0.checkValue.index) }
         guard !words.contains(stored) else {
             try compareFormer(words, connection, &check)
             return

@@ -18,9 +18,9 @@ struct BacktestOutcome {
     /// The recorded responses, if they are known, and the played plans.
     private var columns: [BacktestColumn] {
         var columns: [BacktestColumn] = []
-        if let recorded = backtest.given { columns.append(BacktestColumn("recorded", nil, recorded)) }
-        columns.append(BacktestColumn("current", plans.current, backtest.present.score))
-        if let plan = plans.proposed, let proposed = backtest.asked {
+        if let recorded = backtest.recorded { columns.append(BacktestColumn("recorded", nil, recorded)) }
+        columns.append(BacktestColumn("current", plans.current, backtest.current.score))
+        if let plan = plans.proposed, let proposed = backtest.proposed {
             columns.append(BacktestColumn("proposed", plan, proposed.score))
         }
         return columns
@@ -48,14 +48,14 @@ struct BacktestOutcome {
                 BacktestTables.calibration(columns.filter { $0.plan != nil }, \.besideTokens.calibration)
             )
         }
-        if backtest.given != nil { parts.append(fidelity) }
+        if backtest.recorded != nil { parts.append(fidelity) }
         let lines = gaps?.lines(current: plans.current, proposed: plans.proposed) ?? []
         if !lines.isEmpty {
             parts.append(
                 "What the records do not contain:\n" + lines.map { "- \($0)" }.joined(separator: "\n")
             )
         }
-        if backtest.given != nil, !hasTruth {
+        if backtest.recorded != nil, !hasTruth {
             parts.append(
                 "False attribution is not known: no record says that a launch came from no click. How many matches are"
                     + " expected to be right is what their probabilities add up to."
@@ -90,13 +90,13 @@ struct BacktestOutcome {
         plans.current.warmUpDays == 1 ? "24 hours" : "\(plans.current.warmUpDays) days"
     }
 
-    private var hasTruth: Bool { backtest.present.score.knownLaunches > 0 }
+    private var hasTruth: Bool { backtest.current.score.knownLaunches > 0 }
 
     private var hasTokens: Bool { columns.contains { $0.score.besideTokens.matches > 0 } }
 
     /// Warnings that the figures do not show by themselves.
     var warnings: [String] {
-        let score = backtest.present.score
+        let score = backtest.current.score
         var warnings: [String] = []
         if score.launches == 0, backtest.launches > 0 {
             warnings.append(
@@ -129,7 +129,7 @@ struct BacktestOutcome {
             if plans.proposed != nil {
                 json.member("changes") { BacktestJSON.write(backtest.changes, hasTruth: hasTruth, to: &$0) }
             }
-            if backtest.given != nil {
+            if backtest.recorded != nil {
                 json.member("fidelity") { BacktestJSON.write(backtest.fidelity, hasTruth: false, to: &$0) }
             }
             if let gaps { json.member("unknown") { BacktestJSON.write(gaps, to: &$0) } }

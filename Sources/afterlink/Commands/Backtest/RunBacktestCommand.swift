@@ -92,7 +92,7 @@ enum RunBacktestCommand {
     ) throws -> BacktestOutcome {
         var source = source
         guard let first = try source.next() else { throw nothing }
-        var backtest = Backtest(plans.current, asked: plans.proposed, began: first.at)
+        var backtest = Backtest(plans.current, proposed: plans.proposed, began: first.at)
         var progress = BacktestProgress()
         backtest.play(first)
         while let event = try source.next() {

@@ -29,8 +29,8 @@ struct CollisionTables {
         ])
         for form in forms {
             table.add([
-                form.lane.platform.rawValue,
-                form.lane.form?.rawValue ?? "ready-made",
+                form.platformForm.platform.rawValue,
+                form.platformForm.form?.rawValue ?? "ready-made",
                 String(Int(form.crowding.clicks.rounded())),
                 Table.percent(form.crowding.alone),
                 form.crowding.competing.map { Self.decimal($0, digits: 1) } ?? "–",

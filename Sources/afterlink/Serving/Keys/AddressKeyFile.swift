@@ -3,7 +3,7 @@ internal import Crypto
 internal import Glibc
 
 /// The file of the address keys, beside the database and readable only by its owner: a line for each
-/// ``AddressKeys/Link``, a date and 64 hexadecimal digits.
+/// ``AddressKeys/Seed``, a date and 64 hexadecimal digits.
 ///
 /// It is a file of its own, because it changes every day, and the server key only by a command.
 struct AddressKeyFile {
@@ -55,9 +55,9 @@ struct AddressKeyFile {
         try file.withLock {
             let keys = try open(at: now)
             let changed = body(keys)
-            guard changed.links != keys.links else { return changed }
+            guard changed.seeds != keys.seeds else { return changed }
             try attempt {
-                try file.replace(by: Self.text(changed.links), erasesFormer: erasesFormer)
+                try file.replace(by: Self.text(changed.seeds), erasesFormer: erasesFormer)
             } orElse: {
                 outOfReach($0)
             }
@@ -66,8 +66,8 @@ struct AddressKeyFile {
     }
 
     /// Returns random bytes for the keys from a day on.
-    static func newLink(from day: Int64) -> AddressKeys.Link? {
-        AddressKeys.Link(day: day, bytes: SystemRandom.bytes(ServerKey.byteCount))
+    static func newLink(from day: Int64) -> AddressKeys.Seed? {
+        AddressKeys.Seed(day: day, bytes: SystemRandom.bytes(ServerKey.byteCount))
     }
 
     private func make(at now: Timestamp) throws {
@@ -88,18 +88,18 @@ struct AddressKeyFile {
         )
     }
 
-    static func text(_ links: [AddressKeys.Link]) -> String {
+    static func text(_ links: [AddressKeys.Seed]) -> String {
         links.map { "\(date(of: $0.day)) \(HexadecimalText.text($0.bytes))\n" }.joined()
     }
 
     /// Reads the lines of the file; empty for a damaged text.
-    static func links(_ text: String) -> [AddressKeys.Link] {
-        var links: [AddressKeys.Link] = []
+    static func links(_ text: String) -> [AddressKeys.Seed] {
+        var links: [AddressKeys.Seed] = []
         for line in text.split(whereSeparator: \.isNewline) {
             let words = line.split(separator: " ")
             guard words.count == 2, let midnight = Timestamp(iso8601: "\(words[0])T00:00:00.000Z"),
                 let bytes = HexadecimalText.bytes(words[1]),
-                let link = AddressKeys.Link(day: AddressKeys.day(of: midnight), bytes: bytes)
+                let link = AddressKeys.Seed(day: AddressKeys.day(of: midnight), bytes: bytes)
             else { return [] }
             links.append(link)
         }

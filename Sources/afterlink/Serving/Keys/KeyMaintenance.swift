@@ -60,22 +60,22 @@ struct KeyMaintenance {
         let present = [keys.serverFile.stamp, keys.addressFile.stamp]
         if present != fileStamps {
             let list = try keys.serverFile.open(databaseIsNew: false)
-            guard list.entries.contains(where: { $0.check == keys.server.present.check }) else {
+            guard list.entries.contains(where: { $0.check == keys.server.current.checkValue }) else {
                 throw CommandFailure(
                     "\(keys.serverFile.path) does not hold the server key any more under which clicks are stored.",
                     advice: "Put it back, as a further line below a new one."
                 )
             }
             var addresses = try keys.addressFile.open(at: dependencies.clock.now())
-            addresses.reachesBack =
-                keys.addresses.reachesBack && addresses.firstDay == keys.addresses.firstDay
+            addresses.coversEarlierDays =
+                keys.addresses.coversEarlierDays && addresses.firstDay == keys.addresses.firstDay
             keys.addresses = addresses
             keys.list = list
             fileStamps = present
         }
         guard let server = keys.list.keys(at: now), hasChanged(server) else { return }
         guard try isConfirmed(server, at: now) else { return }
-        let isRotated = server.present.check != keys.server.present.check
+        let isRotated = server.current.checkValue != keys.server.current.checkValue
         keys.server = server
         publish()
         guard isRotated else { return }
@@ -86,8 +86,8 @@ struct KeyMaintenance {
     }
 
     private func hasChanged(_ server: ServerKeys) -> Bool {
-        server.all.map(\.check) != keyring.server.all.map(\.check)
-            || keys.addresses.links != keyring.addresses.links
+        server.all.map(\.checkValue) != keyring.server.all.map(\.checkValue)
+            || keys.addresses.seeds != keyring.addresses.seeds
     }
 
     /// Registers a new key in the database before anything is stored under it; false if that must wait for the disk, which
@@ -95,7 +95,7 @@ struct KeyMaintenance {
     private func isConfirmed(_ server: ServerKeys, at now: Timestamp) throws -> Bool {
         let standing: ServerKeyRecognition
         do throws(StoreError) {
-            standing = try dependencies.store.confirm(server.all.map(\.check), now)
+            standing = try dependencies.store.confirm(server.all.map(\.checkValue), now)
         } catch {
             return false
         }

@@ -23,11 +23,11 @@ struct LoadedKeys {
         list = try serverFile.open(databaseIsNew: databaseIsNew)
         guard let server = list.keys(at: now) else { throw Self.foreign(configuration) }
         self.server = server
-        let standing = try store.confirm(server.all.map(\.check), now)
+        let standing = try store.confirm(server.all.map(\.checkValue), now)
         guard case .own(let missing) = standing else { throw Self.foreign(configuration) }
         self.missing = missing
         addresses = try addressFile.open(at: now)
-        addresses.reachesBack = configuration.usesTestClock
+        addresses.coversEarlierDays = configuration.usesTestClock
     }
 
     var keyring: Keyring { Keyring(server: server, addresses: addresses) }

@@ -11,7 +11,7 @@ struct ServerKeyList: Equatable {
         /// Nil unless there are 32 bytes.
         var key: ServerKey? { ServerKey(bytes: bytes) }
         /// The check value that identifies the key.
-        var check: KeyedHash? { key?.check }
+        var check: KeyedHash? { key?.checkValue }
     }
 
     /// Newest first; never empty.

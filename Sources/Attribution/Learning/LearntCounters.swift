@@ -1,0 +1,342 @@
+internal import CMath
+
+/// What a learnt counter counts, and how fast it fades.
+///
+/// Everything that the model learns is a sum of such counters, kept for each app with its live or its test traffic. The raw
+/// value is stored.
+public enum CounterFamily: UInt8, CaseIterable, Sendable {
+    /// Totals of the app; keys are those of ``AppTotal``.
+    case totals = 1
+    /// Expected conversions by ``PlatformForm/code``, of launches that only a fingerprint could recognise.
+    case conversions = 2
+    /// Clicks by ``PlatformForm/code``: how many a launch could have found so.
+    case clicks = 3
+    /// Clicks by their hour since 1970: for which delays they are old enough.
+    case clicksByHour = 4
+    /// Expected conversions by the ``DelayBins`` bin of their delay.
+    case delays = 5
+    /// How pairs of one device agree on the address; keys are those of ``AgreementCount``.
+    case agreements = 6
+    /// Clicks by operating system, keyed by ``OSRelease/code``.
+    case releases = 7
+    /// Clicks by the hash of a signal in their ``SignalHashes``; the sum of a component under the hash 0.
+    case signals = 8
+    /// Launches with a fingerprint that no click explains, keyed by the fingerprint's first word.
+    case organic = 9
+    /// Launches at an exact address, keyed by its hash's first word.
+    case launchesAtAddress = 10
+    /// Launches near an address (IPv4 /24, IPv6 /48), keyed by its hash's first word.
+    case launchesNearAddress = 11
+    /// Launches of the app that no click explains, by their ten minutes since 1970: the time of day.
+    case organicByTenMinutes = 12
+    /// Clicks by their two minutes since 1970: the current rate.
+    case clicksByTwoMinutes = 13
+    /// Clicks by the ``RelativeClickRateLevel`` at their time.
+    case clicksByRelativeRate = 14
+    /// Launches that no click explains, by the ``RelativeClickRateLevel`` at their time.
+    case organicByRelativeRate = 15
+
+    /// After how many seconds a count is worth half; nil for one that never fades but is deleted when it is old.
+    public var halfLife: Double? {
+        switch self {
+        case .totals, .organic, .launchesAtAddress, .launchesNearAddress: ModelConstants.trafficHalfLife
+        case .conversions, .clicks, .releases, .signals, .clicksByRelativeRate, .organicByRelativeRate:
+            ModelConstants.shareHalfLife
+        case .delays, .agreements: ModelConstants.habitHalfLife
+        case .clicksByHour, .organicByTenMinutes, .clicksByTwoMinutes: nil
+        }
+    }
+
+    /// Whether its counters are few and read together as a ``MatchingModel``.
+    ///
+    /// The others are read one by one, by key.
+    public var belongsToModel: Bool {
+        switch self {
+        case .organic, .launchesAtAddress, .launchesNearAddress: false
+        default: true
+        }
+    }
+
+    /// Whether clients decide how many counters there are, so that their number must be bounded.
+    public var isOpenEnded: Bool {
+        switch self {
+        case .releases, .signals: true
+        default: !belongsToModel
+        }
+    }
+
+    /// The open-ended families of the model: few counters in honest traffic, read with all of it.
+    public static let openEndedModelFamilies: [CounterFamily] = allCases.filter {
+        $0.belongsToModel && $0.isOpenEnded
+    }
+}
+
+/// The keys of ``CounterFamily/totals``.
+public enum AppTotal: UInt64, CaseIterable, Sendable {
+    /// Launches that only a fingerprint could recognise.
+    case launches = 0
+    /// The launches that no click explains, among those that came while a click with their fingerprint was live.
+    case organicWithCandidates = 2
+    case clicks = 3
+    case clicksWithAddress = 4
+    /// Launches at addresses where no launch has been seen before, and where one has: how often strangers meet.
+    case firstAtAddress = 5
+    case secondAtAddress = 6
+    case firstNearAddress = 7
+    case secondNearAddress = 8
+    case launchesWithAddress = 9
+    /// The launches that no click explains, among all.
+    case organic = 10
+}
+
+/// The keys of ``CounterFamily/agreements``.
+public enum AgreementCount {
+    /// Pairs of one device, by the age of the click.
+    public static func pairs(_ age: ClickAge) -> UInt64 { UInt64(age.rawValue) << 8 | 0xff }
+
+    /// The pairs that agreed in this way.
+    public static func agreeing(_ agreement: AddressAgreement, _ age: ClickAge) -> UInt64 {
+        UInt64(age.rawValue) << 8 | UInt64(agreement.rawValue)
+    }
+}
+
+/// One learnt counter of an app.
+public struct CounterKey: Hashable, Sendable {
+    public let family: CounterFamily
+    public let key: UInt64
+
+    public init(_ family: CounterFamily, _ key: UInt64) {
+        self.family = family
+        self.key = key
+    }
+
+    public init(_ total: AppTotal) {
+        self.init(.totals, total.rawValue)
+    }
+}
+
+/// When learning from an app's traffic began, and the time that stored sums are relative to.
+///
+/// A count fades with time, yet fading changes no row: an event at `t` adds 2^((t − landmark) / half-life) to the stored sum,
+/// and a reader divides by the same for its own time. Increments are therefore plain additions: those of several servers
+/// add up in any order to the same state.
+///
+/// Source: Cormode, Shkapenyuk, Srivastava, Xu: Forward decay (2009).
+public struct LearningEpoch: Equatable, Sendable {
+    public let began: Timestamp
+    public let landmark: Timestamp
+
+    /// The age in seconds at which the landmark must be moved (see ``factor(movingTo:for:)``), long before a sum
+    /// overflows: 400 half-lives of the family that fades fastest.
+    public static let maximumSpan: Double =
+        400 * (CounterFamily.allCases.compactMap(\.halfLife).min() ?? 86_400)
+
+    /// The largest exponent: sums stay finite whatever the clocks say.
+    private static let exponentLimit = 900.0
+    /// The value below which an open-ended counter is deleted, in events.
+    private static let minimumValue = 0.1
+
+    public init(began: Timestamp, landmark: Timestamp? = nil) {
+        self.began = began
+        self.landmark = landmark ?? began
+    }
+
+    /// Returns what one event at a time adds to a stored sum.
+    public func weight(of family: CounterFamily, at time: Timestamp) -> Double {
+        guard let halfLife = family.halfLife else { return 1 }
+        let seconds = Double(time.milliseconds(since: landmark)) / 1000
+        let exponent = seconds / halfLife
+        return cmath_exp2(min(max(exponent, -Self.exponentLimit), Self.exponentLimit))
+    }
+
+    /// Returns what a stored sum is worth at a time, in events; never negative nor infinite.
+    ///
+    /// A sum of ``CounterFamily/organic`` may be below zero, when clicks explained more launches than there were.
+    public func value(of stored: Double, _ family: CounterFamily, at time: Timestamp) -> Double {
+        guard stored.isFinite, stored > 0 else { return 0 }
+        let value = stored / weight(of: family, at: time)
+        return value.isFinite ? value : 0
+    }
+
+    /// Returns the seconds of observation that a family's counters stand for, older ones faded.
+    public func observedSeconds(_ family: CounterFamily, at time: Timestamp) -> Double {
+        let seconds = max(0, Double(time.milliseconds(since: began)) / 1000)
+        guard let halfLife = family.halfLife else { return seconds }
+        let meanLife = halfLife / 0.6931471805599453
+        return meanLife * (1 - cmath_exp(-seconds / meanLife))
+    }
+
+    /// Returns which share of a family's counters came after `since`, 0…1.
+    public func coverage(of family: CounterFamily, since: Timestamp, at time: Timestamp) -> Double {
+        let all = observedSeconds(family, at: time)
+        guard since > began, all > 0 else { return 1 }
+        return min(1, LearningEpoch(began: since).observedSeconds(family, at: time) / all)
+    }
+
+    /// Returns whether a stored sum is worth too little, or is too old, to be kept.
+    public func hasFaded(_ stored: Double, _ counter: CounterKey, at time: Timestamp) -> Bool {
+        let hour = time.milliseconds / 3_600_000
+        switch counter.family {
+        case .clicksByHour: return Int64(clamping: counter.key) < hour - 8 * 7 * 24
+        case .organicByTenMinutes:
+            return Int64(clamping: counter.key) < hour * 6 - 2 * Int64(RelativeOrganicRate.slots)
+        case .clicksByTwoMinutes:
+            return Int64(clamping: counter.key) < hour * 30 - 2 * Int64(RelativeClickRate.slots)
+        case .organic, .launchesAtAddress, .launchesNearAddress, .signals, .releases:
+            return value(of: stored, counter.family, at: time) < Self.minimumValue
+        case .totals, .conversions, .clicks, .delays, .agreements, .clicksByRelativeRate,
+            .organicByRelativeRate:
+            return false
+        }
+    }
+
+    /// Returns the factor of stored sums when the landmark moves.
+    public func factor(movingTo landmark: Timestamp, for family: CounterFamily) -> Double {
+        1 / weight(of: family, at: landmark)
+    }
+
+    /// Returns what a count of `seconds` ago is still worth.
+    static func fading(_ seconds: Double, halfLife: Double) -> Double {
+        cmath_exp2(-max(0, seconds) / halfLife)
+    }
+
+    static func power(_ base: Double, _ exponent: Double) -> Double {
+        base > 0 ? cmath_exp(exponent * cmath_log(base)) : 0
+    }
+
+    /// Returns e to the power of minus `lives`.
+    static func decay(_ lives: Double) -> Double { cmath_exp(-max(0, lives)) }
+}
+
+/// The faded counters of an app at one time.
+struct ModelCounters {
+    let epoch: LearningEpoch
+    let at: Timestamp
+    private let values: [CounterKey: Double]
+
+    init(sums: [CounterKey: Double], epoch: LearningEpoch, at: Timestamp) {
+        self.epoch = epoch
+        self.at = at
+        var values: [CounterKey: Double] = [:]
+        for (key, sum) in sums where key.family.belongsToModel {
+            values[key] = epoch.value(of: sum, key.family, at: at)
+        }
+        self.values = values
+    }
+
+    subscript(family: CounterFamily, key: UInt64) -> Double { values[CounterKey(family, key)] ?? 0 }
+
+    subscript(total: AppTotal) -> Double { self[.totals, total.rawValue] }
+
+    /// Returns the counters of one family by their keys.
+    func all(_ family: CounterFamily) -> [UInt64: Double] {
+        var result: [UInt64: Double] = [:]
+        for (key, value) in values where key.family == family { result[key.key] = value }
+        return result
+    }
+
+    /// Returns the number of hours since 1970, as a counter's key.
+    static func hour(_ time: Timestamp) -> UInt64 {
+        UInt64(max(0, time.milliseconds) / 3_600_000)
+    }
+}
+
+/// Additions to an app's learnt counters, gathered in memory until they are stored.
+///
+/// They are relative to an epoch's landmark. Those of several servers, and of one server's loops, add up in any order.
+///
+/// There are as many counters by fingerprint and address as launches differ, so that a flood of launches could fill memory
+/// and database. Above a limit only every second of those keys is kept, then every fourth, and so on, each counting for
+/// those left out: sums stay right on average, and only a flood makes them coarse.
+public struct LearntIncrements: Equatable, Sendable {
+    public let epoch: LearningEpoch
+    public private(set) var sums: [CounterKey: Double] = [:]
+    /// One of this many keys is kept; a power of two.
+    public private(set) var keptOneOf: UInt64 = 1
+
+    private var keyedCount = 0
+    private var openEndedCount = 0
+    private let keyLimit: Int
+    /// The largest number of systems and signals in one gathering: what is left out of a flood of invented ones is rare.
+    private static let maximumOpenEnded = 512
+    /// Changes with each gathering, so that a flood drops other keys each time.
+    private var turn: UInt64
+    /// How many events each added one stands for.
+    private var timesEach = 1.0
+
+    /// - Parameters:
+    ///   - epoch: what the sums are relative to.
+    ///   - keyLimit: the largest number of counters by fingerprint and address.
+    ///   - turn: a number that differs from one gathering to the next.
+    public init(epoch: LearningEpoch, keyLimit: Int = 8192, turn: UInt64 = 0) {
+        self.epoch = epoch
+        self.keyLimit = max(1, keyLimit)
+        self.turn = turn
+    }
+
+    /// Adds `amount` events at a time; ignores an infinite amount and NaN.
+    public mutating func add(_ amount: Double = 1, to key: CounterKey, at time: Timestamp) {
+        guard amount.isFinite, amount != 0 else { return }
+        let sum = amount * timesEach * epoch.weight(of: key.family, at: time)
+        guard !key.family.belongsToModel else {
+            if key.family.isOpenEnded, sums[key] == nil {
+                guard openEndedCount < Self.maximumOpenEnded || key.isOfAll else { return }
+                openEndedCount += 1
+            }
+            sums[key, default: 0] += sum
+            return
+        }
+        guard isKept(key) else { return }
+        let before = sums[key]
+        sums[key] = (before ?? 0) + sum * Double(keptOneOf)
+        if before == nil { keyedCount += 1 }
+        while keyedCount > keyLimit, keptOneOf < 1 << 40 { thin() }
+    }
+
+    /// Adds everything that `teach` adds, multiplied by `times`.
+    public mutating func counting(times: Int, _ teach: (inout LearntIncrements) -> Void) {
+        timesEach = Double(times)
+        teach(&self)
+        timesEach = 1
+    }
+
+    /// - Parameter other: increments of the same epoch.
+    public mutating func merge(_ other: LearntIncrements) {
+        for (key, sum) in other.sums {
+            let before = sums[key]
+            sums[key] = (before ?? 0) + sum
+            guard before == nil, key.family.isOpenEnded else { continue }
+            if key.family.belongsToModel { openEndedCount += 1 } else { keyedCount += 1 }
+        }
+    }
+
+    /// Starts the next gathering, which keeps other keys in a flood.
+    public mutating func removeAll() {
+        sums.removeAll(keepingCapacity: true)
+        keptOneOf = 1
+        keyedCount = 0
+        openEndedCount = 0
+        turn &+= 1
+    }
+
+    private mutating func thin() {
+        keptOneOf *= 2
+        for (key, sum) in sums where !key.family.belongsToModel {
+            if isKept(key) {
+                sums[key] = sum * 2
+            } else {
+                sums[key] = nil
+                keyedCount -= 1
+            }
+        }
+    }
+
+    private func isKept(_ key: CounterKey) -> Bool {
+        guard keptOneOf > 1 else { return true }
+        // The finalizer of MurmurHash3: every bit of the key changes the lowest ones.
+        var bits = key.key ^ turn &* 0x9e37_79b9_7f4a_7c15
+        bits = (bits ^ bits >> 33) &* 0xff51_afd7_ed55_8ccd
+        bits = (bits ^ bits >> 33) &* 0xc4ce_b9fe_1a85_ec53
+        return (bits ^ bits >> 33) & (keptOneOf - 1) == 0
+    }
+}

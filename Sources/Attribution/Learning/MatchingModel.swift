@@ -1,0 +1,298 @@
+/// What an app's traffic has taught by one time: everything in the posterior that is not about one launch.
+///
+/// Created from the counters of the families that ``CounterFamily/belongsToModel`` names, at most some thousands, every few
+/// seconds and not for each check. An app without any counters has the model of the priors.
+public final class MatchingModel: Sendable {
+    public let at: Timestamp
+    public let epoch: LearningEpoch
+    /// Conversions per click by ``PlatformForm/code``.
+    let sharesByPlatformForm: [UInt64: PlatformFormShare]
+    /// The probability density of the delay per second, by ``DelayBins`` bin.
+    public let delayDensity: [Double]
+    private let agreements: [Agreement]
+    /// How many strangers were met at an address where one visitor had been seen, per visitor: exact and near.
+    let repeatExact: Double
+    let repeatNear: Double
+    /// The faded number of launches that only a fingerprint could recognise.
+    public let launches: Double
+    public let launchesWithAddress: Double
+    /// The share of clicks whose address is known.
+    public let clickAddressShare: Double
+    /// Launches without a click for each click with the same fingerprint.
+    let organicPerClick: Double
+    /// The same with a guess instead of 0 while little has been seen: for learning, not for answers.
+    let organicPerClickGuess: Double
+    /// The current rate of launches that come from no click, as a multiple of the average.
+    public let relativeOrganicRate: Double
+    /// The current rate of clicks, as a multiple of the average.
+    public let relativeClickRate: Double
+    let releaseShares: ReleaseShares
+    let signalShares: SignalShares
+
+    /// How often a device has the same address again, or one near it.
+    struct Agreement: Equatable, Sendable {
+        var exact: Double
+        var near: Double
+    }
+
+    /// - Parameters:
+    ///   - sums: the app's stored sums of the model's families.
+    ///   - epoch: what they are relative to.
+    ///   - at: the current time.
+    public init(sums: [CounterKey: Double], epoch: LearningEpoch, at: Timestamp) {
+        let counters = ModelCounters(sums: sums, epoch: epoch, at: at)
+        self.at = at
+        self.epoch = epoch
+        let exposure = ClickExposure(counters)
+        delayDensity = Self.density(counters, exposure)
+        sharesByPlatformForm = PlatformFormShare.all(counters, exposed: exposure.share(density: delayDensity))
+        agreements = ClickAge.allCases.map { Self.agreement(of: $0, counters) }
+        repeatExact = Self.repetition(counters[.firstAtAddress], counters[.secondAtAddress])
+        repeatNear = Self.repetition(counters[.firstNearAddress], counters[.secondNearAddress])
+        launches = counters[.launches]
+        launchesWithAddress = counters[.launchesWithAddress]
+        clickAddressShare =
+            (counters[.clicksWithAddress] + ModelConstants.clickAddressShare) / (counters[.clicks] + 1)
+        let guessClicks = ModelConstants.organicGuessClicks
+        organicPerClick = counters[.organicWithCandidates] / (counters[.clicks] + guessClicks)
+        organicPerClickGuess =
+            (counters[.organicWithCandidates] + guessClicks * ModelConstants.conversionsPerClick)
+            / (counters[.clicks] + guessClicks)
+        let clickRate = RelativeClickRate(counters)
+        relativeClickRate = clickRate.now
+        relativeOrganicRate = RelativeOrganicRate.factor(counters, clickRate)
+        releaseShares = ReleaseShares(counters)
+        signalShares = SignalShares(counters)
+    }
+
+    /// Returns the model of an app from which nothing has been learnt.
+    public static func fresh(at: Timestamp) -> MatchingModel {
+        MatchingModel(sums: [:], epoch: LearningEpoch(began: at), at: at)
+    }
+
+    /// Whether too little has been seen to say more than the plain rule does: the newest click with the fingerprint.
+    ///
+    /// Launches count without fading, so that an app of few launches a day does not stay fresh.
+    public var isFresh: Bool {
+        let seconds = Double(at.milliseconds(since: epoch.began)) / 1000
+        return seconds < ModelConstants.freshSeconds
+            || launches * seconds < ModelConstants.freshLaunches * epoch.observedSeconds(.totals, at: at)
+    }
+
+    /// Returns the conversions a second that a click of this age leads to through its fingerprint of this form:
+    /// k · s · f(age).
+    func hazard(_ platformForm: PlatformForm, bin: Int) -> Double {
+        (sharesByPlatformForm[platformForm.code]?.conversions ?? ModelConstants.conversionsPerClick)
+            * delayDensity[bin]
+    }
+
+    func agreement(_ age: ClickAge) -> Agreement {
+        agreements[Int(age.rawValue)]
+    }
+
+    private static func agreement(of age: ClickAge, _ counters: ModelCounters) -> Agreement {
+        let weight = ModelConstants.agreementPriorPairs
+        let pairs = counters[.agreements, AgreementCount.pairs(age)] + weight
+        let exact =
+            counters[.agreements, AgreementCount.agreeing(.exact, age)]
+            + weight * ModelConstants.exactAgreement(age)
+        let near =
+            counters[.agreements, AgreementCount.agreeing(.near, age)]
+            + weight * ModelConstants.nearAgreement
+        let bounded = min(max(exact / pairs, 0.02), 0.95)
+        return Agreement(exact: bounded, near: min(max(near / pairs, 0.005), 0.97 - bounded))
+    }
+
+    private static func repetition(_ first: Double, _ second: Double) -> Double {
+        min(1, (second + ModelConstants.repeatPriorMet) / (first + ModelConstants.repeatPriorLaunches))
+    }
+
+    private static func density(_ counters: ModelCounters, _ exposure: ClickExposure) -> [Double] {
+        let weight = ModelConstants.delayPriorConversions
+        let seen = (0..<DelayBins.count).map { counters[.delays, UInt64($0)] / exposure.byBin[$0] }
+        let total = seen.reduce(weight, +)
+        return (0..<DelayBins.count).map { bin in
+            let range = DelayBins.bounds(ofBin: bin)
+            return (seen[bin] + weight * DelayPrior.masses[bin]) / total
+                / (range.upperBound - range.lowerBound)
+        }
+    }
+}
+
+/// The unit by which the share of clicks that become launches is learnt: the platform, and the form of the fingerprint
+/// through which a launch found the click.
+///
+/// A click is indexed under the fingerprints of every form, and its device sends one of them.
+public struct PlatformForm: Hashable, Sendable {
+    public let platform: Platform
+    /// Nil for a fingerprint that came ready-made.
+    public let form: FingerprintForm?
+
+    public init(platform: Platform, form: FingerprintForm?) {
+        self.platform = platform
+        self.form = form
+    }
+
+    /// Reads a ``code``; nil if it is none.
+    public init?(code: UInt64) {
+        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 8 }) else {
+            return nil
+        }
+        let letter = UInt8(truncatingIfNeeded: code)
+        self.init(
+            platform: platform,
+            form: FingerprintForm.allCases.first { $0.rawValue.utf8.first == letter }
+        )
+    }
+
+    /// A part of a counter's key, which stays the same when forms are added.
+    public var code: UInt64 {
+        UInt64(platform.code) << 8 | UInt64(form?.rawValue.utf8.first ?? 0)
+    }
+}
+
+extension Platform {
+    /// The platform as a part of counters' keys.
+    var code: UInt8 {
+        switch self {
+        case .ios: 1
+        case .android: 2
+        case .other: 3
+        case .unknown: 4
+        }
+    }
+}
+
+/// How many conversions a click leads to through one form of fingerprint, and which share of its platform's that is.
+struct PlatformFormShare: Equatable, Sendable {
+    /// k · s: conversions through fingerprints of the form, for each click that has one.
+    let conversions: Double
+    /// s: the form's share of its platform's conversions.
+    let share: Double
+
+    static func all(_ counters: ModelCounters, exposed: Double) -> [UInt64: PlatformFormShare] {
+        let clicks = counters.all(.clicks)
+        let conversions = counters.all(.conversions)
+        let prior = ModelConstants.conversionsPerClick
+        let priorClicks = ModelConstants.conversionPriorClicks
+        let priorConversions = ModelConstants.formSharePriorConversions
+        var byPlatform: [UInt64: Double] = [:]
+        for (code, count) in conversions { byPlatform[code >> 8, default: 0] += max(0, count) }
+        var result: [UInt64: PlatformFormShare] = [:]
+        for code in Set(clicks.keys).union(conversions.keys) {
+            let converted = max(0, conversions[code] ?? 0)
+            let seen = (clicks[code] ?? 0) * exposed
+            let share = (converted + priorClicks * prior) / (seen + priorClicks)
+            let platform = byPlatform[code >> 8] ?? 0
+            result[code] = PlatformFormShare(
+                conversions: min(max(share, 1e-5), 1),
+                share: min(1, (converted + priorConversions) / (platform + priorConversions))
+            )
+        }
+        return result
+    }
+}
+
+/// One figure of a model, for people and programs.
+public struct ModelFigure: Equatable, Sendable {
+    /// The name in JSON: lower case with underscores.
+    public let name: String
+    /// What it means, in a line.
+    public let meaning: String
+    public let value: Double
+
+    public init(_ name: String, _ value: Double, _ meaning: String) {
+        self.name = name
+        self.meaning = meaning
+        self.value = value
+    }
+}
+
+extension MatchingModel {
+    /// What has been learnt, or the prior where nothing has, in reading order.
+    public var figures: [ModelFigure] { traffic + platformForms + delays + addresses }
+
+    private var traffic: [ModelFigure] {
+        [
+            ModelFigure("launches", launches, "Launches learnt from; a launch of two days ago counts half"),
+            ModelFigure(
+                "launches_with_address",
+                launchesWithAddress,
+                "Of these, those whose address is known"
+            ),
+            ModelFigure(
+                "organic_per_click",
+                organicPerClick,
+                "Launches that no click led to, for each click with the same fingerprint"
+            ),
+            ModelFigure("present_activity", relativeOrganicRate, "Such launches now, of their average"),
+            ModelFigure("click_address_share", clickAddressShare, "Share of clicks whose address is known"),
+        ]
+    }
+
+    private var platformForms: [ModelFigure] {
+        sharesByPlatformForm.sorted { $0.key < $1.key }.flatMap { code, share -> [ModelFigure] in
+            guard let platformForm = PlatformForm(code: code) else { return [] }
+            let (platform, form) = (platformForm.platform, platformForm.form)
+            let name = "\(platform.rawValue)_\(form?.rawValue.lowercased() ?? "ready_made")"
+            let words =
+                "\(platform.rawValue), \(form.map { "form \($0.rawValue)" } ?? "ready-made fingerprints")"
+            return [
+                ModelFigure("conversions_\(name)", share.conversions, "Conversions for each click: \(words)"),
+                ModelFigure("share_\(name)", share.share, "Share of the platform's conversions: \(words)"),
+            ]
+        }
+    }
+
+    private var delays: [ModelFigure] {
+        let times: [(name: String, words: String, seconds: Double)] = [
+            ("10_minutes", "ten minutes", 600), ("1_hour", "an hour", 3600), ("1_day", "a day", 86_400),
+        ]
+        return times.map { time in
+            ModelFigure(
+                "launched_within_\(time.name)",
+                shareLaunched(within: time.seconds),
+                "Share of conversions whose launch comes within \(time.words) of the click"
+            )
+        }
+    }
+
+    private var addresses: [ModelFigure] {
+        let names = ["10_minutes", "1_hour", "4_hours", "12_hours", "later"]
+        return zip(ClickAge.allCases, names).flatMap { age, name in
+            let words = String(name.map { $0 == "_" ? " " : $0 })
+            return [
+                ModelFigure(
+                    "same_address_\(name)",
+                    agreement(age).exact,
+                    "One device has the same address again: \(words)"
+                ),
+                ModelFigure(
+                    "near_address_\(name)",
+                    agreement(age).near,
+                    "One device has an address near by: \(words)"
+                ),
+            ]
+        }
+    }
+
+    private func shareLaunched(within seconds: Double) -> Double {
+        (0..<DelayBins.count).reduce(0) { sum, bin in
+            let range = DelayBins.bounds(ofBin: bin)
+            let covered = min(max(seconds - range.lowerBound, 0), range.upperBound - range.lowerBound)
+            return sum + delayDensity[bin] * covered
+        }
+    }
+}
+
+/// What an app's traffic has taught, as a store keeps it: the same for all servers on one database.
+public protocol LearningStore {
+    /// Returns the model at a time, made from everything stored; the priors' if nothing has been learnt.
+    func matchingModel(of app: AppID, isTest: Bool, at now: Timestamp) async throws(StoreError)
+        -> MatchingModel
+
+    /// Deletes what the app's traffic has taught: learning starts again as on a new server.
+    ///
+    /// Running servers see it within some seconds; what they learnt in these seconds may be added afterwards.
+    func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError)
+}

@@ -1,0 +1,158 @@
+/// Every constant of the model: what it is, where it comes from, and how much it matters.
+///
+/// "Specified" values come from the product's description of matching. The others were chosen in the simulated worlds of
+/// `Simulate`. The four numbers after each say what happens to three worlds
+/// (`Simulate turkey world venue clicks=1000 seed=11`) when the constant alone is 25 % smaller or larger: the largest
+/// change, in points, of the share of right matches, of found conversions, and of organic launches with a campaign, and
+/// the largest change of the calibration error. `.ci/sensitivity` measures them.
+///
+/// BASELINE
+///
+/// Bounds of memory and time are not part of the model and are defined with their types.
+enum ModelConstants {
+    // MARK: Answers
+    /// The probability that a match needs, unless the app says otherwise.
+    static let minimumConfidence = 0.70  // specified; not measured
+    /// The largest confidence that is stated of a fingerprint: as much as of a signed token, and never certainty.
+    ///
+    /// A limit of 0.95 understated most matches and made the calibration error 0.04.
+    static let highestConfidence = 0.99  // specified; not measured
+    /// The plain rule answers for this many seconds after learning began.
+    static let freshSeconds = 3600.0  // not measured
+    /// The plain rule answers until this many launches have been learnt from.
+    static let freshLaunches = 10.0  // not measured
+
+    // MARK: Visitors
+    /// Above this many clicks with one visitor hash, the address belongs to several people.
+    static let maximumVisitorClicks = 4  // not measured
+    /// With this many other clicks and launches at the launch's address, equal agents no longer mean one person.
+    static let crowdedAddressThreshold = 4.0  // not measured
+    /// Up to this many clicks on a fingerprint, those without an address belong to one person.
+    static let lowTrafficClicks = 4  // not measured
+    /// The share of a click's conversions that remains when its visitor has launched since.
+    static let remainingShareAfterLaunch = 0.02  // not measured
+    /// New launches a second by a device that has launched: one device in twenty is set up anew each day.
+    static let reinstallRate = 0.05 / 86_400  // not measured
+
+    // MARK: Conversions
+    /// k · s: the conversions per click before any were seen.
+    static let conversionsPerClick = 0.15  // not measured
+    /// The clicks for which the prior of conversions counts.
+    static let conversionPriorClicks = 100.0  // not measured
+    /// The conversions for which each form counts as its platform's only one.
+    static let formSharePriorConversions = 10.0  // not measured
+
+    // MARK: Delays
+    /// The share of those who install at once.
+    static let promptDelayShare = 0.70  // specified; not measured
+    /// The median delay in seconds of those who install at once.
+    static let promptDelayMedian = 240.0  // specified; not measured
+    /// The standard deviation of the logarithm of the delay of those who install at once.
+    static let promptDelaySigma = 0.9  // specified; not measured
+    /// The share of those who install later.
+    static let lateDelayShare = 0.30  // specified; not measured
+    /// The median delay in seconds of those who install later.
+    static let lateDelayMedian = 18_000.0  // specified; not measured
+    /// The standard deviation of the logarithm of the delay of those who install later.
+    static let lateDelaySigma = 1.7  // specified; not measured
+    /// The share of delays that may have any length.
+    static let evenDelayShare = 1.0 / 30  // not measured
+    /// The conversions for which the prior of delays counts.
+    static let delayPriorConversions = 30.0  // not measured
+    /// The smallest share of clicks that counts as old enough for a delay: a learnt delay is divided by it.
+    static let minimumBinExposure = 0.02  // not measured
+    /// The smallest share of conversions that the counted clicks can have led to by now.
+    static let minimumExposure = 0.05  // not measured
+
+    // MARK: Addresses
+    /// The probability that a device has the exact address again, by ``ClickAge``, before traffic has shown it.
+    ///
+    /// High, because too low a value is the dangerous error: strangers would then explain what differs.
+    static let exactAgreements = [0.70, 0.65, 0.50, 0.40, 0.35]  // specified; not measured
+    /// The probability that a device has an address near the former one but not the same.
+    static let nearAgreement = 0.06  // not measured
+    /// The pairs for which the prior of agreement counts.
+    static let agreementPriorPairs = 80.0  // not measured
+    /// The share of clicks with a known address before any were seen.
+    static let clickAddressShare = 0.9  // not measured
+    /// The launches at an address of one visitor for which the prior of meeting a stranger there counts.
+    static let repeatPriorLaunches = 4.0  // not measured
+    /// The strangers met in the launches of ``repeatPriorLaunches``.
+    static let repeatPriorMet = 0.2  // not measured
+    /// Below this many faded launches, an address is one where no launch has been seen.
+    static let firstMeetingLimit = 0.25  // not measured
+    /// Below this many faded launches, an address is one where one launch has been seen.
+    static let secondMeetingLimit = 1.25  // not measured
+    /// The smallest probability that a stranger has the launch's address.
+    static let minimumStrangerShare = 1e-9  // not measured
+    /// The largest probability that a stranger has the launch's address.
+    static let maximumStrangerShare = 0.98  // not measured
+    /// From this many recent clicks with addresses on, their shares count.
+    static let minimumRecentClicks = 8.0  // not measured
+
+    // MARK: Systems and signals
+    /// The probability that a device agrees with itself on a value.
+    static let sameDeviceAgreement = 0.97  // specified; not measured
+    /// The probability that a device differs from itself in a value.
+    static let sameDeviceDifference = 0.03  // specified; not measured
+    /// The clicks with a value for which its prior share counts.
+    static let valuePriorClicks = 5.0  // not measured
+    /// The clicks among ``valuePriorClicks`` that have the value.
+    static let valuePriorEqual = 2.0  // not measured
+    /// The smallest share of clicks that have a value.
+    static let minimumValueShare = 0.005  // not measured
+    /// The largest share of clicks that have a value.
+    static let maximumValueShare = 0.97  // not measured
+
+    // MARK: Launches from no click
+    /// After this many seconds of observation, L(h) is trusted to 63 %.
+    static let organicTrustSeconds = 6 * 3600.0  // specified; not measured
+    /// The launches for which the rate expected from the clicks counts in L(h).
+    static let organicPriorLaunches = 1.0  // not measured
+    /// The clicks for which a guess counts in L(h) for learning.
+    static let organicGuessClicks = 500.0  // not measured
+    /// The shortest span in seconds from which live clicks come, for the rate of a fingerprint.
+    static let minimumClickSpan = 6 * 3600.0  // not measured
+    /// The longest span in seconds from which live clicks come, for the rate of a fingerprint.
+    static let maximumClickSpan = 86_400.0  // not measured
+    /// After this many seconds a launch counts half for the current rate of launches.
+    static let organicRateHalfLife = 600.0  // not measured
+    /// The launches for which the average rate counts in the current one.
+    static let organicRatePriorLaunches = 6.0  // not measured
+    /// After this many seconds a click counts half for the current rate of clicks.
+    static let clickRateHalfLife = 180.0  // not measured
+    /// The clicks for which the average rate counts in the current one.
+    static let clickRatePriorClicks = 4.0  // not measured
+    /// The clicks for which launches at a level of the click rate count as unmoved by it.
+    static let responsePriorClicks = 40.0  // not measured
+    /// The smallest rate of launches as a multiple of the average.
+    static let minimumRelativeRate = 0.1  // not measured
+    /// The largest rate of launches as a multiple of the average.
+    static let maximumRelativeRate = 30.0  // not measured
+
+    // MARK: Learning
+    /// How far learning discounts the posterior: 0 not at all, 1 completely.
+    static let posteriorDiscount = 0.4  // not measured
+    /// A fingerprint that makes one click at least this likely without the address shows how addresses behave.
+    static let certainFingerprint = 0.5  // not measured
+    /// The smallest share of agreeing conversions: an agreeing launch stands for at most its inverse.
+    static let minimumAgreeingShare = 0.05  // not measured
+    /// The probability of exact agreement at which the address is half reliable.
+    static let rarelyAgreeing = 0.1  // not measured
+    /// How much one expected agreement by chance takes from the address's reliability.
+    static let chanceAgreementWeight = 5.0  // not measured
+    /// After this many seconds totals, organic launches and launches by address count half: two days.
+    static let trafficHalfLife = 2 * 86_400.0  // not measured
+    /// After this many seconds conversions, clicks and the shares of values count half: a week.
+    static let shareHalfLife = 7 * 86_400.0  // not measured
+    /// After this many seconds delays and agreements of addresses count half: two weeks.
+    static let habitHalfLife = 14 * 86_400.0  // not measured
+
+    /// Returns ``exactAgreements`` of an age.
+    static func exactAgreement(_ age: ClickAge) -> Double { exactAgreements[Int(age.rawValue)] }
+
+    /// Returns the share of clicks that have a value, smoothed by its prior; never quite 0 nor 1.
+    static func smoothedShare(_ equal: Double, of all: Double) -> Double {
+        min(max((equal + valuePriorEqual) / (all + valuePriorClicks), minimumValueShare), maximumValueShare)
+    }
+}

@@ -1,0 +1,173 @@
+internal import Crypto
+
+/// What a store knows about one launch: the input of the posterior, read from one consistent state.
+///
+/// The reads that it takes, each bounded whatever the traffic:
+/// - the newest ``maximumListed`` live clicks with the fingerprint, by its index;
+/// - the newest ``maximumListed`` clicks with the fingerprint near the launch's address, live or claimed within their
+///   window, however many others came from there; none for a launch without address;
+/// - the other live clicks with the fingerprint as counts, from a summary that may be some seconds old;
+/// - counts of live clicks at the exact and the near address, up to ``AddressTraffic/countLimit``;
+/// - three counters: ``CounterFamily/organic`` of the fingerprint, ``CounterFamily/launchesAtAddress`` and
+///   ``CounterFamily/launchesNearAddress``.
+///
+/// For a launch without a live click, the store stops after the first read.
+public struct CandidateEvidence: Equatable, Sendable {
+    public var candidates: [Candidate]
+    public var background: [BackgroundCount]
+    public var addressTraffic: AddressTraffic
+    /// The faded value of ``CounterFamily/organic`` for the fingerprint.
+    public var organic: Double
+
+    /// The largest number of clicks that a store lists one by one, for each of the two reasons to do so.
+    public static let maximumListed = 64
+
+    public init(
+        candidates: [Candidate],
+        background: [BackgroundCount] = [],
+        addressTraffic: AddressTraffic = AddressTraffic(),
+        organic: Double = 0
+    ) {
+        self.candidates = candidates
+        self.background = background
+        self.addressTraffic = addressTraffic
+        self.organic = organic
+    }
+}
+
+/// A click that may have led to a launch, listed by itself.
+public struct Candidate: Equatable, Sendable {
+    public var click: ClickID
+    public var clickedAt: Timestamp
+    public var destination: CreditedDestination
+    public var platform: Platform
+    /// The form under which the launch's fingerprint finds the click; nil for a fingerprint that came ready-made.
+    public var form: FingerprintForm?
+    /// The probability that the clicking device computes that fingerprint in that form, 0…1.
+    public var weight: Double
+    public var address: AddressAgreement
+    /// The first word of a keyed hash of the exact address and the user agent, which identifies one visitor's clicks; of
+    /// the user agent alone for a click without a usable address.
+    public var visitor: UInt64
+    public var hasAddress: Bool
+    public var release: OSRelease?
+    /// The click's signals that its fingerprint does not contain; see ``SignalHashes/excludingComponents(of:)``.
+    public var signals: SignalHashes
+    /// When another launch claimed the click; nil for a live one.
+    ///
+    /// A claimed click is no candidate, but shows that its visitor has launched.
+    public var claimedAt: Timestamp?
+
+    public init(
+        click: ClickID,
+        clickedAt: Timestamp,
+        destination: CreditedDestination,
+        platform: Platform,
+        form: FingerprintForm?,
+        weight: Double = 1,
+        address: AddressAgreement = .missing,
+        visitor: UInt64,
+        hasAddress: Bool = false,
+        release: OSRelease? = nil,
+        signals: SignalHashes = .none,
+        claimedAt: Timestamp? = nil
+    ) {
+        self.click = click
+        self.clickedAt = clickedAt
+        self.destination = destination
+        self.platform = platform
+        self.form = form
+        self.weight = weight
+        self.address = address
+        self.visitor = visitor
+        self.hasAddress = hasAddress
+        self.release = release
+        self.signals = signals
+        self.claimedAt = claimedAt
+    }
+
+    /// The platform and form by which the share of converting clicks is learnt.
+    var platformForm: PlatformForm { PlatformForm(platform: platform, form: form) }
+}
+
+/// Live clicks with the launch's fingerprint that are not listed one by one.
+///
+/// None of them agrees with the launch's address, unless more clicks do than are listed: then the newest are listed.
+public struct BackgroundCount: Equatable, Sendable {
+    /// Nil for clicks of many destinations, each of which has too few of them to matter.
+    public var destination: CreditedDestination?
+    public var platformForm: PlatformForm
+    /// The ``DelayBins`` bin of their age.
+    public var ageBin: Int
+    /// The sum of their weights.
+    public var weight: Double
+    /// The share of them whose address is known, 0…1.
+    public var shareWithAddress: Double
+    /// Their system, if the store counts by it.
+    public var release: OSRelease?
+
+    public init(
+        destination: CreditedDestination?,
+        platformForm: PlatformForm,
+        ageBin: Int,
+        weight: Double,
+        shareWithAddress: Double = 1,
+        release: OSRelease? = nil
+    ) {
+        self.destination = destination
+        self.platformForm = platformForm
+        self.ageBin = ageBin
+        self.weight = weight
+        self.shareWithAddress = shareWithAddress
+        self.release = release
+    }
+}
+
+/// What a launch says about itself in addition to its fingerprint.
+public struct LaunchTraits: Equatable, Sendable {
+    public var at: Timestamp
+    /// Whether its address is known and usable: not loopback, private, shared, or a relay's.
+    public var hasAddress: Bool
+    public var release: OSRelease?
+    /// The launch's signals that its fingerprint does not contain.
+    public var signals: SignalHashes
+
+    public init(
+        at: Timestamp,
+        hasAddress: Bool = false,
+        release: OSRelease? = nil,
+        signals: SignalHashes = .none
+    ) {
+        self.at = at
+        self.hasAddress = hasAddress
+        self.release = release
+        self.signals = signals
+    }
+}
+
+/// What a click is credited with: where it leads, and for which campaign.
+public struct CreditedDestination: Hashable, Sendable {
+    /// The first word of a hash of URL and campaign.
+    public var url: UInt64
+    /// The first word of a hash of the campaign; 0 for none.
+    public var campaign: UInt64
+
+    public init(url: UInt64, campaign: UInt64) {
+        self.url = url
+        self.campaign = campaign
+    }
+
+    /// Creates the destination of a click.
+    public init(_ facts: Click.Facts) {
+        self.init(destination: facts.destination.text, campaign: facts.campaignKey?.text)
+    }
+
+    /// Creates a destination from a link and a campaign's key as they are stored.
+    public init(destination: String, campaign: String?) {
+        let text = destination + "\u{0}" + (campaign ?? "")
+        self.init(
+            url: SHA256.digest(of: Array(text.utf8)).words.0,
+            campaign: campaign.map { SHA256.digest(of: Array($0.utf8)).words.0 | 1 } ?? 0
+        )
+    }
+}

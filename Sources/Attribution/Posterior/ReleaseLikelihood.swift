@@ -1,0 +1,125 @@
+/// An operating system's release as far as it serves as evidence: major and minor number.
+public struct OSRelease: Hashable, Sendable {
+    public let platform: Platform
+    public let major: Int
+    /// Nil if it is unknown.
+    public let minor: Int?
+    /// Whether the minor number is this or a later one: Darwin's stops at 6.
+    public let isAtLeast: Bool
+
+    public init(platform: Platform, major: Int, minor: Int? = nil, isAtLeast: Bool = false) {
+        self.platform = platform
+        self.major = major
+        self.minor = minor
+        self.isAtLeast = isAtLeast
+    }
+
+    public init(_ version: OSVersion, on platform: Platform) {
+        // Only some agents of Android give its minor number.
+        self.init(platform: platform, major: version.major, minor: platform == .ios ? version.minor : nil)
+    }
+
+    /// Reads the default agent of an app's own requests, as `App/1 CFNetwork/1568.1 Darwin/24.1.0` or
+    /// `Dalvik/2.1.0 (Linux; U; Android 14; SM-S911B Build/…)`; nil if it names no system.
+    ///
+    /// - Parameters:
+    ///   - launchAgent: the whole `User-Agent`.
+    ///   - releases: which system has which kernel.
+    public init?(launchAgent: String, releases: IOSReleases = DeviceData.embedded.releases) {
+        let agent = AgentText(launchAgent.utf8.span)
+        if let darwin = agent.darwin {
+            guard let major = releases.major(ofDarwin: darwin.major) else { return nil }
+            let isAtLeast = darwin.minor >= IOSReleases.lastDarwinMinor
+            self.init(platform: .ios, major: major, minor: darwin.minor, isAtLeast: isAtLeast)
+            return
+        }
+        let device = UserAgent(launchAgent)
+        guard let version = device.osVersion else { return nil }
+        self.init(version, on: device.platform)
+    }
+
+    /// Returns whether both may be the same system.
+    public func agrees(with other: OSRelease) -> Bool {
+        guard platform == other.platform, major == other.major else { return false }
+        guard let minor, let otherMinor = other.minor else { return true }
+        if isAtLeast && otherMinor >= minor || other.isAtLeast && minor >= otherMinor { return true }
+        return minor == otherMinor
+    }
+
+    /// The release as a counter's key.
+    public var code: UInt64 {
+        UInt64(platform.code) << 48 | UInt64(UInt16(clamping: major)) << 24
+            | UInt64(minor.map { UInt16(clamping: $0) } ?? .max) << 8
+    }
+
+    /// Reads a counter's key; nil if it is no ``code``.
+    public init?(code: UInt64) {
+        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 48 }) else {
+            return nil
+        }
+        let minor = UInt16(truncatingIfNeeded: code >> 8)
+        self.init(
+            platform: platform,
+            major: Int(UInt16(truncatingIfNeeded: code >> 24)),
+            minor: minor == .max ? nil : Int(minor)
+        )
+    }
+}
+
+/// How common the systems are from which clicks come.
+struct ReleaseShares: Sendable {
+    private struct Major: Hashable {
+        let platform: Platform
+        let number: Int
+
+        init(_ release: OSRelease) {
+            platform = release.platform
+            number = release.major
+        }
+    }
+
+    private var clicks: [Platform: Double] = [:]
+    /// By major number, because releases of different ones never agree.
+    private var byMajor: [Major: [(release: OSRelease, count: Double)]] = [:]
+
+    init(_ counters: ModelCounters) {
+        for (code, count) in counters.all(.releases).sorted(by: { $0.key < $1.key }) {
+            guard let release = OSRelease(code: code) else { continue }
+            clicks[release.platform, default: 0] += count
+            byMajor[Major(release), default: []].append((release, count))
+        }
+    }
+
+    /// Returns the share of the platform's clicks whose system agrees; never quite 0 nor 1.
+    func share(agreeingWith release: OSRelease) -> Double {
+        var agreeing = 0.0
+        for entry in byMajor[Major(release)] ?? [] where entry.release.agrees(with: release) {
+            agreeing += entry.count
+        }
+        return ModelConstants.smoothedShare(agreeing, of: clicks[release.platform, default: 0])
+    }
+}
+
+/// How much it proves that a click's system agrees with that of a launch.
+///
+/// P(both releases | same device) / P(both releases | stranger).
+struct ReleaseLikelihood {
+    private let launch: OSRelease?
+    private let agreeing: Double
+    private let differing: Double
+
+    init(_ launch: OSRelease?, _ shares: ReleaseShares) {
+        self.launch = launch
+        let share = launch.map(shares.share(agreeingWith:)) ?? 0.5
+        agreeing = ModelConstants.sameDeviceAgreement / share
+        differing = ModelConstants.sameDeviceDifference / (1 - share)
+    }
+
+    /// Returns the ratio; 1 if either release is unknown.
+    func ratio(_ click: OSRelease?, form: FingerprintForm?) -> Double {
+        // A form that hashes the system has compared it already, and a ready-made fingerprint may have.
+        guard let form, !form.components.contains(.osVersion) else { return 1 }
+        guard let launch, let click, launch.platform == click.platform else { return 1 }
+        return launch.agrees(with: click) ? agreeing : differing
+    }
+}
