@@ -16,19 +16,11 @@ enum ExplainCheck {
                 "must be the id of a check (chk_…), of a request, or of a click (clk_…)"
             )
         }
-        let explanation: Explanation?
-        do throws(StoreError) {
-            explanation = try await context.stores.checks.explanation(
-                of: reference,
-                by: Explainer(
-                    keys: keys,
-                    directory: exchange.directory,
-                    data: context.service.settings.devices
-                )
-            )
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        let devices = context.service.settings.devices
+        let explainer = Explainer(keys: keys, directory: exchange.directory, data: devices)
+        let explanation = try await exchange.store(
+            await context.stores.checks.explanation(of: reference, by: explainer)
+        )
         guard let explanation else {
             if case .click(let id) = reference, let told = try await explained(id, exchange, context) {
                 return Response(.ok, json: ClickExplanationBody(told).json())
@@ -47,14 +39,7 @@ enum ExplainCheck {
         _ exchange: Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> ClickExplanation? {
-        let material: ClickExplanationInput?
-        do throws(StoreError) {
-            material = try await context.stores.checks.material(ofClick: click)
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
-        return material.map {
-            ClickExplanation($0, in: exchange.directory, at: exchange.now)
-        }
+        try await exchange.store(await context.stores.checks.material(ofClick: click))
+            .map { ClickExplanation($0, in: exchange.directory, at: exchange.now) }
     }
 }

@@ -6,20 +6,13 @@ enum ListChecks {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let query = try self.query(exchange, context.keys)
-        let page: CheckPage
-        do throws(StoreError) {
-            page = try await context.stores.checks.checks(query)
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        let page = try await exchange.store(await context.stores.checks.checks(query))
         var json = JSONWriter()
         json.object { json in
-            json.name("checks")
-            json.array { json in
-                for record in page.records { CheckBody(record).write(to: &json) }
+            json.member("checks") { json in
+                json.array { json in for record in page.records { CheckBody(record).write(to: &json) } }
             }
-            json.name("next")
-            if let next = page.next { json.value(next.text) } else { json.null() }
+            json.member("next", orNull: page.next?.text)
         }
         return Response(.ok, json: json)
     }

@@ -95,11 +95,7 @@ enum ClickLink {
         _ context: LoopContext
     ) async throws(APIError) -> Link? {
         guard !apps.isEmpty else { return nil }
-        do throws(StoreError) {
-            return try await context.stores.links.link(slug, of: apps)?.link
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        return try await exchange.store(await context.stores.links.link(slug, of: apps)?.link)
     }
 }
 

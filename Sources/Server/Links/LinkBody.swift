@@ -45,32 +45,20 @@ public struct LinkBody {
         let variants = listing.link.settings.variants
         let former = listing.variants.filter { count in !variants.contains { $0.name == count.name } }
         if !variants.isEmpty {
-            json.member("variants") { json in
-                json.array { json in
-                    for variant in variants {
-                        let counts = listing.variants.first { $0.name == variant.name }
-                        json.object { json in
-                            json.member("name", variant.name)
-                            json.member("weight", variant.weight)
-                            json.member("destination", variant.target.text)
-                            json.member("clicks", counts?.clicks ?? 0)
-                            json.member("matches", counts?.matches ?? 0)
-                        }
-                    }
-                }
+            json.objects("variants", variants) { json, variant in
+                let counts = listing.variants.first { $0.name == variant.name }
+                json.member("name", variant.name)
+                json.member("weight", variant.weight)
+                json.member("destination", variant.target.text)
+                json.member("clicks", counts?.clicks ?? 0)
+                json.member("matches", counts?.matches ?? 0)
             }
         }
         guard !former.isEmpty else { return }
-        json.member("former_variants") { json in
-            json.array { json in
-                for counts in former {
-                    json.object { json in
-                        json.member("name", counts.name)
-                        json.member("clicks", counts.clicks)
-                        json.member("matches", counts.matches)
-                    }
-                }
-            }
+        json.objects("former_variants", former) { json, counts in
+            json.member("name", counts.name)
+            json.member("clicks", counts.clicks)
+            json.member("matches", counts.matches)
         }
     }
 
@@ -85,8 +73,7 @@ public struct LinkBody {
                     }
                 }
             }
-            json.name("next")
-            if let next = page.next { json.value(next.text) } else { json.null() }
+            json.member("next", orNull: page.next?.text)
         }
         return json
     }

@@ -8,13 +8,8 @@ extension LoopContext {
     /// - Throws: 404 where there is none.
     func link(of exchange: Exchange) async throws(APIError) -> LinkListing {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }) else { throw .noLink }
-        do throws(StoreError) {
-            guard let listing = try await stores.links.link(id) else { throw StoreError(.notFound, "") }
-            return listing
-        } catch {
-            if error.code == .notFound { throw .noLink }
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        guard let listing = try await exchange.store(await stores.links.link(id)) else { throw .noLink }
+        return listing
     }
 
     /// Changes the link that the path names, and again where somebody else has changed it meanwhile.

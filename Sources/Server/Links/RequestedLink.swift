@@ -17,12 +17,7 @@ struct RequestedLink {
         let proxies = context.service.settings.trustedProxies
         let host = RequestHost.of(exchange.request, trusting: proxies)
         let apps = exchange.directory.apps(onHost: host).map(\.id)
-        let found: LinkListing?
-        do throws(StoreError) {
-            found = try await context.stores.links.link(slug, of: apps)
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        let found = try await exchange.store(await context.stores.links.link(slug, of: apps))
         guard let listing = found, let app = exchange.directory.app(listing.link.app) else {
             throw .noLinkHere
         }

@@ -12,16 +12,10 @@ enum ResolveCampaign {
         guard let key = CampaignKey(text) else {
             throw .notFound("A campaign key has 1 to \(CampaignKey.maximumLength) characters")
         }
-        let link: Link?
-        do throws(StoreError) {
-            link = try await context.stores.links.liveLink(
-                ofCampaign: key,
-                of: apps(exchange, context),
-                at: exchange.now
-            )?.link
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        let (apps, now) = (Self.apps(exchange, context), exchange.now)
+        let link = try await exchange.store(
+            await context.stores.links.liveLink(ofCampaign: key, of: apps, at: now)?.link
+        )
         var json = JSONWriter()
         json.object { json in
             json.member("keyName", key.text)

@@ -134,13 +134,8 @@ final class FirstLaunch: Sendable {
             details: details,
             launch: counted
         )
-        let outcome: MatchOutcome
-        do throws(StoreError) {
-            outcome = try await FirstLaunchMatching(store: context.stores.clicks).match(&check)
-        } catch {
-            throw APIError(error, requestID: requestID)
-        }
-        switch outcome {
+        let matching = FirstLaunchMatching(store: context.stores.clicks)
+        switch try await exchange.store(await matching.match(&check)) {
         case .match(let claim):
             exchange.outcome = "match"
             return answer(claim, exchange.directory, context)

@@ -12,15 +12,9 @@ extension Response {
             if let field = error.field { json.member("field", field) }
             if let retryAfter = error.retryAfter { json.member("retry_after", Int64(retryAfter)) }
             if !error.problems.isEmpty {
-                json.member("errors") { json in
-                    json.array { json in
-                        for problem in error.problems {
-                            json.object { json in
-                                json.member("field", problem.field)
-                                json.member("message", problem.message)
-                            }
-                        }
-                    }
+                json.objects("errors", error.problems) { json, problem in
+                    json.member("field", problem.field)
+                    json.member("message", problem.message)
                 }
             }
         }

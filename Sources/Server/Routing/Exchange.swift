@@ -21,6 +21,17 @@ struct Exchange {
     /// A word for the log line: what became of a click or a check.
     var outcome: String?
 
+    /// Calls a store, and turns its failure into the error that callers see.
+    func store<Value>(
+        _ call: @autoclosure () async throws(StoreError) -> Value
+    ) async throws(APIError) -> Value {
+        do throws(StoreError) {
+            return try await call()
+        } catch {
+            throw APIError(error, requestID: requestID)
+        }
+    }
+
     /// The items of the query in their order, decoded.
     var queryItems: [QueryItem] {
         request.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []

@@ -94,13 +94,6 @@ extension JSONWriter {
             }
         }
     }
-
-    /// A list of texts.
-    public mutating func member(_ name: String, _ texts: [String]) {
-        member(name) { json in
-            json.array { json in for text in texts { json.value(text) } }
-        }
-    }
 }
 
 extension Exchange {
