@@ -24,10 +24,10 @@ struct ClickDestination {
     /// - Throws: 404 for a link without a destination for the platform.
     init(
         stated: DeepLinkURL?,
-        _ link: TappedLink?,
+        of link: TappedLink?,
         _ body: ClickBody,
-        _ app: App,
-        _ platform: Platform,
+        app: App,
+        platform: Platform,
         choice: (LinkID) -> UInt64
     ) throws(APIError) {
         self.link = link

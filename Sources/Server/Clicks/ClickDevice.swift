@@ -26,27 +26,26 @@ struct ClickDevice {
 
     init(
         _ body: ClickBody,
-        _ claims: ClickProvenance,
-        _ app: App,
-        _ request: Request,
-        _ service: Service,
-        _ serverKey: ServerKey
+        _ provenance: ClickProvenance,
+        app: App,
+        service: Service,
+        key: ServerKey
     ) throws(APIError) {
         let devices = service.settings.devices
         let canonical = CanonicalSignals(
             body.signals ?? DeviceSignals(),
-            claims.headers,
+            provenance.headers,
             platform: body.platform ?? .unknown,
             data: devices
         )
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
-        isRobot = service.settings.robots.isRobot(claims.userAgent) || AutomaticVisit.isAnnounced(by: request)
+        isRobot = provenance.isAutomatic || service.settings.robots.isRobot(provenance.userAgent)
         // Of who is counted alone nothing is kept by which he could be told from others.
-        let isCounted = claims.basis == .counted
-        let hasSignals = !isCounted && (body.signals != nil || claims.basis != nil)
+        let isCounted = provenance.basis == .counted
+        let hasSignals = !isCounted && (body.signals != nil || provenance.basis != nil)
         let line = isCounted ? platform.rawValue : hasSignals ? canonical.line : nil
-        canonicalText = line.map { $0 + (claims.basis?.mark ?? "") }
+        canonicalText = line.map { $0 + (provenance.basis?.mark ?? "") }
         signals = hasSignals ? SignalHashes(canonical.evidence(data: devices)) : .none
         let localization = app.settings.localization(devices.languages)
         let made = hasSignals ? canonical.fingerprints(localization: localization, data: devices) : []
@@ -54,7 +53,7 @@ struct ClickDevice {
         let primary = given ?? made.first?.fingerprint
         self.primary = primary
         missing =
-            primary == nil && claims.basis == nil
+            primary == nil && provenance.basis == nil
             ? try Self.missing(hasSignals ? canonical.missing(data: devices) : nil, body.signals, canonical)
             : []
         let isKnown = made.contains { $0.fingerprint == primary }
@@ -63,11 +62,11 @@ struct ClickDevice {
         let own = isKnown ? nil : given
         ownFingerprints = (own.map { [$0] } ?? []) + made.map(\.fingerprint)
         fingerprints =
-            (own.map { [FingerprintEntry(form: nil, key: serverKey.keyed($0), release: release)] } ?? [])
+            (own.map { [FingerprintEntry(form: nil, key: key.keyed($0), release: release)] } ?? [])
             + made.map { made in
                 FingerprintEntry(
                     form: made.form,
-                    key: serverKey.keyed(made.fingerprint),
+                    key: key.keyed(made.fingerprint),
                     weight: made.weight,
                     release: made.osVersion.map { OSRelease($0, on: canonical.platform) } ?? release
                 )

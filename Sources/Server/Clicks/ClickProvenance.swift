@@ -14,12 +14,16 @@ struct ClickProvenance {
     /// Nil where the visitor may be told from others by all that is said of his device.
     let basis: ClickBasis?
 
+    /// Whether the request says itself that no person waits for its response.
+    let isAutomatic: Bool
+
     /// How far a believed clock may run ahead.
     private static let allowedAdvance: Int64 = 5 * 60 * 1000
 
     init(_ body: ClickBody, _ exchange: Exchange, window: AttributionWindow) throws(APIError) {
         self.window = window
         basis = Self.basis(body, exchange)
+        isAutomatic = AutomaticVisit.isAnnounced(by: exchange.request)
         guard exchange.key?.kind == .server else {
             address = exchange.address
             isVisitorsAddress = true

@@ -46,7 +46,7 @@ enum RedirectToStore {
             variant: visit.variant,
             query: visit.query.isEmpty ? nil : QueryItem.query(of: visit.query)
         )
-        return try await RecordClick.record(body, visit.link, of: visit.app, &exchange, context).token
+        return try await RecordClick.record(body, of: visit.link, app: visit.app, &exchange, context).token
     }
 
     /// Whether a person follows the button: no robot, no program, nobody who looks ahead, and no other page that loads the
