@@ -52,7 +52,7 @@ struct ClickBody {
         let body = try JSONBody(request, accepting: ["application/json", "text/plain"])
         app = try body.text("app", Self.maximumNameLength)
         fingerprint = try body.fingerprint()
-        if let object = try body.object("signals") { signals = try Self.signals(object) }
+        signals = try body.object("signals").map(SignalsBody.browser)
         deepLinkURL = try body.text("deeplink_url", .max)
         link = try body.text("link", Self.maximumLinkLength)
         variant = try body.text("variant", Self.maximumNameLength)
@@ -63,9 +63,9 @@ struct ClickBody {
         journeyID = try body.text("jid", JourneyID.maximumLength).flatMap { JourneyID($0) }
         clickedAt = try body.time("click_timestamp")
         userAgent = try body.text("user_agent", Self.maximumTextLength)
-        address = try Self.address(body)
+        address = try body.address()
         referer = try body.text("referer", Self.maximumTextLength)
-        window = try Self.window(body)
+        window = try body.window()
         platform = try body.platform()
         source = try body.text("source", Self.maximumNameLength)
         idempotencyKey = try body.text("idempotency_key", Self.maximumNameLength)
@@ -91,44 +91,5 @@ struct ClickBody {
         metadata = text
         // Metadata holds any JSON: only a text counts as the source.
         if utmSource == nil { utmSource = object.anyText("utm_source") }
-    }
-
-    private static func address(_ body: JSONBody) throws(APIError) -> NetworkAddress? {
-        guard let text = try body.text("ip_address", maximumNameLength) else { return nil }
-        guard let address = NetworkAddress(text) else {
-            throw .invalidField("ip_address", "is not an IPv4 or IPv6 address")
-        }
-        return address
-    }
-
-    private static func window(_ body: JSONBody) throws(APIError) -> AttributionWindow? {
-        guard let seconds = try body.integer("attribution_window_seconds") else { return nil }
-        guard let window = AttributionWindow(seconds: seconds) else {
-            let allowed = AttributionWindow.allowedSeconds
-            throw APIError(
-                status: .badRequest,
-                code: .expiredAttributionWindow,
-                message:
-                    "attribution_window_seconds must lie between \(allowed.lowerBound) and \(allowed.upperBound)",
-                field: "attribution_window_seconds"
-            )
-        }
-        return window
-    }
-
-    static func signals(_ body: JSONBody) throws(APIError) -> DeviceSignals {
-        var signals = DeviceSignals()
-        signals.model = try body.text("model", maximumNameLength)
-        signals.osVersion = try body.text("osVersion", maximumNameLength)
-        signals.screenWidth = try body.number("screenWidth")
-        signals.screenHeight = try body.number("screenHeight")
-        signals.pixelRatio = try body.number("pixelRatio")
-        signals.timezone = try body.text("timezone", maximumNameLength)
-        signals.language = try body.text("language", maximumNameLength)
-        signals.languages = try body.texts("languages", maximumNameLength)
-        signals.touchPoints = try body.integer("touchPoints").map(Int.init(clamping:))
-        signals.uaModel = try body.text("uaModel", maximumNameLength)
-        signals.uaPlatformVersion = try body.text("uaPlatformVersion", maximumNameLength)
-        return signals
     }
 }

@@ -8,12 +8,7 @@ package struct ResolveBody {
     package let request: ResolveRequest
 
     private static let maximumNameLength = 255
-    private static let maximumLanguageCount = 100
     private static let maximumLocalizationCount = 1000
-    /// Points or pixels that no screen has more of on a side.
-    private static let sides = 1.0...100_000
-    /// Pixels per point.
-    private static let scales = 0.1...20
 
     /// Reads the body, and what the header fields and the query of the same request add to it.
     ///
@@ -23,7 +18,7 @@ package struct ResolveBody {
         var evidence = LaunchEvidence(fingerprint: try body.fingerprint())
         let platform = try body.platform()
         let signals = try body.object("signals")
-        if let signals { evidence.signals = try Self.signals(signals, platform) }
+        if let signals { evidence.signals = try SignalsBody.native(signals, platform) }
         let isNamed = try Self.addReferences(of: body, to: &evidence)
         let hasID = try Self.addAdvertisingIDs(of: body, to: &evidence)
         LaunchFields.add(request, to: &evidence)
@@ -88,21 +83,5 @@ package struct ResolveBody {
         let sent = try LaunchFields.installID(request)
         guard let text = try body.text("install_id", maximumNameLength) else { return sent }
         return try LaunchFields.installID(text, from: "install_id")
-    }
-
-    static func signals(_ body: JSONBody, _ platform: Platform?) throws(APIError) -> NativeSignals {
-        var signals = NativeSignals(platform: platform ?? .unknown)
-        signals.model = try body.text("model", maximumNameLength)
-        signals.machine = try body.text("machine", maximumNameLength)
-        signals.osVersion = try body.text("osVersion", maximumNameLength)
-        if let screen = try body.object("screen") {
-            signals.screenWidth = try screen.number("width", in: sides)
-            signals.screenHeight = try screen.number("height", in: sides)
-        }
-        signals.scale = try body.number("scale", in: scales)
-        signals.timezone = try body.text("timezone", maximumNameLength)
-        signals.language = try body.text("language", maximumNameLength)
-        signals.languages = try body.texts("languages", maximumNameLength, count: maximumLanguageCount)
-        return signals
     }
 }
