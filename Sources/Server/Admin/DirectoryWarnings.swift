@@ -1,8 +1,8 @@
 public import Attribution
 
 extension Directory {
-    /// What an operator should change before strangers can reach the service; told at the start and with the
-    /// statistics.
+    /// Warnings about what an operator should change before strangers can reach the service, logged at the start and
+    /// listed in the statistics.
     public var warnings: [String] {
         let destinations = openDestinations
         guard !keys.contains(where: { $0.kind == .admin && $0.revokedAt == nil }) else { return destinations }

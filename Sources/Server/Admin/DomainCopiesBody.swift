@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// The JSON form of the watch on copies of domain files, a part of a statistics report.
+/// The JSON form of the states of domain file copies, a part of a statistics report.
 struct DomainCopiesBody {
     let copies: [DomainCopy]
 

@@ -1,6 +1,6 @@
 internal import Attribution
 
-/// The JSON form of the watch on match rates, a part of a statistics report.
+/// The JSON form of match rates by group, a part of a statistics report.
 struct DriftBody {
     let drift: [AppDrift]
     let directory: Directory

@@ -1,13 +1,13 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /admin/api/checks/{id}/explain`: why a check ended as it did, by its own id, or by that of its request or of a
-/// click; what became of a click that no check found.
+/// `GET /admin/api/checks/{id}/explain`: explains a check by its own id, or by that of its request or of a click; for
+/// a click that no check found, explains what became of it.
 enum ExplainCheck {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let keys = context.keys.server.all
-        // A fingerprint in a path would stand in the logs of proxies.
+        // Proxies would log a fingerprint in a path.
         guard let text = exchange.parameter.map(QueryItem.text(ofPathPart:)), Fingerprint(hex: text) == nil,
             let reference = CheckReference(text, keys: keys)
         else {

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /admin/api/checks`: the recorded checks, the newest first.
+/// `GET /admin/api/checks`: lists the recorded checks, newest first.
 enum ListChecks {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -40,7 +40,7 @@ enum ListChecks {
         return query
     }
 
-    /// One of the words that the wire has for a value.
+    /// Reads a parameter that must be one of a type's words.
     private static func word<Value: RawRepresentable & CaseIterable>(
         _ name: String,
         _ exchange: Exchange

@@ -1,10 +1,10 @@
 public import Attribution
 
-/// What an app's own traffic says of its policy.
+/// Figures of an app's traffic by which its matching policy is judged.
 public struct PolicyFigures: Equatable, Sendable {
-    /// Since the beginning; nil where that was not asked for.
+    /// All checks ever; nil for a report of less.
     public var checks: Int64?
-    /// Matches by tokens, click ids and advertising ids, since the beginning.
+    /// All certain matches ever: those by tokens, click ids and advertising ids.
     public var sureMatches: Int64?
     public var collisions: CollisionReport?
 
@@ -14,14 +14,15 @@ public struct PolicyFigures: Equatable, Sendable {
         self.collisions = collisions
     }
 
-    /// Fewer say nothing yet.
+    /// Fewer checks or matches are too few to judge.
     fileprivate static let fewest = 100
-    /// The share of wrong matches beyond which it is told.
+    /// The share of wrong matches above which there is a warning.
     fileprivate static let falseShare = 0.10
 }
 
 extension Directory {
-    /// What an operator may not have meant when he set how launches are recognised, one sentence an app and matter.
+    /// Warnings about matching settings that an operator may not have intended, one sentence for each app and
+    /// setting.
     public func policyWarnings(_ figures: [AppID: PolicyFigures] = [:]) -> [String] {
         apps.flatMap { PolicyWarnings(app: $0, figures: figures[$0.id] ?? PolicyFigures()).texts }
     }
@@ -101,7 +102,7 @@ private struct PolicyWarnings {
 }
 
 extension StatisticsReport {
-    /// What the report says of its apps' policies: counts only where it is of one app, and of all its live traffic.
+    /// The figures of the report's apps; counts only in a report of one app and all its live traffic.
     public func policyFigures(of query: StatisticsQuery) -> [AppID: PolicyFigures] {
         guard !query.isTest else { return [:] }
         var figures: [AppID: PolicyFigures] = [:]

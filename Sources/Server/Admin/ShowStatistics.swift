@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /admin/stats`: what was counted, in totals and by app, campaign, source, platform and period.
+/// `GET /admin/stats`: reports the counts, in totals and by app, campaign, source, platform and period.
 enum ShowStatistics {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

@@ -9,7 +9,7 @@ public struct StatisticsBody {
     public var version = ""
     public var uptimeSeconds: Int64?
     public var warnings: [String] = []
-    /// How copies of domain files stand, where somebody looks at them.
+    /// The states of domain file copies, if the monitor is on.
     public var domainCopies: [DomainCopy] = []
 
     public init(report: StatisticsReport, query: StatisticsQuery, directory: Directory, now: Timestamp) {
@@ -19,13 +19,13 @@ public struct StatisticsBody {
         self.now = now
     }
 
-    /// Share of checks that led to a match, replays left out; nil without any check.
+    /// The share of checks that led to a match, without replays; nil without any check.
     public static func matchRate(_ counts: Counts) -> Double? {
         let checks = (counts[.checks] ?? 0) - (counts[.replays] ?? 0)
         return checks > 0 ? Double(counts[.matches] ?? 0) / Double(checks) : nil
     }
 
-    /// Share of clicks that led to a match; nil without any click.
+    /// The share of clicks that led to a match; nil without any click.
     public static func conversionRate(_ counts: Counts) -> Double? {
         let clicks = counts[.clicks] ?? 0
         return clicks > 0 ? Double(counts[.matches] ?? 0) / Double(clicks) : nil

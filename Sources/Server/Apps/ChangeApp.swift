@@ -1,9 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `PATCH /admin/api/apps/{id}`: changes what the body names of an app's link settings; `null` takes a field away.
+/// `PATCH /admin/api/apps/{id}`: changes the link settings that the body names; `null` removes a field.
 enum ChangeApp {
-    /// Members of the answer that no field is set by: what a client sends back with them is not looked at.
+    /// Members of the response that set no field: ignored when a client sends them back.
     private static let others: Set<String> = ["id", "created_at"]
 
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response

@@ -1,16 +1,16 @@
 public import Attribution
 
-/// Whether an app may get other link hosts: on one host no slug may lead to two links.
+/// Checks that an app may get other link hosts: on one host no slug may lead to two links.
 public enum LinkHostChange {
-    /// What stands against it; nil where nothing does.
+    /// Returns the problem of a change of link hosts; nil where there is none.
     ///
     /// - Parameters:
-    ///   - app: as it is now.
-    ///   - settings: as it is to be.
+    ///   - app: the app as it is now.
+    ///   - settings: its new settings.
     ///   - directory: all apps.
-    ///   - links: where the links of all apps are.
-    /// - Returns: the field that is refused, with what to do.
-    /// - Throws: what the store says.
+    ///   - links: the store of all apps' links.
+    /// - Returns: the refused field, with what to do.
+    /// - Throws: a store's failure.
     public static func problem(
         of app: App,
         to settings: App.Settings,

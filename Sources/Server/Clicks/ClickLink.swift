@@ -1,12 +1,12 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Which of the links a click is of.
+/// Finds the link that a click belongs to.
 enum ClickLink {
-    /// The link that the body names by its slug, or spells out; nil where it does neither.
+    /// Finds the link that the body names by its slug, or spells out; nil where it does neither.
     ///
-    /// It is looked for among the links of the key's app or the app that the body names; else among those that are
-    /// answered on the host that was asked; else, because pages post to other hosts than links are on, among all.
+    /// Searches the links of the key's app or the app that the body names; else those of the requested host; else all
+    /// links, because pages post to other hosts than their links are on.
     ///
     /// - Throws: 404 where there is none, 400 where several apps have one.
     static func find(_ body: ClickBody, _ exchange: Exchange, _ context: LoopContext) async throws(APIError)
@@ -45,7 +45,8 @@ enum ClickLink {
         return link
     }
 
-    /// One that the body spells out: of the key's app, the one that the body names, or those of the host that was asked.
+    /// Reads a link that the body spells out: of the key's app, the app that the body names, or those of the
+    /// requested host.
     private static func longLink(
         _ text: String,
         _ body: ClickBody,
@@ -100,7 +101,7 @@ enum ClickLink {
 }
 
 extension APIError {
-    /// What a click of a link that leads nowhere any more is told.
+    /// The error for a click of a link that no longer leads anywhere.
     static func linkEnded(_ ending: Link.Ending) -> APIError {
         let reason =
             switch ending {

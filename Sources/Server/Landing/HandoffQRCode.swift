@@ -1,10 +1,10 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The picture of the code on the page for a computer: a phone that reads it goes on with the link.
+/// The picture of the code on the page for a computer, with which a phone continues.
 ///
-/// It alone carries a token, that of the click which the page has told, and is kept by nobody. Codes for print never do:
-/// a token is used once.
+/// It may contain the token of the click that the page has recorded, and so is never cached. Codes for print never
+/// contain a token, because a token is used once.
 enum HandoffQRCode {
     static func respond(
         _ visit: LinkVisit,
@@ -31,13 +31,13 @@ enum HandoffQRCode {
         )
     }
 
-    /// What the link was opened with is left out where it makes the code too long.
+    /// Leaves the visit's query out where it makes the code too long.
     private static func picture(_ visit: LinkVisit, token: String?) -> QRPicture? {
         if let picture = try? QRPicture(of: visit.codeText(token: token)) { return picture }
         return try? QRPicture(of: visit.address.url())
     }
 
-    /// A token of the app's own alone: nobody gets a code of ours drawn that carries another text.
+    /// Verifies the app's own token, so that strangers cannot have codes drawn with other texts.
     private static func verified(_ text: String, _ app: App, _ exchange: Exchange, _ context: LoopContext)
         throws(APIError) -> String
     {

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The page of a link: what previews show of it, its buttons, and what its script works with.
+/// The page of a link: its preview, its buttons, and the values for its script.
 struct LandingPage {
     static let valueNames: Set<String> = [
         "language", "direction", "nonce", "icon", "color", "onColor",
@@ -48,7 +48,8 @@ struct LandingPage {
         return Response(.ok, fields: fields, contentType: .html, body: body)
     }
 
-    /// Chrome on Android hides the model and the version from all who do not ask, and comes again with them at once.
+    /// Chrome on Android sends the model and the version only on request, and then repeats the visit with them at
+    /// once.
     private static let hintFields = ["Accept-CH", "Critical-CH"].map {
         FieldLine(name: $0, value: "Sec-CH-UA-Model, Sec-CH-UA-Platform-Version")
     }
@@ -57,7 +58,7 @@ struct LandingPage {
         pages.texts.text(key, in: language, app: visit.app.settings.name)
     }
 
-    /// What messengers and social networks show: the Open Graph protocol (ogp.me) and X's cards.
+    /// Adds what messengers and social networks show: the Open Graph protocol (ogp.me) and X's cards.
     private func addPreview(_ values: inout [String: String]) {
         let preview = visit.link.settings.preview
         values["app"] = visit.app.settings.name
@@ -75,7 +76,7 @@ struct LandingPage {
         guard visit.visitor.platform == .ios, let id = apple.appStoreID else { return nil }
         var parts = ["app-id=\(id)"]
         if let url = visit.handOver.openURL {
-            // A comma separates what the banner is told.
+            // Commas separate the banner's parameters.
             parts.append(
                 "app-argument=\(url.split(separator: ",", omittingEmptySubsequences: false).joined(separator: "%2C"))"
             )

@@ -1,14 +1,14 @@
 internal import Attribution
 internal import HTTPServer
 
-/// What a link does, for its operator: `?d=1` behind a link shows it, and makes no click.
+/// The page that shows an operator what a link does, at `?d=1`; it records no click.
 ///
-/// It says nothing that taps do not show. Firebase had the same for its links.
+/// It reveals nothing that taps do not show. Firebase's links had the same.
 struct LinkDebugPage {
     static let valueNames: Set<String> = ["title", "state", "icon", "color", "onColor", "nonce"]
     static let ownParts: Set<String> = ["style", "flowStyle", "rows"]
 
-    /// For whom it is told.
+    /// The visitors for whom the page lists what happens.
     private static let visitors: [(name: String, visitor: LinkVisitor)] = [
         ("iPhone", LinkVisitor(device: .iPhone, browser: .safari)),
         ("iPhone, inside Instagram", LinkVisitor(device: .iPhone, browser: .instagram)),
@@ -111,7 +111,7 @@ struct LinkDebugPage {
     }
 }
 
-/// Lists of names and what they are, under headings.
+/// Lists of names and values, under headings.
 struct FlowRows {
     private(set) var html: [UInt8] = []
 

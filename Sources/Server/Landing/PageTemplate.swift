@@ -1,7 +1,7 @@
-/// A page with places for values.
+/// A page template with places for values.
 ///
 /// `{{name}}` is the value, escaped for HTML's texts and quoted attributes; `{{{name}}}` is one of the page's own parts
-/// (its style, its script) as it is; what stands between `{{#name}}` and `{{/name}}` is there where the value is not
+/// (its style, its script) as it is; the text between `{{#name}}` and `{{/name}}` is left out where the value is
 /// empty.
 struct PageTemplate: Sendable {
     private enum Part: Sendable {
@@ -11,7 +11,7 @@ struct PageTemplate: Sendable {
         case section(String, [Part])
     }
 
-    /// Why a text is no template.
+    /// Why a text is not a template.
     struct Problem: Error, Equatable {
         /// Counted from 1.
         let line: Int
@@ -22,15 +22,15 @@ struct PageTemplate: Sendable {
 
     /// - Parameters:
     ///   - text: the page.
-    ///   - values: the names that it may use.
-    ///   - ownParts: those that are written as they are.
-    /// - Throws: where it names another value, or leaves something open.
+    ///   - values: the names of values that it may use.
+    ///   - ownParts: the names of parts, which are not escaped.
+    /// - Throws: the first unknown name or unclosed place.
     init(_ text: String, values: Set<String>, ownParts: Set<String>) throws(Problem) {
         var reader = TemplateReader(Array(text.utf8), values: values, ownParts: ownParts)
         parts = try Self.parts(&reader, until: nil)
     }
 
-    /// Those of a section, which has a name and what is wrong where it does not end; else of the whole page.
+    /// Reads the parts of a section, given its name and the error if it is not closed, or of the whole page.
     private static func parts(_ reader: inout TemplateReader, until end: (name: String, orElse: Problem)?)
         throws(Problem) -> [Part]
     {
@@ -54,7 +54,7 @@ struct PageTemplate: Sendable {
         return parts
     }
 
-    /// The page with its values; those that are not given are empty.
+    /// Fills the values in; missing ones are empty.
     func render(_ values: [String: String], ownParts: [String: [UInt8]]) -> [UInt8] {
         var page: [UInt8] = []
         page.reserveCapacity(16 * 1024)

@@ -1,4 +1,4 @@
-/// Cuts a template into its texts and places.
+/// Splits a template into its texts and places.
 struct TemplateReader {
     enum Token {
         case text([UInt8])
@@ -19,7 +19,7 @@ struct TemplateReader {
         self.ownParts = ownParts
     }
 
-    /// Nil at the end.
+    /// Returns the next token; nil at the end.
     mutating func next() throws(PageTemplate.Problem) -> Token? {
         guard position < bytes.count else { return nil }
         guard let start = find("{{", from: position) else {

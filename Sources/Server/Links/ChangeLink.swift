@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `PATCH /admin/api/links/{id}`: changes what the body names, and leaves the rest; `null` takes a field away.
+/// `PATCH /admin/api/links/{id}`: changes the fields that the body names; `null` removes a field.
 enum ChangeLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

@@ -7,16 +7,16 @@ public struct LinkBody {
     private let now: Timestamp
 
     /// - Parameters:
-    ///   - listing: the link and what was counted of it.
-    ///   - app: whose it is.
-    ///   - now: by which it is told whether it still leads somewhere.
+    ///   - listing: the link and its counts.
+    ///   - app: the link's app.
+    ///   - now: the time that decides whether the link has expired.
     public init(_ listing: LinkListing, of app: App?, at now: Timestamp) {
         self.listing = listing
         self.app = app
         self.now = now
     }
 
-    /// Members that no field is set by: what a client sends back with them is not looked at.
+    /// Members of the response that set no field: ignored when a client sends them back.
     static let ownMembers: Set<String> = [
         "id", "app", "slug", "url", "ending", "clicks", "robots", "matches", "former_variants", "created_at",
         "updated_at", "archived_at",
@@ -62,7 +62,7 @@ public struct LinkBody {
         }
     }
 
-    /// As in `{"links":[…],"next":"lnk_…"}`.
+    /// Writes a page of links, as `{"links":[…],"next":"lnk_…"}`.
     static func page(_ page: LinkPage, _ directory: Directory, at now: Timestamp) -> JSONWriter {
         var json = JSONWriter()
         json.object { json in

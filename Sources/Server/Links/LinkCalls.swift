@@ -1,9 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// What the admin API's calls on links share.
+/// Reading and changing a link, for the admin API's calls.
 extension LoopContext {
-    /// The link that the path names by its id.
+    /// Reads the link whose id is in the path.
     ///
     /// - Throws: 404 where there is none.
     func link(of exchange: Exchange) async throws(APIError) -> LinkListing {
@@ -12,7 +12,7 @@ extension LoopContext {
         return listing
     }
 
-    /// Changes the link that the path names, and again where somebody else has changed it meanwhile.
+    /// Changes the link whose id is in the path, and retries if another request changed it meanwhile.
     func changeLink(
         of exchange: Exchange,
         _ change: (inout Link) throws(APIError) -> Void

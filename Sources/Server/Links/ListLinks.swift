@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /admin/api/links`: the links, the newest first.
+/// `GET /admin/api/links`: lists the links, newest first.
 enum ListLinks {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

@@ -8,9 +8,9 @@ struct RequestedLink {
 
     var link: Link { listing.link }
 
-    /// Finds it among those that are answered on the host that was asked.
+    /// Finds the link among those of the requested host.
     ///
-    /// - Throws: 404 where there is none, and 410 where it leads nowhere any more.
+    /// - Throws: 404 where there is none, 410 for one that no longer leads anywhere.
     static func find(_ exchange: Exchange, _ context: LoopContext) async throws(APIError) -> RequestedLink {
         let text = QueryItem.text(ofPathPart: exchange.parameter ?? "")
         guard let slug = try? LinkSlug(parsing: text) else { throw .noLinkHere }
@@ -27,8 +27,10 @@ struct RequestedLink {
         return RequestedLink(listing: listing, app: app)
     }
 
-    /// Its address on the host that was asked; where its app has no link host, so that links can be tried before there
-    /// is one, under the address at which the service was asked.
+    /// The link's address on the requested host.
+    ///
+    /// Where its app has no link host, the address is on the host of the request, so that links can be tried before
+    /// there is a link host.
     ///
     /// - Throws: 400 for a request that names no host.
     func url(_ exchange: Exchange, _ context: LoopContext) throws(APIError) -> String {

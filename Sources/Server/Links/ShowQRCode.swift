@@ -1,9 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /{slug}/qr.svg` and `GET /{slug}/qr.png`: the QR code of a link, for print and for pages of others.
+/// `GET /{slug}/qr.svg` and `GET /{slug}/qr.png`: draws the QR code of a link, for print and for other sites.
 ///
-/// Who scans it arrives at the link with the source `qr`.
+/// A scan opens the link with the source `qr`.
 enum ShowQRCode {
     static func svg(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
         try await respond(.svg, .svg, &exchange, context)
@@ -30,7 +30,7 @@ enum ShowQRCode {
         } catch {
             throw .invalidItems(error.all)
         }
-        // Without a link host the address is whatever was asked: nobody else is to get that.
+        // Without a link host the code contains the requested host, and must not be cached for other clients.
         let isLasting = !asked.app.settings.links.hosts.isEmpty
         var response = Response(
             file,
@@ -48,13 +48,15 @@ enum ShowQRCode {
         return response
     }
 
-    /// An SVG that is opened by itself is a document; pages of others may show it as a picture.
+    /// An SVG that is opened by itself is a document, so it may load nothing.
+    ///
+    /// Other sites may show it as a picture.
     private static let security = [
         FieldLine(name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'"),
         FieldLine(name: "Cross-Origin-Resource-Policy", value: "cross-origin"),
     ]
 
-    /// A slug's characters are no trouble in a file's name, but for its slashes.
+    /// The slug as a file name: all its characters but the slash are safe there.
     private static func fileName(of slug: LinkSlug, _ format: QRPicture.Format) -> String {
         "\(slug.text.replacing("/", with: "-")).\(format.rawValue)"
     }

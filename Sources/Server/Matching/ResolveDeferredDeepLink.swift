@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `POST /v1/deferred-deeplink/resolve`: a first launch of a newer client tells what it knows instead of a hash of it,
+/// `POST /v1/deferred-deeplink/resolve`: a first launch of a newer client sends its signals instead of their hash,
 /// and consumes the click that led to it.
 enum ResolveDeferredDeepLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response

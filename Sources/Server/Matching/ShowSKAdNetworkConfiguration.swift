@@ -1,7 +1,7 @@
 internal import HTTPServer
 
-/// `GET /v1/skan/config`: newer clients ask whether to update conversion values; a final "no" spares a fleet
-/// from asking for thirty days.
+/// `GET /v1/skan/config`: newer clients ask whether to update conversion values; a final "no" keeps a fleet from
+/// retrying for thirty days.
 enum ShowSKAdNetworkConfiguration {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

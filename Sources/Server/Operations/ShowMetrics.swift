@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /metrics`: Prometheus' text exposition format, version 0.0.4.
+/// `GET /metrics`: reports metrics in Prometheus' text exposition format, version 0.0.4.
 enum ShowMetrics {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -100,7 +100,7 @@ enum ShowMetrics {
         text.sample(name, [], Double(expiry))
     }
 
-    /// Clicks, checks, matches and replays of all time, live ones, as the statistics have them.
+    /// Writes the statistics' counts of all time, for live traffic.
     private static func facts(
         _ context: LoopContext,
         _ exchange: Exchange,
@@ -110,7 +110,7 @@ enum ShowMetrics {
         do throws(StoreError) {
             report = try await context.stores.statistics.statistics(StatisticsQuery(), at: exchange.now)
         } catch {
-            // What the process knows by itself is still worth telling.
+            // The process's own figures are still worth reporting.
             return
         }
         let reasons = NoMatchReason.allCases.map { ($0, Metric($0)) }
@@ -181,7 +181,7 @@ enum ShowMetrics {
         }
     }
 
-    /// Those of one name follow each other.
+    /// Writes samples; those of one name follow each other.
     private static func samples(_ samples: [StoreHealth.Sample], _ text: inout MetricsText) {
         var lastName = ""
         for sample in samples {

@@ -2,7 +2,7 @@ internal import Attribution
 internal import HTTPServer
 
 extension Response {
-    /// The one place where errors become answers.
+    /// Creates the response to an error: the one place where errors become responses.
     init(_ error: APIError) {
         var json = JSONWriter()
         json.object { json in
@@ -35,7 +35,7 @@ extension FieldLine {
 }
 
 extension APIError {
-    /// Bytes that never became a request.
+    /// The error for bytes that never became a request.
     init(_ rejection: Rejection) {
         let code: Code =
             switch rejection.kind {

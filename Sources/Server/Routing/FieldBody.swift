@@ -1,15 +1,15 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Fields of a link or an app in JSON, read into their texts.
+/// The fields of a link or an app, read from JSON into texts.
 struct FieldBody<Field: SettingField> {
     private(set) var fields: FieldTexts<Field>
     private(set) var problems: [FieldProblem] = []
 
     /// - Parameters:
     ///   - object: the body; `null` clears a field.
-    ///   - fields: what is set so far.
-    ///   - others: members that are no fields and that somebody else reads.
+    ///   - fields: the fields that are set so far.
+    ///   - others: members that are no fields, which the caller reads itself.
     init(_ object: JSONObject, over fields: FieldTexts<Field>, besides others: Set<String>) {
         self.fields = fields
         for member in object.members where !others.contains(member.name) {
@@ -53,7 +53,7 @@ struct FieldBody<Field: SettingField> {
         }
     }
 
-    /// Nil unless each element is what `read` wants.
+    /// Reads every element; nil unless `read` accepts each.
     private static func all(_ value: JSONValue, _ read: (JSONValue) -> String?) -> [String]? {
         guard let values = value.array else { return nil }
         let texts = values.compactMap(read)
@@ -81,7 +81,8 @@ struct FieldBody<Field: SettingField> {
 }
 
 extension JSONWriter {
-    /// The fields that are set, each in its form; variants are for whoever knows their counts.
+    /// Writes the fields that are set, each in its form, except variants, which their caller writes with their
+    /// counts.
     mutating func members<Field: SettingField>(of fields: FieldTexts<Field>) {
         for (field, texts) in fields.all {
             switch field.kind {
@@ -97,9 +98,9 @@ extension JSONWriter {
 }
 
 extension Exchange {
-    /// The body of an admin call.
+    /// Reads the body of an admin call.
     ///
-    /// - Throws: 415, 400 for what is no JSON, 422 for JSON that is no object.
+    /// - Throws: 415 for another media type, 400 for text that is not a JSON object.
     func adminBody() throws(APIError) -> JSONObject {
         try JSONBody(request, accepting: ["application/json"]).members
     }

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Members that mean the same in every body.
+/// Members that have the same meaning in every body.
 extension JSONBody {
     func fingerprint() throws(APIError) -> Fingerprint? {
         guard let text = try text("fingerprint", .max) else { return nil }

@@ -8,16 +8,16 @@ struct Router {
         case unknownPath
     }
 
-    /// The routes of a path, which are told apart by their methods.
+    /// The routes of one path, which differ in their methods.
     private struct Place {
-        /// The whole path, or what stands before the `{name}` of a part.
+        /// The whole path, or its text before `{name}`.
         let path: [UInt8]
-        /// What stands behind it; empty where that part is the last one.
+        /// The text after `{name}`; empty where the parameter ends the path.
         let rest: [UInt8]
         let parameter: Parameter
         var routes: [Route]
 
-        /// Fits every path below its own: it is asked for what nobody else knows.
+        /// Whether it matches every path, and so is tried last.
         var isLastResort: Bool { parameter == .anyParts && rest.isEmpty }
     }
 
@@ -32,9 +32,9 @@ struct Router {
         }
     }
 
-    /// Literal paths first; there are few, and most are told apart by their length.
+    /// Literal paths first; there are few, and most differ in length.
     ///
-    /// A parameter of any number of parts, which fits nearly everything, comes last, the longest end first.
+    /// A parameter of any number of parts, which matches nearly everything, comes last, the longest suffix first.
     private let places: [Place]
 
     init(_ routes: [Route]) {
@@ -65,7 +65,7 @@ struct Router {
                 return choose(method, from: place.routes, parameter: nil)
             }
             guard Self.ends(part, with: place.rest) else { continue }
-            // What is not read stays unknown, and no path gets methods by it that there is nothing at.
+            // The fallback must not give every unknown path a list of allowed methods.
             if place.isLastResort, !Self.isAnsweredEverywhere(method) { return .unknownPath }
             let name = part.extracting(0..<part.count - place.rest.count)
             guard let parameter = Self.text(name, as: place.parameter) ?? (place.isLastResort ? "" : nil)
@@ -75,7 +75,7 @@ struct Router {
         return .unknownPath
     }
 
-    /// Links are read anywhere; what is nowhere taken is told so anywhere.
+    /// Whether the fallback route handles the method: reads, and methods that always get 405.
     private static func isAnsweredEverywhere(_ method: Method) -> Bool {
         switch method {
         case .get, .head, .trace, .query: true
@@ -85,7 +85,7 @@ struct Router {
 
     private static func starts(_ path: Span<UInt8>, with prefix: [UInt8]) -> Bool {
         guard path.count >= prefix.count else { return false }
-        // From the end, where paths differ.
+        // Compares from the end, where paths differ.
         for index in prefix.indices.reversed() where path[index] != prefix[index] { return false }
         return true
     }
@@ -97,7 +97,7 @@ struct Router {
         return true
     }
 
-    /// The text of what stands for a parameter; nil where it is empty, or has more parts than that may.
+    /// The text of a parameter; nil where it is empty, or has more parts than the parameter allows.
     private static func text(_ parts: Span<UInt8>, as parameter: Parameter) -> String? {
         var bytes: [UInt8] = []
         for index in parts.indices {
@@ -108,7 +108,7 @@ struct Router {
     }
 
     private func choose(_ method: Method, from routes: [Route], parameter: String?) -> Result {
-        // HEAD is GET without a body, except where GET consumes: such a route names HEAD as not its own.
+        // HEAD is GET without a body, except where GET consumes: such a route does not allow HEAD.
         let wanted = method == .head && !routes.contains { $0.consumes } ? Method.get : method
         if let route = routes.first(where: { $0.method == wanted }) {
             return .found(route, parameter: parameter)
