@@ -44,20 +44,20 @@ public final class Keyring: Sendable {
 /// Touched only on the loop's thread.
 final class LoopKeys {
     private var ring: Keyring
-    /// A copy of the loop's own: loops that shared one object would contend for its reference count.
-    private var own: Keyring
+    /// A copy for this loop alone: loops that shared one object would contend for its reference count.
+    private var copy: Keyring
 
     init(_ ring: Keyring) {
         self.ring = ring
-        own = Keyring(server: ring.server, addresses: ring.addresses)
+        copy = Keyring(server: ring.server, addresses: ring.addresses)
     }
 
     var latest: Keyring {
         let latest = ring.latest
         if latest !== ring {
             ring = latest
-            own = Keyring(server: latest.server, addresses: latest.addresses)
+            copy = Keyring(server: latest.server, addresses: latest.addresses)
         }
-        return own
+        return copy
     }
 }

@@ -171,7 +171,7 @@ public final class Service: Sendable {
     }
 
     /// Polls all copies of domain files once, if the monitor is on; blocks, so it must not run on an event loop.
-    public func lookAtDomains(_ directory: Directory, unless mustStop: () -> Bool) {
+    public func pollDomainFiles(_ directory: Directory, unless mustStop: () -> Bool) {
         settings.domainWatch?.look(directory, by: settings.outgoing, at: clock.now(), log, unless: mustStop)
     }
 

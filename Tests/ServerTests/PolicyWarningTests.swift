@@ -36,7 +36,7 @@ struct PolicyWarningTests {
         #expect(warnings(MatchPolicy(usesFingerprints: false)).isEmpty)
         let figures = PolicyFigures(
             checks: 5000,
-            sureMatches: 0,
+            certainMatches: 0,
             collisions: report(matches: 900, wrong: 40)
         )
         #expect(warnings(MatchPolicy(), figures).isEmpty)
@@ -46,12 +46,12 @@ struct PolicyWarningTests {
     @Test("names what no launch can be recognised by, once so many have asked in vain")
     func withoutAnything() {
         let policy = MatchPolicy(minimumConfidence: 0.1, usesFingerprints: false)
-        let told = warnings(policy, PolicyFigures(checks: 100, sureMatches: 0))
+        let told = warnings(policy, PolicyFigures(checks: 100, certainMatches: 0))
         #expect(told.count == 1)
         #expect(told.first?.contains("of 100 checks none brought a token") == true)
         #expect(told.first?.contains("--app \(id.text) --fingerprinting on`") == true)
-        #expect(warnings(policy, PolicyFigures(checks: 99, sureMatches: 0)).isEmpty)
-        #expect(warnings(policy, PolicyFigures(checks: 5000, sureMatches: 1)).isEmpty)
+        #expect(warnings(policy, PolicyFigures(checks: 99, certainMatches: 0)).isEmpty)
+        #expect(warnings(policy, PolicyFigures(checks: 5000, certainMatches: 1)).isEmpty)
     }
 
     @Test("names the option that mends it")
@@ -105,9 +105,9 @@ struct PolicyWarningTests {
         ]
         report.collisions = [AppCollisions(app: id, report: self.report(matches: 4, wrong: 1))]
         let whole = report.policyFigures(of: StatisticsQuery())[id]
-        #expect(whole?.checks == 7 && whole?.sureMatches == 3 && whole?.collisions?.matches == 4)
+        #expect(whole?.checks == 7 && whole?.certainMatches == 3 && whole?.collisions?.matches == 4)
         let part = report.policyFigures(of: StatisticsQuery(from: Timestamp(milliseconds: 1)))[id]
-        #expect(part?.checks == nil && part?.sureMatches == nil && part?.collisions?.matches == 4)
+        #expect(part?.checks == nil && part?.certainMatches == nil && part?.collisions?.matches == 4)
         #expect(report.policyFigures(of: StatisticsQuery(isTest: true)).isEmpty)
     }
 }

@@ -22,8 +22,8 @@ enum ExplainCheck {
             await context.stores.checks.explanation(of: reference, by: explainer)
         )
         guard let explanation else {
-            if case .click(let id) = reference, let told = try await explained(id, exchange, context) {
-                return Response(.ok, json: ClickExplanationBody(told).json())
+            if case .click(let id) = reference, let click = try await explained(id, exchange, context) {
+                return Response(.ok, json: ClickExplanationBody(click).json())
             }
             throw .notFound(
                 "No check is recorded under this id. Records are kept as long as clicks are after their window;"

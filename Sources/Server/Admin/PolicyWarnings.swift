@@ -5,19 +5,19 @@ public struct PolicyFigures: Equatable, Sendable {
     /// All checks ever; nil for a report of less.
     public var checks: Int64?
     /// All certain matches ever: those by tokens, click ids and advertising ids.
-    public var sureMatches: Int64?
+    public var certainMatches: Int64?
     public var collisions: CollisionReport?
 
-    public init(checks: Int64? = nil, sureMatches: Int64? = nil, collisions: CollisionReport? = nil) {
+    public init(checks: Int64? = nil, certainMatches: Int64? = nil, collisions: CollisionReport? = nil) {
         self.checks = checks
-        self.sureMatches = sureMatches
+        self.certainMatches = certainMatches
         self.collisions = collisions
     }
 
     /// Fewer checks or matches are too few to judge.
-    fileprivate static let fewest = 100
+    fileprivate static let minimumChecks = 100
     /// The share of wrong matches above which there is a warning.
-    fileprivate static let falseShare = 0.10
+    fileprivate static let maximumFalseShare = 0.10
 }
 
 extension Directory {
@@ -42,7 +42,8 @@ private struct PolicyWarnings {
     }
 
     private var withoutAnything: String? {
-        guard let checks = figures.checks, checks >= PolicyFigures.fewest, figures.sureMatches == 0 else {
+        guard let checks = figures.checks, checks >= PolicyFigures.minimumChecks, figures.certainMatches == 0
+        else {
             return nil
         }
         return
@@ -85,8 +86,8 @@ private struct PolicyWarnings {
     }
 
     private var mostlyWrong: String? {
-        guard let report = figures.collisions, report.matches >= PolicyFigures.fewest,
-            let share = report.falseShare, share > PolicyFigures.falseShare
+        guard let report = figures.collisions, report.matches >= PolicyFigures.minimumChecks,
+            let share = report.falseShare, share > PolicyFigures.maximumFalseShare
         else { return nil }
         let percent = Int((share * 100).rounded())
         let sentence =
@@ -112,7 +113,7 @@ extension StatisticsReport {
         else { return figures }
         let sure = AttributionMethod.allCases.filter { $0.confidence != nil }.map(\.rawValue)
         figures[app, default: PolicyFigures()].checks = totals[.checks] ?? 0
-        figures[app, default: PolicyFigures()].sureMatches = byMethod.filter { sure.contains($0.name) }
+        figures[app, default: PolicyFigures()].certainMatches = byMethod.filter { sure.contains($0.name) }
             .reduce(0) { $0 + ($1.counts[.matches] ?? 0) }
         return figures
     }

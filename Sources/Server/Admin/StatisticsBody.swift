@@ -42,11 +42,11 @@ public struct StatisticsBody {
             json.member("test", query.isTest)
             json.member("warnings", warnings)
             json.object("totals", writeTotals)
-            groups("apps", "app", report.byApp, &json)
-            groups("campaigns", "campaign", report.byCampaign, &json)
-            groups("sources", "source", report.bySource, &json)
-            groups("platforms", "platform", report.byPlatform, &json)
-            groups("os_versions", "os_version", report.byOSVersion, &json)
+            groups("apps", by: "app", report.byApp, to: &json)
+            groups("campaigns", by: "campaign", report.byCampaign, to: &json)
+            groups("sources", by: "source", report.bySource, to: &json)
+            groups("platforms", by: "platform", report.byPlatform, to: &json)
+            groups("os_versions", by: "os_version", report.byOSVersion, to: &json)
             json.objects("methods", report.byMethod) { json, group in
                 json.member("method", group.name)
                 json.member("matches", group.counts[.matches] ?? 0)
@@ -105,9 +105,9 @@ public struct StatisticsBody {
 
     private func groups(
         _ name: String,
-        _ key: String,
+        by key: String,
         _ groups: [StatisticsReport.Group],
-        _ json: inout JSONWriter
+        to json: inout JSONWriter
     ) {
         json.objects(name, groups) { json, group in
             json.member(key, group.name)

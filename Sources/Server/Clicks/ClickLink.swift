@@ -15,14 +15,14 @@ enum ClickLink {
         guard let text = body.link else { return nil }
         // No slug has a question mark.
         guard !text.utf8.contains(UInt8(ascii: "?")) else {
-            return try longLink(text, body, exchange, context)
+            return try longLink(text, of: body, exchange, context)
         }
-        return TappedLink(try await kept(LinkSlug(stored: text), body, exchange, context))
+        return TappedLink(try await stored(LinkSlug(stored: text), of: body, exchange, context))
     }
 
-    private static func kept(
+    private static func stored(
         _ slug: LinkSlug,
-        _ body: ClickBody,
+        of body: ClickBody,
         _ exchange: Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> Link {
@@ -49,7 +49,7 @@ enum ClickLink {
     /// requested host.
     private static func longLink(
         _ text: String,
-        _ body: ClickBody,
+        of body: ClickBody,
         _ exchange: Exchange,
         _ context: LoopContext
     ) throws(APIError) -> TappedLink {

@@ -6,7 +6,7 @@ internal import HTTPServer
 enum ClickOwner {
     static func app(of body: ClickBody, _ link: TappedLink?, _ exchange: Exchange) throws(APIError) -> App {
         let origin = exchange.request.field("origin").flatMap(Origin.init)
-        let app = try find(body, link, exchange, origin)
+        let app = try find(body, link, exchange, origin: origin)
         // The link's own page may always post, on a link host or on the host of the request.
         let asked = exchange.request.host.flatMap { LinkHost($0) }
         let isOwnPage =
@@ -22,7 +22,7 @@ enum ClickOwner {
         _ body: ClickBody,
         _ link: TappedLink?,
         _ exchange: Exchange,
-        _ origin: Origin?
+        origin: Origin?
     ) throws(APIError) -> App {
         if let id = exchange.key?.app, let app = exchange.directory.app(id) {
             guard body.app == nil || body.app == id.text else {

@@ -18,7 +18,7 @@ enum HandoffQRCode {
         }
         let text = exchange.queryItem(LinkParameter.token)
         let token = try text.flatMap { $0.isEmpty ? nil : $0 }.map { text throws(APIError) in
-            try verified(text, visit.app, exchange, context)
+            try verified(text, of: visit.app, exchange, context)
         }
         guard let picture = picture(visit, token: token) else {
             throw .notFound("The link is too long for a code")
@@ -38,7 +38,7 @@ enum HandoffQRCode {
     }
 
     /// Verifies the app's own token, so that strangers cannot have codes drawn with other texts.
-    private static func verified(_ text: String, _ app: App, _ exchange: Exchange, _ context: LoopContext)
+    private static func verified(_ text: String, of app: App, _ exchange: Exchange, _ context: LoopContext)
         throws(APIError) -> String
     {
         do throws(ClickTokenError) {

@@ -50,11 +50,11 @@ struct InactiveLinkPage {
         values["text"] = pages.texts.text("\(reason.rawValue)_text", in: language)
         if let app, reason != .busy {
             let visitor = LinkVisitor(ClickProvenance.visitHeaders(of: exchange.request))
-            let handOver = LandingActions(visitor, of: Link.Settings(), to: nil, in: app.settings.links)
-            values["storeURL"] = handOver.storeURL
-            values["storeText"] = handOver.store.map { pages.texts.text($0.rawValue, in: language) }
+            let actions = LandingActions(visitor, of: Link.Settings(), to: nil, in: app.settings.links)
+            values["storeURL"] = actions.storeURL
+            values["storeText"] = actions.store.map { pages.texts.text($0.rawValue, in: language) }
         }
-        let body = pages.ended.render(values, ownParts: ["style": pages.style])
+        let body = pages.ended.render(values, rawParts: ["style": pages.style])
         var fields = PageSecurity.fields(nonce: nonce, images: [values["icon"]], hasScript: false)
         // A store that cannot be read now may recover.
         if let seconds = error.retryAfter ?? (reason == .busy ? 1 : nil) {

@@ -37,7 +37,7 @@ struct LandingPage {
         if !visit.isRobot { addScriptValues(&values) }
         let body = pages.landing.render(
             values,
-            ownParts: ["style": pages.style, "script": visit.isRobot ? [] : pages.script]
+            rawParts: ["style": pages.style, "script": visit.isRobot ? [] : pages.script]
         )
         var fields = PageSecurity.fields(
             nonce: nonce,
@@ -75,7 +75,7 @@ struct LandingPage {
         let apple = visit.app.settings.links.apple
         guard visit.visitor.platform == .ios, let id = apple.appStoreID else { return nil }
         var parts = ["app-id=\(id)"]
-        if let url = visit.handOver.openURL {
+        if let url = visit.actions.openURL {
             // Commas separate the banner's parameters.
             parts.append(
                 "app-argument=\(url.split(separator: ",", omittingEmptySubsequences: false).joined(separator: "%2C"))"
@@ -88,16 +88,16 @@ struct LandingPage {
     }
 
     private func addWays(_ values: inout [String: String]) {
-        let (handOver, address, inApp) = (visit.handOver, visit.address, visit.handOver.inApp)
-        let isPage = !handOver.showsCode && handOver.store == .page && visit.visitor.platform == .other
+        let (actions, address, inApp) = (visit.actions, visit.address, visit.actions.inApp)
+        let isPage = !actions.showsCode && actions.store == .page && visit.visitor.platform == .other
         values["invitation"] = isPage ? nil : text("invitation")
-        if let store = handOver.store {
+        if let store = actions.store {
             let action = QueryItem(name: LinkParameter.action, value: LinkParameter.Action.store.rawValue)
-            values["storeURL"] = address.path([action] + visit.ownItems)
+            values["storeURL"] = address.path([action] + visit.pageItems)
             values["storeText"] = text(store.rawValue)
             if isPage, !visit.isRobot { values["refresh"] = values["storeURL"] }
         }
-        if let url = handOver.openURL, inApp?.opensApps != .never {
+        if let url = actions.openURL, inApp?.opensApps != .never {
             values["openURL"] = url
             values["openText"] = text("open")
         }
@@ -106,12 +106,12 @@ struct LandingPage {
             values["browserText"] = text("browser")
         }
         if inApp?.opensApps == .never { values["hint"] = text("in_app") }
-        if handOver.showsCode { addCode(&values) }
+        if actions.showsCode { addCode(&values) }
     }
 
     private func addCode(_ values: inout [String: String]) {
         let action = QueryItem(name: LinkParameter.action, value: LinkParameter.Action.code.rawValue)
-        let url = visit.address.path([action] + visit.ownItems)
+        let url = visit.address.path([action] + visit.pageItems)
         values["codeURL"] = url
         values["codeWithToken"] = "\(url)&\(LinkParameter.token)="
         values["codeText"] = text("scan")
@@ -121,19 +121,19 @@ struct LandingPage {
     }
 
     private func addScriptValues(_ values: inout [String: String]) {
-        let handOver = visit.handOver
+        let actions = visit.actions
         values["link"] = visit.link.name
         values["endpoint"] = "/v1/deferred-deeplink/click"
         values["variant"] = visit.variant?.name
-        values["then"] = handOver.next.rawValue
+        values["then"] = actions.next.rawValue
         values["store"] = visit.storeURL
         if visit.visitor.device == .macOrIPad { values["tablet"] = "1" }
-        values["tabletStore"] = handOver.tabletStoreURL
-        values["intent"] = handOver.intentURL
-        values["play"] = handOver.playPackage.flatMap {
+        values["tabletStore"] = actions.tabletStoreURL
+        values["intent"] = actions.intentURL
+        values["play"] = actions.playPackage.flatMap {
             PlayStoreLink.template(package: $0, utm: visit.utm)
         }
-        if visit.link.settings.usesPasteboard, handOver.playPackage == nil {
+        if visit.link.settings.usesPasteboard, actions.playPackage == nil {
             values["pasteboard"] = visit.address.url()
         }
     }

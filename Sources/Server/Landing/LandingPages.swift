@@ -53,16 +53,16 @@ public struct LandingPages: Sendable {
     package var textCoverage: [String: Set<String>] { texts.coverage }
 
     private init(landing text: String) throws(PageTemplate.Problem) {
-        landing = try PageTemplate(text, values: LandingPage.valueNames, ownParts: ["style", "script"])
+        landing = try PageTemplate(text, values: LandingPage.valueNames, rawParts: ["style", "script"])
         ended = try PageTemplate(
             Self.file("ended.html"),
             values: InactiveLinkPage.valueNames,
-            ownParts: ["style"]
+            rawParts: ["style"]
         )
         flow = try PageTemplate(
             Self.file("flow.html"),
             values: LinkDebugPage.valueNames,
-            ownParts: LinkDebugPage.ownParts
+            rawParts: LinkDebugPage.rawParts
         )
         texts = PageTexts(Self.textRows)
         style = Array(Self.file("page.css").utf8)

@@ -52,7 +52,7 @@ enum LinkParameter {
     }
 
     /// The longest query that is written into a page; a longer one is cut between two parameters.
-    private static let longestQuery = 2048
+    private static let maximumQueryLength = 2048
 
     /// The visitor's own parameters, without the page's.
     static func kept(_ items: [QueryItem]) -> [QueryItem] {
@@ -61,7 +61,7 @@ enum LinkParameter {
         return Array(
             others.prefix { item in
                 length += QueryItem.query(of: [item]).utf8.count + 1
-                return length <= longestQuery
+                return length <= maximumQueryLength
             }
         )
     }

@@ -6,7 +6,7 @@ internal import HTTPServer
 /// It reveals nothing that taps do not show. Firebase's links had the same.
 struct LinkDebugPage {
     static let valueNames: Set<String> = ["title", "state", "icon", "color", "onColor", "nonce"]
-    static let ownParts: Set<String> = ["style", "flowStyle", "rows"]
+    static let rawParts: Set<String> = ["style", "flowStyle", "rows"]
 
     /// The visitors for whom the page lists what happens.
     private static let visitors: [(name: String, visitor: LinkVisitor)] = [
@@ -46,7 +46,7 @@ struct LinkDebugPage {
         values["title"] = values["title"] ?? "A link of \(opened.app.settings.name)"
         let body = pages.flow.render(
             values,
-            ownParts: ["style": pages.style, "flowStyle": pages.flowStyle, "rows": rows.html]
+            rawParts: ["style": pages.style, "flowStyle": pages.flowStyle, "rows": rows.html]
         )
         let fields = PageSecurity.fields(nonce: nonce, images: [values["icon"]], hasScript: false)
         return Response(.ok, fields: fields, contentType: .html, body: body)
@@ -67,8 +67,8 @@ struct LinkDebugPage {
         let (settings, app) = (link.settings, opened.app.settings.links)
         for (name, visitor) in Self.visitors {
             let target = settings.deepLink(settings.variants.first, on: visitor.platform, of: app)
-            let handOver = LandingActions(visitor, of: settings, to: target, in: app)
-            rows.add(name, Self.ways(handOver))
+            let actions = LandingActions(visitor, of: settings, to: target, in: app)
+            rows.add(name, Self.ways(actions))
         }
         rows.add("Variants", Self.variants(settings.variants))
         rows.add("Told with the click", Self.marks(settings))
@@ -82,11 +82,11 @@ struct LinkDebugPage {
         )
     }
 
-    private static func ways(_ handOver: LandingActions) -> [(String, String)] {
-        let opens = handOver.inApp?.opensApps == .never ? nil : handOver.openURL
-        let elsewhere = handOver.storeURL ?? (handOver.showsCode ? "A page with a code for a phone" : nil)
+    private static func ways(_ actions: LandingActions) -> [(String, String)] {
+        let opens = actions.inApp?.opensApps == .never ? nil : actions.openURL
+        let elsewhere = actions.storeURL ?? (actions.showsCode ? "A page with a code for a phone" : nil)
         let itself =
-            switch handOver.next {
+            switch actions.next {
             case .wait: "Waits for a tap"
             case .open: "Tries the app, and leads to the store where it is not installed"
             case .store: "Leads on at once"

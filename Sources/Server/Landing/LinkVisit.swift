@@ -11,7 +11,7 @@ struct LinkVisit {
     let variant: Link.Variant?
     /// The query of the visit, without the page's own parameters.
     let query: [QueryItem]
-    let handOver: LandingActions
+    let actions: LandingActions
     /// Whether a preview or a crawler visits: it gets what previews show, and no script or redirect that records a
     /// click.
     let isRobot: Bool
@@ -38,7 +38,7 @@ struct LinkVisit {
                 )
             }
         let target = link.settings.deepLink(variant, on: visitor.platform, of: app.settings.links)
-        handOver = LandingActions(
+        actions = LandingActions(
             visitor,
             of: link.settings,
             to: target?.adding(link.settings.passed(query)),
@@ -48,7 +48,7 @@ struct LinkVisit {
     }
 
     /// The parameters that the page adds when it requests the store or the code.
-    var ownItems: [QueryItem] {
+    var pageItems: [QueryItem] {
         let variant = variant.map { [QueryItem(name: LinkParameter.variant, value: $0.name)] } ?? []
         return variant + query.filter { $0.name != LinkParameter.token }
     }
@@ -64,7 +64,7 @@ struct LinkVisit {
 
     /// The address of the store button; a page gets the parameters that the link passes on, a store gets none.
     var storeURL: String? {
-        guard handOver.store == .page, let url = handOver.storeURL else { return handOver.storeURL }
+        guard actions.store == .page, let url = actions.storeURL else { return actions.storeURL }
         return DeepLinkURL(stored: url).adding(link.settings.passed(query)).text
     }
 

@@ -31,7 +31,7 @@ enum OpenLink {
             return LinkDebugPage(opened, exchange, context).response
         }
         switch opened.state {
-        case .ended(let ending, _): return try ended(ending, opened.app, &exchange, context)
+        case .ended(let ending, _): return try ended(ending, of: opened.app, &exchange, context)
         case .refused:
             exchange.outcome = "refused"
             return try InactiveLinkPage(.unknown, of: opened.app, exchange, context)
@@ -75,7 +75,7 @@ enum OpenLink {
     /// Creates the response for a link that no longer leads anywhere.
     static func ended(
         _ ending: Link.Ending,
-        _ app: App,
+        of app: App,
         _ exchange: inout Exchange,
         _ context: LoopContext
     ) throws(APIError) -> Response {

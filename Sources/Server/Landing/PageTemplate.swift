@@ -7,7 +7,7 @@ struct PageTemplate: Sendable {
     private enum Part: Sendable {
         case text([UInt8])
         case value(String)
-        case ownPart(String)
+        case rawPart(String)
         case section(String, [Part])
     }
 
@@ -23,10 +23,10 @@ struct PageTemplate: Sendable {
     /// - Parameters:
     ///   - text: the page.
     ///   - values: the names of values that it may use.
-    ///   - ownParts: the names of parts, which are not escaped.
+    ///   - rawParts: the names of parts, which are not escaped.
     /// - Throws: the first unknown name or unclosed place.
-    init(_ text: String, values: Set<String>, ownParts: Set<String>) throws(Problem) {
-        var reader = TemplateReader(Array(text.utf8), values: values, ownParts: ownParts)
+    init(_ text: String, values: Set<String>, rawParts: Set<String>) throws(Problem) {
+        var reader = TemplateReader(Array(text.utf8), values: values, rawParts: rawParts)
         parts = try Self.parts(&reader, until: nil)
     }
 
@@ -39,7 +39,7 @@ struct PageTemplate: Sendable {
             switch token {
             case .text(let bytes): parts.append(.text(bytes))
             case .value(let name): parts.append(.value(name))
-            case .ownPart(let name): parts.append(.ownPart(name))
+            case .rawPart(let name): parts.append(.rawPart(name))
             case .begin(let name):
                 let open = reader.problem("{{#\(name)}} is not closed")
                 parts.append(.section(name, try Self.parts(&reader, until: (name, open))))
@@ -55,26 +55,26 @@ struct PageTemplate: Sendable {
     }
 
     /// Fills the values in; missing ones are empty.
-    func render(_ values: [String: String], ownParts: [String: [UInt8]]) -> [UInt8] {
+    func render(_ values: [String: String], rawParts: [String: [UInt8]]) -> [UInt8] {
         var page: [UInt8] = []
         page.reserveCapacity(16 * 1024)
-        Self.write(parts, values, ownParts, to: &page)
+        Self.write(parts, values, rawParts, to: &page)
         return page
     }
 
     private static func write(
         _ parts: [Part],
         _ values: [String: String],
-        _ ownParts: [String: [UInt8]],
+        _ rawParts: [String: [UInt8]],
         to page: inout [UInt8]
     ) {
         for part in parts {
             switch part {
             case .text(let bytes): page += bytes
             case .value(let name): HTMLText.append(values[name] ?? "", to: &page)
-            case .ownPart(let name): page += ownParts[name] ?? []
+            case .rawPart(let name): page += rawParts[name] ?? []
             case .section(let name, let parts):
-                if values[name]?.isEmpty == false { write(parts, values, ownParts, to: &page) }
+                if values[name]?.isEmpty == false { write(parts, values, rawParts, to: &page) }
             }
         }
     }

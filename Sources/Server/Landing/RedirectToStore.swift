@@ -17,7 +17,7 @@ enum RedirectToStore {
                 url = visit.storeURL(with: token) ?? url
             } catch {
                 if error.code == .linkEnded {
-                    return try OpenLink.ended(.usedUp, visit.app, &exchange, context)
+                    return try OpenLink.ended(.usedUp, of: visit.app, &exchange, context)
                 }
                 // A click that cannot be stored must not block the redirect.
                 exchange.outcome = "unrecorded"
@@ -67,7 +67,7 @@ enum RedirectToStore {
 extension LinkVisit {
     /// The address of the store button after the click was recorded; nil where the store takes no token.
     fileprivate func storeURL(with token: ClickToken?) -> String? {
-        guard let token, let package = handOver.playPackage else { return nil }
+        guard let token, let package = actions.playPackage else { return nil }
         return PlayStoreLink(package: package, token: token, utm: utm)?.text
     }
 }

@@ -6,32 +6,32 @@ internal import HTTPServer
 /// A scan opens the link with the source `qr`.
 enum ShowQRCode {
     static func svg(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
-        try await respond(.svg, .svg, &exchange, context)
+        try await respond(.svg, as: .svg, &exchange, context)
     }
 
     static func png(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
-        try await respond(.png, .png, &exchange, context)
+        try await respond(.png, as: .png, &exchange, context)
     }
 
     private static func respond(
         _ format: QRPicture.Format,
-        _ contentType: ContentType,
+        as contentType: ContentType,
         _ exchange: inout Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> Response {
-        let asked = try await RequestedLink.find(exchange, context)
-        exchange.app = asked.app.id
-        let url = try asked.url(exchange, context)
+        let requested = try await RequestedLink.find(exchange, context)
+        exchange.app = requested.app.id
+        let url = try requested.url(exchange, context)
         let file: [UInt8]
         do throws(FieldProblems) {
-            let wishes = try QRStyleFields(query: exchange.request.query ?? "")
-            let style = try QRStyle(wishes, of: asked.link.settings)
+            let fields = try QRStyleFields(query: exchange.request.query ?? "")
+            let style = try QRStyle(fields, of: requested.link.settings)
             file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
         } catch {
             throw .invalidItems(error.all)
         }
         // Without a link host the code contains the requested host, and must not be cached for other clients.
-        let isLasting = !asked.app.settings.links.hosts.isEmpty
+        let isLasting = !requested.app.settings.links.hosts.isEmpty
         var response = Response(
             file,
             as: contentType,
@@ -42,7 +42,7 @@ enum ShowQRCode {
         response.fields.append(
             FieldLine(
                 name: "Content-Disposition",
-                value: "inline; filename=\"\(fileName(of: asked.link.slug, format))\""
+                value: "inline; filename=\"\(fileName(of: requested.link.slug, format))\""
             )
         )
         return response

@@ -78,13 +78,13 @@ final class FirstLaunch: Sendable {
             let first = AddressKeys.day(of: now.advanced(byMilliseconds: -service.settings.replayGrace))
             let present = keys.addresses.key(at: now).day
             let days = (max(first, keys.addresses.firstDay)..<max(present, first, keys.addresses.firstDay))
-                .suffix(Self.mostDays)
+                .suffix(Self.maximumDays)
             return days.reversed().map { caller(keys.addresses.key(on: $0)) }
         })
     }
 
     /// Enough for a grace of a month.
-    private static let mostDays = 31
+    private static let maximumDays = 31
 
     private func caller(_ addressKey: AddressKey) -> KeyedHash {
         addressKey.caller(

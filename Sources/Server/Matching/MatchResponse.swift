@@ -22,7 +22,7 @@ enum MatchResponse {
             json.member("clickTimestamp", facts.clickedAt.iso8601)
             json.member("attributionWindow", facts.window.seconds)
             json.member("attributionMethod", claim.method.rawValue)
-            json.member("confidence", claim.confidence.map(shown))
+            json.member("confidence", claim.confidence.map(rounded))
             json.member("guaranteed", claim.method.isGuaranteed)
             json.member("competingClicks", claim.competingClicks)
             if claim.isCampaignOnly {
@@ -47,7 +47,7 @@ enum MatchResponse {
     }
 
     /// Rounds to four places: more would suggest more than is known.
-    private static func shown(_ probability: Double) -> Double {
+    private static func rounded(_ probability: Double) -> Double {
         Double(Int(probability * 10_000 + 0.5)) / 10_000
     }
 

@@ -6,7 +6,7 @@ internal import Threads
 /// Makes the service's requests to outside servers, off the event loops and few at a time.
 public final class OutgoingRequests: Sendable {
     /// The largest number of requests at a time; further ones are refused.
-    private static let mostAtOnce = 4
+    private static let maximumConcurrentCount = 4
 
     package let client: HTTPSClient
     private let underWay = Atomic<Int>(0)
@@ -27,7 +27,7 @@ public final class OutgoingRequests: Sendable {
     ///
     /// - Returns: nil where too many requests are under way, or the system has no thread.
     func perform<Result: Sendable>(_ work: @escaping @Sendable (HTTPSClient) -> Result) async -> Result? {
-        guard underWay.add(1, ordering: .relaxed).oldValue < Self.mostAtOnce else {
+        guard underWay.add(1, ordering: .relaxed).oldValue < Self.maximumConcurrentCount else {
             underWay.subtract(1, ordering: .relaxed)
             return nil
         }

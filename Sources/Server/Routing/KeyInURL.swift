@@ -4,7 +4,7 @@ internal import HTTPServer
 /// Finds API keys in addresses, where they do not belong: proxies, browsers and their histories keep addresses.
 enum KeyInURL {
     /// How many times an address may be percent-encoded.
-    private static let mostEncodings = 3
+    private static let maximumEncodings = 3
 
     /// Whether path or query contain a text in the form of a key, percent-encoded or not.
     static func isFound(in request: Request) -> Bool {
@@ -15,7 +15,7 @@ enum KeyInURL {
 
     private static func holdsKey(_ text: String) -> Bool {
         var text = text
-        for _ in 0..<mostEncodings {
+        for _ in 0..<maximumEncodings {
             if KeyText.occurs(in: text) { return true }
             let decoded = QueryItem.text(ofPathPart: text)
             guard decoded != text else { return false }
