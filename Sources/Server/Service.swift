@@ -140,8 +140,8 @@ public final class Service: Sendable {
         else { return }
         log.event(
             .warning,
-            "an address that sends X-Forwarded-For or Forwarded reached its rate limit and is answered 429:"
-                + " if it is your proxy, name it with --trusted-proxy, or everybody behind it counts as one"
+            "an address that sends X-Forwarded-For or Forwarded reached its rate limit and gets 429:"
+                + " if it is your proxy, name it with --trusted-proxy, or all clients behind it count as one"
         )
     }
 

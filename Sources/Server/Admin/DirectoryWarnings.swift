@@ -7,7 +7,7 @@ extension Directory {
         let destinations = openDestinations
         guard !keys.contains(where: { $0.kind == .admin && $0.revokedAt == nil }) else { return destinations }
         return destinations + [
-            "there is no admin key, so that nobody can call /admin; make one with"
+            "there is no admin key, so /admin cannot be called; create one with"
                 + " `afterlink keys create --kind admin`"
         ]
     }

@@ -27,6 +27,6 @@ public enum LinkHostChange {
     private static func message(_ slug: LinkSlug, _ name: String, _ other: String) -> String {
         "The apps \(name) and \(other) both have a link \(slug.text), and on the same link hosts only one of the two"
             + " could be reached. Give the apps different link hosts, or delete one of the two links with"
-            + " \"afterlink links delete\" if nobody has clicked it."
+            + " \"afterlink links delete\" if it has no clicks."
     }
 }

@@ -43,7 +43,7 @@ struct ClickDestination {
         variant = named ?? link.variant(choice: choice)
         guard let target = link.settings.deepLink(variant, on: platform, of: app.settings.links) else {
             throw .notFound(
-                "The link leads nowhere: it has a path, and its app no scheme to put before it",
+                "The link has no destination: it has a path, but its app has no scheme",
                 field: "link"
             )
         }

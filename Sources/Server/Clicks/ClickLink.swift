@@ -64,8 +64,8 @@ enum ClickLink {
         }
         guard let found = LongLink.find(text, of: apps) else {
             throw .notFound(
-                "The long link has no \"link\", or is of no app here that it names: send a slug, or what follows the "
-                    + "link host in its address, with \"apn\" or \"ibi\"",
+                "The long link has no \"link\", or names no app of this server: send a slug, or the part of its "
+                    + "address after the link host, with \"apn\" or \"ibi\"",
                 field: "link"
             )
         }
@@ -112,7 +112,7 @@ extension APIError {
         return APIError(
             status: .gone,
             code: .linkEnded,
-            message: "The link \(reason), and leads nowhere any more",
+            message: "The link \(reason), and no longer leads anywhere",
             field: "link"
         )
     }

@@ -32,7 +32,7 @@ enum ClickOwner {
         }
         if let text = body.app {
             guard let id = AppID(text) else {
-                throw .invalidField("app", "is no id of an app; leave it out or send one such as app_…")
+                throw .invalidField("app", "is not the id of an app; leave it out or send one such as app_…")
             }
             guard let app = exchange.directory.app(id) else {
                 throw .notFound("There is no such app on this server", field: "app")

@@ -50,7 +50,7 @@ enum HandoffQRCode {
                 at: exchange.now
             ).text
         } catch {
-            throw .notFound("This is no token of a click on this server", field: LinkParameter.token)
+            throw .notFound("This is not the token of a click on this server", field: LinkParameter.token)
         }
     }
 }

@@ -55,10 +55,10 @@ struct LinkDebugPage {
     private var state: String {
         switch opened.state {
         case .leads: "This is what a tap on the link does. Nothing is counted here."
-        case .ended(.archived, _): "This link was archived, and leads nowhere any more."
-        case .ended(.expired, _): "This link has expired, and leads nowhere any more."
+        case .ended(.archived, _): "This link was archived, and no longer leads anywhere."
+        case .ended(.expired, _): "This link has expired, and no longer leads anywhere."
         case .ended(.usedUp, _):
-            "This link has had as many clicks as it may have, and leads nowhere any more."
+            "This link has had as many clicks as it may have, and no longer leads anywhere."
         case .refused: "This long link leads nowhere."
         }
     }
@@ -71,7 +71,7 @@ struct LinkDebugPage {
             rows.add(name, Self.ways(actions))
         }
         rows.add("Variants", Self.variants(settings.variants))
-        rows.add("Told with the click", Self.marks(settings))
+        rows.add("Recorded with the click", Self.marks(settings))
         let preview = settings.preview
         rows.add(
             "Shown by messengers",
@@ -88,12 +88,12 @@ struct LinkDebugPage {
         let itself =
             switch actions.next {
             case .wait: "Waits for a tap"
-            case .open: "Tries the app, and leads to the store where it is not installed"
+            case .open: "Tries the app, and leads to the store if it is not installed"
             case .store: "Leads on at once"
             }
         return [
             ("App installed", opens ?? "Stays on the page"),
-            ("Not installed", elsewhere ?? "Nothing: the app has told of no store for it"),
+            ("Not installed", elsewhere ?? "Nothing: the app has no store for it"),
             ("The page", itself),
         ]
     }

@@ -35,7 +35,7 @@ enum OpenLink {
         case .refused:
             exchange.outcome = "refused"
             return try InactiveLinkPage(.unknown, of: opened.app, exchange, context)
-                .response(orThrow: .notFound("This long link leads nowhere; d=1 in its query tells why"))
+                .response(orThrow: .notFound("This long link leads nowhere; d=1 in its query shows why"))
         case .leads(let link):
             let visit = LinkVisit(link, of: opened.app, exchange, context)
             return try await answer(visit, &exchange, context)

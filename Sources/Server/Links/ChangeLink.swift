@@ -25,7 +25,7 @@ enum ChangeLink {
         for (name, own) in [("slug", link.slug.text), ("app", link.app.text)] {
             guard let value = object[name], value.string != own else { continue }
             problems.append(
-                FieldProblem(name, "\(name) of a link stays as it was made; make another link instead.")
+                FieldProblem(name, "\(name) of a link cannot be changed; create another link instead.")
             )
         }
         do throws(FieldProblems) {

@@ -108,9 +108,9 @@ extension LinkStoreError {
         case .slugTaken(let slug):
             "The slug \(slug.text) is taken by another link of the same link hosts; choose another."
         case .notFound: "There is no such link."
-        case .changed: "The link was changed by somebody else meanwhile; read it again and repeat the change."
+        case .changed: "Another request changed the link meanwhile; read it again and repeat the change."
         case .clicked:
-            "The link was clicked, and is kept so that what it brought stays told; archive it instead."
+            "The link has clicks, and its counts must remain; archive it instead."
         case .store: nil
         }
     }

@@ -36,7 +36,7 @@ public final class Log: Sendable {
         self.clock = clock
         writer = try LogWriter(
             lossLine: { lines in
-                let message = "\(lines) log lines were dropped: what the log is written to is too slow"
+                let message = "\(lines) log lines were dropped: the output of the log is too slow"
                 return Self.line(.warning, message, format, clock)
             },
             write: write

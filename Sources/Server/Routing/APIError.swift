@@ -82,7 +82,7 @@ extension APIError {
     static let keyInURL = APIError(
         status: .badRequest,
         code: .keyInURL,
-        message: "An API key stands in the address, which proxies and logs keep. Send it as "
+        message: "The address contains an API key, and proxies and logs store addresses. Send the key as "
             + "\"Authorization: Bearer <key>\", and replace this key by a new one"
     )
 
@@ -112,7 +112,7 @@ extension APIError {
         APIError(
             status: status,
             code: .invalidField,
-            message: problems.first?.message ?? "The request is not what this call takes",
+            message: problems.first?.message ?? "The request has a wrong parameter",
             field: problems.first?.field,
             problems: problems
         )
@@ -174,7 +174,7 @@ extension APIError {
         APIError(
             status: .internalServerError,
             code: .internalError,
-            message: "A defect of the server; its operator finds it under request id \(requestID)"
+            message: "A defect of the server; its operator finds it in the log under request id \(requestID)"
         )
     }
 }

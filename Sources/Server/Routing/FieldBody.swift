@@ -16,7 +16,7 @@ struct FieldBody<Field: SettingField> {
             guard let field = Field(rawValue: member.name) else {
                 let known = Field.allCases.map(\.rawValue).joined(separator: ", ")
                 problems.append(
-                    FieldProblem(member.name, "\(member.name) can not be set here; what can is \(known).")
+                    FieldProblem(member.name, "\(member.name) cannot be set here; set one of \(known).")
                 )
                 continue
             }
