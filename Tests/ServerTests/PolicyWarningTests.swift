@@ -2,7 +2,7 @@ import Attribution
 import Server
 import Testing
 
-@Suite("What is told of apps' policies")
+@Suite("Warnings about apps' matching settings")
 struct PolicyWarningTests {
     private let id = AppID(high: 1, low: 2)
 
@@ -29,7 +29,7 @@ struct PolicyWarningTests {
         )
     }
 
-    @Test("is nothing where all is as it comes, with much traffic and with none")
+    @Test("are empty for default settings, with much traffic and with none")
     func usual() {
         #expect(warnings(MatchPolicy()).isEmpty)
         #expect(warnings(MatchPolicy(rule: .newest)).isEmpty)
@@ -43,7 +43,7 @@ struct PolicyWarningTests {
         #expect(warnings(MatchPolicy(onAmbiguity: .campaignOnly), defaultLink: "myapp://home").isEmpty)
     }
 
-    @Test("names what no launch can be recognised by, once so many have asked in vain")
+    @Test("name the missing signals after enough checks without a match")
     func withoutAnything() {
         let policy = MatchPolicy(minimumConfidence: 0.1, usesFingerprints: false)
         let told = warnings(policy, PolicyFigures(checks: 100, certainMatches: 0))
@@ -54,7 +54,7 @@ struct PolicyWarningTests {
         #expect(warnings(policy, PolicyFigures(checks: 5000, certainMatches: 1)).isEmpty)
     }
 
-    @Test("names the option that mends it")
+    @Test("name the option that corrects it")
     func settings() {
         for (policy, words) in [
             (MatchPolicy(onAmbiguity: .campaignOnly), ["has no link to answer", "--default-link …`"]),
@@ -76,7 +76,7 @@ struct PolicyWarningTests {
         #expect(warnings(MatchPolicy(minimumConfidence: 0.5)).isEmpty)
     }
 
-    @Test("tells of matches that are expected to be wrong, and what would spare them")
+    @Test("report matches that are expected to be wrong, and what would avoid them")
     func wrong() {
         let much = PolicyFigures(collisions: report(matches: 1000, wrong: 490))
         let newest = warnings(MatchPolicy(rule: .newest), much)
@@ -94,7 +94,7 @@ struct PolicyWarningTests {
         )
     }
 
-    @Test("takes counts from statistics of one app's whole live traffic alone")
+    @Test("use counts of one app's whole live traffic alone")
     func figures() {
         var report = StatisticsReport()
         report.byApp = [.init(name: id.text, counts: [.checks: 7])]

@@ -6,7 +6,7 @@ import Support
 import Testing
 
 /// Domain files as they come over TLS from a server on the loopback address, which only these tests may call.
-@Suite("Domain files fetched and held against the rules", .blocking)
+@Suite("Fetched domain files", .blocking)
 struct DomainCheckTests {
     private static let apple =
         #"{"applinks":{"details":[{"appIDs":["ABCDE12345.com.example.app"],"components":[{"/":"/p/*"}]}]}}"#
@@ -15,7 +15,7 @@ struct DomainCheckTests {
           "package_name":"com.example.app","sha256_cert_fingerprints":["\#((0..<32).map { _ in "AB" }.joined(separator: ":"))"]}}]
         """#
 
-    /// A server that answers each path as told, 404 where nothing is, and a client that trusts it.
+    /// A server with a given response for each path, 404 for others, and a client that trusts it.
     private struct Site {
         let server: RawTLSServer
         let client: HTTPSClient
@@ -65,7 +65,7 @@ struct DomainCheckTests {
     private static let appPath = DomainFile.apple.path
     private static let googlePath = DomainFile.google.path
 
-    @Test("are good where they come as Apple and Google want them")
+    @Test("are valid where their delivery meets Apple's and Google's rules")
     func good() throws {
         let check = try check(
             [
@@ -83,7 +83,7 @@ struct DomainCheckTests {
     }
 
     @Test(
-        "are told how they are delivered wrongly",
+        "get a finding for each fault of their delivery",
         arguments: [
             (response("404 Not Found", "text/html", "no"), AssociationRule.status),
             (response("500 Oops", nil, ""), .status), (response("204 No Content", nil, ""), .status),
@@ -109,7 +109,7 @@ struct DomainCheckTests {
         #expect(file.hasErrors && check.hasErrors)
     }
 
-    @Test("say where a redirect leads, and do not go there")
+    @Test("report where a redirect leads, and do not follow it")
     func redirect() throws {
         let check = try check([
             Self.googlePath: Self.response(
@@ -123,7 +123,7 @@ struct DomainCheckTests {
         #expect(finding.problem.contains("https://www.example.com/x"))
     }
 
-    @Test("are found at the root, where Apple looks second, and told that they are not where they should be")
+    @Test("are found at the root, which Apple tries second, with a finding")
     func root() throws {
         let check = try check([
             "/apple-app-site-association": Self.response("200 OK", "application/json", Self.apple)
@@ -137,7 +137,7 @@ struct DomainCheckTests {
         #expect(none.files.first?.source.contains("well-known") == true)
     }
 
-    @Test("are told of a certificate that nobody can trust")
+    @Test("get a finding for a certificate that no client trusts")
     func certificate() throws {
         let other = try check([:], trusted: TestCertificate("localhost"))
         #expect(other.files.allSatisfy { $0.findings.map(\.rule) == [.certificate] })
@@ -162,7 +162,7 @@ struct DomainCheckTests {
     }
 
     @Test(
-        "are asked for by operators, who are told what is wrong with what they asked",
+        "are validated for operators, who get an error for a wrong host or URL",
         arguments: [
             (#"{"host":"a b"}"#, 400, "INVALID_FIELD"), (#"{}"#, 400, "MISSING_REQUIRED_FIELD"),
             (#"{"host":"https://a.example"}"#, 400, "INVALID_FIELD"),
@@ -183,7 +183,7 @@ struct DomainCheckTests {
     }
 
     @Test(
-        "are fetched for four operators at a time; the next one is told to come again, and the four get theirs"
+        "are fetched for four operators at a time; a fifth gets 503, and the four get their results"
     )
     func crowded() async throws {
         let release = DispatchSemaphore(value: 0)
@@ -194,7 +194,7 @@ struct DomainCheckTests {
                 lookup: { _, _ in
                     begins.yield()
                     release.wait()
-                    // For whoever comes next.
+                    // For the next call.
                     release.signal()
                     return []
                 },
@@ -225,7 +225,7 @@ struct DomainCheckTests {
         #expect(await ask().status == 200)
     }
 
-    @Test("are never fetched from an address inside, whoever asks")
+    @Test("are never fetched from a private address")
     func inside() async throws {
         let service = try await TestService()
         let fields = service.bearer(.admin).merging(["Content-Type": "application/json"]) { $1 }
@@ -245,7 +245,7 @@ struct DomainCheckTests {
                 fields: fields,
                 body: #"{"host":"\#(host)","url":"/x"}"#
             )
-            // What is no host name by its form is not even looked up.
+            // A text that is not a host name is not resolved.
             guard answer.status != 400 else { continue }
             #expect(answer.status == 200 && answer.text.contains(#""ok":false"#), "\(host)")
             #expect(answer.text.contains("inside a network"), "\(host): \(answer.text)")

@@ -33,7 +33,7 @@ struct DomainFileEndpointTests {
         return service
     }
 
-    @Test("are answered 200 as JSON, by both of Apple's paths, with all that the host's apps share")
+    @Test("return 200 as JSON, at both of Apple's paths, with everything that the host's apps share")
     func answers() async throws {
         let service = try await service([
             Self.settings(rules: ["exclude /terms", "/p/* ?id=?*"]), Self.settings("news"),
@@ -73,7 +73,7 @@ struct DomainFileEndpointTests {
         )
     }
 
-    @Test("pass every rule that others' files are held against, and open what they should")
+    @Test("pass every rule for other hosts' files, and open what they should")
     func areSound() async throws {
         let service = try await service([
             Self.settings(rules: ["exclude /terms", "/p/*"]), Self.settings("news"),
@@ -88,7 +88,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("are the same bytes each time, and are not sent again to who has them")
+    @Test("are the same bytes each time, and are not sent again to a client that has them")
     func tags() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
@@ -114,7 +114,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("are 404 for a host that no app lists, in words that say what to do")
+    @Test("return 404 for a host that no app lists, with what to do")
     func unknownHosts() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
@@ -134,7 +134,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("go by a trusted proxy's X-Forwarded-Host, and by nobody else's")
+    @Test("follow a trusted proxy's X-Forwarded-Host, and no other client's")
     func forwardedHost() async throws {
         let fields = ["Host": "inside", "X-Forwarded-Host": "evil.example.com, go.example.com"]
         let trusting = try await service([Self.settings()], trustedProxies: ["127.0.0.0/8"])
@@ -143,7 +143,7 @@ struct DomainFileEndpointTests {
         #expect(await other.send(.get, Self.apple, fields: fields).status == 404)
     }
 
-    @Test("are not given where Apple would read half of them, and it is said why")
+    @Test("are refused where Apple would read only half of them, with the reason")
     func tooLong() async throws {
         let rules = (0..<100).map { "/\($0)" + String(repeating: "x", count: 450) }
         let service = try await service((0..<3).map { try Self.settings("shop\($0)", rules: rules) })

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Link hosts whose files, and Apple's and Google's copies of them, a server on the loopback address shows.
-@Suite("The watch on copies of domain files", .blocking)
+@Suite("The monitor of domain file copies", .blocking)
 struct DomainFileMonitorTests {
     private static let fingerprint = (0..<32).map { _ in "AB" }.joined(separator: ":")
     private static let apple = """
@@ -105,7 +105,7 @@ struct DomainFileMonitorTests {
         var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
     }
 
-    @Test("finds four copies as they should be, and has nothing to say")
+    @Test("finds four current copies, and logs nothing")
     func current() throws {
         let (site, lines) = (try Site(), Lines())
         try site.look(lines, at: 1)
@@ -114,7 +114,7 @@ struct DomainFileMonitorTests {
         #expect(lines.text.isEmpty, "\(lines.text)")
     }
 
-    @Test("tells once what a copy says otherwise, since when, and when that is over")
+    @Test("logs once how a copy differs, since when, and when that has ended")
     func differs() throws {
         let (site, lines) = (try Site(), Lines())
         try site.look(lines, at: 1)
@@ -149,7 +149,7 @@ struct DomainFileMonitorTests {
         )
     }
 
-    @Test("says what it could not read, and goes on with the rest")
+    @Test("logs what it could not read, and continues with the rest")
     func unread() throws {
         let (site, lines) = (try Site(), Lines())
         site.pages["/apple/localhost"] = nil
@@ -165,7 +165,7 @@ struct DomainFileMonitorTests {
         #expect(lines.text.contains("could not be read"))
     }
 
-    @Test("forgets hosts that no app lists any more, and stops when it is told to")
+    @Test("forgets hosts that no app lists any more, and stops on request")
     func forgets() throws {
         let (site, lines) = (try Site(), Lines())
         let log = try Log(format: .text, clock: .fixed(Timestamp(milliseconds: 0))) { lines.append($0) }
@@ -183,7 +183,7 @@ struct DomainFileMonitorTests {
         #expect(site.watch.all.isEmpty)
     }
 
-    @Test("is told in the statistics and the metrics, and not where there is none")
+    @Test("is part of the statistics and the metrics, and left out where it is switched off")
     func isTold() async throws {
         let (site, lines) = (try Site(), Lines())
         site.pages["/google?site=https://localhost"] = "{}"
