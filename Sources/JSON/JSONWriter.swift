@@ -161,6 +161,42 @@ extension JSONWriter {
         self.name(name)
         write(&self)
     }
+
+    /// Writes a member that is null without a number.
+    public mutating func member(_ name: String, orNull value: Double?) {
+        self.name(name)
+        if let value { self.value(value) } else { null() }
+    }
+
+    /// Writes a member that is null without a text.
+    public mutating func member(_ name: String, orNull value: String?) {
+        self.name(name)
+        if let value { self.value(value) } else { null() }
+    }
+
+    /// Writes a member that is a list of texts.
+    public mutating func member(_ name: String, _ texts: [String]) {
+        self.name(name)
+        array { json in for text in texts { json.value(text) } }
+    }
+
+    /// Writes a member that is an object.
+    public mutating func object(_ name: String, _ writeMembers: (inout JSONWriter) -> Void) {
+        self.name(name)
+        object(writeMembers)
+    }
+
+    /// Writes a member that is a list with an object for each element.
+    public mutating func objects<Element>(
+        _ name: String,
+        _ elements: some Sequence<Element>,
+        _ writeMembers: (inout JSONWriter, Element) -> Void
+    ) {
+        self.name(name)
+        array { json in
+            for element in elements { json.object { writeMembers(&$0, element) } }
+        }
+    }
 }
 
 // MARK: - Compound values

@@ -1,9 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Every route of the service: method, path, who may call, what answers.
+/// Every route of the service: method, path, permitted keys and endpoint.
 enum Routes {
-    /// The prefixes at which released clients know the SDK's calls.
+    /// The prefixes under which released clients call.
     private static let sdkPrefixes = [
         "/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink",
     ]
@@ -38,7 +38,7 @@ enum Routes {
         ]
     }
 
-    /// Calls of newer clients that get a final, cheap answer.
+    /// Calls of newer clients that get a final, cheap response.
     private static let newerClients: [Route] = [
         Route(.get, "/v1/skan/config", .anyone, ShowSKAdNetworkConfiguration.respond),
         Route(.post, "/v1/apple-ads/attribution", .anyone, DeclineAppleAdsAttribution.respond),
@@ -98,7 +98,7 @@ enum Routes {
         Route(method, path, .key([.admin]), limitedAs: .admin, query: query, endpoint)
     }
 
-    /// What Apple's and Google's systems read of a link host.
+    /// The files of a link host that Apple's and Google's systems read.
     private static let domainFiles: [Route] = [
         Route(
             .get,
@@ -117,7 +117,7 @@ enum Routes {
         Route(.get, "/.well-known/assetlinks.json", .anyone, needsDirectory: true, ShowAssetLinks.respond),
     ]
 
-    /// What people and preview robots see; a link's path is whatever no other route knows.
+    /// What people and preview robots open; a link's path is one that no other route matches.
     private static let links: [Route] = [
         Route(.get, "/v1/collector.js", .anyone, ShowCollector.respond),
         Route(.get, "/favicon.ico", .anyone, needsDirectory: true, ShowIcon.respond),
@@ -131,10 +131,10 @@ enum Routes {
         Route(.get, path, .anyone, limitedAs: .pictures, needsDirectory: true, endpoint)
     }
 
-    /// What the service's own address answers.
+    /// The routes at the service's own address.
     static let `public` = sdk + newerClients + health + [description] + domainFiles + admin + links
 
-    /// What the metrics address answers, without a key.
+    /// The routes at the metrics address, which need no key.
     static let monitoring = health + [Route(.get, "/metrics", .anyone, ShowMetrics.respond)]
 
     static let all = `public`

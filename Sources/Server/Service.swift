@@ -3,31 +3,31 @@ public import HTTPServer
 internal import Synchronization
 internal import Threads
 
-/// What an operator sets about the service itself.
+/// The operator's settings for the service.
 public struct ServiceSettings: Sendable {
-    /// For clicks that bring no window of their own, of apps that have none.
+    /// The window of clicks that bring none, of apps that have none.
     public var attributionWindow = AttributionWindow.standard
-    /// How long the same caller may have an answer again, in milliseconds; 0 switches it off.
+    /// How long the same caller may get a response again, in milliseconds; 0 switches it off.
     public var replayGrace: Int64 = 60_000
-    /// Peers whose `Forwarded` and `X-Forwarded-For` count.
+    /// Peers whose `Forwarded` and `X-Forwarded-For` are believed.
     public var trustedProxies = TrustedProxies([])
-    /// How much one address may ask for.
+    /// How many requests one address may make.
     public var rateLimits = RateLimits.standard
-    /// Whose clicks are counted and never matched.
+    /// The robots, whose clicks are counted and never matched.
     public var robots = RobotAgents.embedded
-    /// By which signals are read.
+    /// The tables by which signals are read.
     public var devices = DeviceData.embedded
-    /// Addresses that many people share who are not near each other: they tell visitors apart no more than private ones.
+    /// Addresses that many distant people share, so that they distinguish visitors no better than private ones.
     public var relays = AddressRanges()
-    /// What people see who open a link.
+    /// The pages that people see when they open a link.
     public var pages = LandingPages.embedded
-    /// How servers outside are called.
+    /// The client for calls to outside servers.
     public var outgoing = OutgoingRequests()
-    /// What looks at the copies of domain files; nil where nobody does.
+    /// The monitor of domain file copies; nil where it is switched off.
     public var domainWatch: DomainFileMonitor?
     /// For tests only: whether `X-Test-Time` sets the time of a request.
     public var usesTestClock = false
-    /// The program's own version, told in statistics and metrics to operators only.
+    /// The program's version, which only operators see, in statistics and metrics.
     public var version: String
 
     public init(version: String) {
@@ -35,9 +35,9 @@ public struct ServiceSettings: Sendable {
     }
 }
 
-/// What one event loop works with: its own view of the stores.
+/// One event loop's own view of the stores.
 ///
-/// Made on the loop's thread and touched only there.
+/// Created on the loop's thread and touched only there.
 public struct Stores {
     public let clicks: any ClickStore
     public let apps: any AppStore
@@ -45,9 +45,9 @@ public struct Stores {
     public let learning: any LearningStore
     public let checks: any CheckStore
     public let links: any LinkStore
-    /// Called before the loop sleeps: what was held open for its turn may end.
+    /// Called before the loop sleeps, so that snapshots of its turn may end.
     public let endTurn: () -> Void
-    /// Called when the loop has seen for how many connections there is something to do.
+    /// Called with the number of connections that have work in this turn.
     public let beginTurn: (Int) -> Void
 
     public init(
@@ -71,37 +71,37 @@ public struct Stores {
     }
 }
 
-/// The attribution service: what all event loops share.
+/// The attribution service: the state that all event loops share.
 public final class Service: Sendable {
     public let settings: ServiceSettings
     public let metrics: Metrics
     let clock: WallClock
     let random: RandomSource
-    /// The first of the rings; see ``Keyring/latest``.
+    /// The first of the keyrings; see ``Keyring/latest``.
     let keyring: Keyring
     let log: Log
     let storeHealth: @Sendable () -> StoreHealth
     let connections: @Sendable () -> Statistics
     let process: @Sendable () -> [StoreHealth.Sample]
-    /// Uptime is told by the monotonic clock: a wall clock may be set back.
+    /// The start by the monotonic clock, because a wall clock may be set back.
     private let startedAt = MonotonicTime.now()
     let rateLimiters: RateLimiters
-    /// Nanoseconds of the monotonic clock before which nothing is said of unnamed proxies.
+    /// The earliest time of the next hint at an unnamed proxy, in nanoseconds of the monotonic clock.
     private let nextProxyHint = Atomic<UInt64>(0)
     private static let proxyHintNanoseconds: UInt64 = 60_000_000_000
     private let stopping = Atomic<Bool>(false)
-    /// The moment of the last `X-Test-Time`, in milliseconds; `Int64.min` before the first.
+    /// The time of the last `X-Test-Time`, in milliseconds; `Int64.min` before the first.
     private let testTime = Atomic<Int64>(.min)
 
     /// - Parameters:
-    ///   - settings: what the operator chose.
+    ///   - settings: the operator's settings.
     ///   - clock: the wall clock.
     ///   - random: the system's random bytes.
-    ///   - keyring: what fingerprints, addresses and install ids are hashed under.
-    ///   - log: where request lines and events go.
-    ///   - storeHealth: how the store is, for readiness and metrics.
-    ///   - connections: how the HTTP server is, for metrics.
-    ///   - process: what metrics tell of the process itself; those of one name follow each other.
+    ///   - keyring: the keys under which fingerprints, addresses and install ids are hashed.
+    ///   - log: receives request lines and events.
+    ///   - storeHealth: the state of the store, for readiness and metrics.
+    ///   - connections: the state of the HTTP server, for metrics.
+    ///   - process: samples about the process itself; those of one name follow each other.
     public init(
         settings: ServiceSettings,
         clock: WallClock,
@@ -124,7 +124,7 @@ public final class Service: Sendable {
         metrics = Metrics(routes: Routes.all.map(\.name))
     }
 
-    /// Says, once a minute at most, that an address that was refused looks like a proxy that nobody named.
+    /// Logs, once a minute at most, that a refused address looks like a proxy that the settings do not name.
     func noteRefusedAddress(of request: Request) {
         guard request.hasField("x-forwarded-for") || request.hasField("forwarded") else { return }
         let peer = NetworkAddress(high: request.peer.high, low: request.peer.low)
@@ -140,40 +140,39 @@ public final class Service: Sendable {
         else { return }
         log.event(
             .warning,
-            "an address that sends X-Forwarded-For or Forwarded reached its rate limit and is answered 429:"
-                + " if it is your proxy, name it with --trusted-proxy, or everybody behind it counts as one"
+            "an address that sends X-Forwarded-For or Forwarded reached its rate limit and gets 429:"
+                + " if it is your proxy, name it with --trusted-proxy, or all clients behind it count as one"
         )
     }
 
-    /// What is stored instead of a click's address; nil for one that tells nothing.
+    /// The hashes that are stored instead of a click's address; nil for an address that distinguishes no visitors.
     func addressHashes(of address: NetworkAddress, _ key: AddressKey) -> AddressHashes? {
         settings.relays.contains(address) ? nil : key.addressHashes(of: address)
     }
 
-    /// What is compared and recorded instead of a launch's address; nil for one that tells nothing.
+    /// The hashes that stand for a launch's address; nil for an address that distinguishes no visitors.
     func launchAddress(_ address: NetworkAddress, _ keys: Keyring, at moment: Timestamp) -> LaunchAddress? {
         settings.relays.contains(address) ? nil : keys.addresses.address(address, at: moment)
     }
 
-    /// A handler for one event loop; to be called on the loop's thread.
+    /// Creates the handler of one event loop; call it on the loop's thread.
     public func makeHandler(loop: Int, stores: Stores) -> any RequestHandler {
         ServiceHandler(service: self, routes: Routes.public, stores: stores)
     }
 
-    /// A handler for the metrics address: health, readiness and metrics, without a key.
+    /// Creates a handler for the metrics address: health, readiness and metrics, without a key.
     public func makeMetricsHandler(stores: Stores) -> any RequestHandler {
         ServiceHandler(service: self, routes: Routes.monitoring, stores: stores)
     }
 
-    /// From now on the service says that it is not ready.
+    /// Makes the service report that it is not ready, from now on.
     public func beginStopping() {
         stopping.store(true, ordering: .releasing)
     }
 
-    /// Looks once at all copies of domain files, where that is wanted; blocks, and is not for an event loop.
-    public func lookAtDomains(_ directory: Directory, unless mustStop: () -> Bool) {
-        let now = clock.now()
-        settings.domainWatch?.pollAll(directory, by: settings.outgoing, at: now, log, unless: mustStop)
+    /// Polls all copies of domain files once, if the monitor is on; blocks, so it must not run on an event loop.
+    public func pollDomainFiles(_ directory: Directory, unless mustStop: () -> Bool) {
+        settings.domainWatch?.look(directory, by: settings.outgoing, at: clock.now(), log, unless: mustStop)
     }
 
     /// How long the service has been running, in nanoseconds.
@@ -183,7 +182,7 @@ public final class Service: Sendable {
         stopping.load(ordering: .acquiring)
     }
 
-    /// The clock that work beside requests follows: the last test time where there was one.
+    /// The clock of background work: the last test time where there was one.
     public var backgroundClock: WallClock {
         WallClock { [self] in
             let moment = testTime.load(ordering: .relaxed)
@@ -191,7 +190,7 @@ public final class Service: Sendable {
         }
     }
 
-    /// When a request happens: the wall clock, or what its `X-Test-Time` says where that is allowed.
+    /// The time of a request: the wall clock's, or that of its `X-Test-Time` where the test clock is on.
     func moment(of request: Request) throws(APIError) -> Timestamp {
         guard settings.usesTestClock, let text = request.field("x-test-time") else { return clock.now() }
         guard let moment = Timestamp(iso8601: text) else {

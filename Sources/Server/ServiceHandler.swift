@@ -2,15 +2,15 @@ internal import Attribution
 internal import HTTPServer
 internal import Threads
 
-/// Answers the requests of one event loop: finds the route, checks the key, calls the endpoint, and writes
-/// the line in the log.
+/// Responds to the requests of one event loop: finds the route, checks the key, calls the endpoint, and writes the line
+/// in the log.
 final class ServiceHandler: RequestHandler {
     private let context: LoopContext
     private let router: Router
     private let metrics: LoopMetrics
     private var requestIDs: RequestIDs
     private var requestLog: RequestLog
-    /// Whether pages of other origins call anything here.
+    /// Whether pages of other origins may call any of the routes.
     private let isCrossOrigin: Bool
 
     init(service: Service, routes: [Route], stores: Stores) {
@@ -24,42 +24,24 @@ final class ServiceHandler: RequestHandler {
     }
 
     func respond(to request: Request) async -> Response {
-        let requestID = requestIDs.identify(request)
         let match = request.withPathBytes { router.route(request.method, $0) }
-        var ending = Ending()
+        var line = RequestLog.Line(requestIDs.identify(request), request.method.rawValue)
+        if case .found(let route, _) = match { line.route = route }
         var response: Response
         do throws(APIError) {
-            response = try await answer(request, requestID, match, &ending)
+            response = try await respond(to: request, match, &line)
         } catch {
             response = self.response(to: error, request.firstByteAt)
         }
-        response.fields.append(FieldLine(name: "X-Request-ID", value: requestID))
-        finish(
-            request.firstByteAt,
-            request.method.rawValue,
-            match,
-            requestID,
-            response.status,
-            response.body.count,
-            ending
-        )
+        finish(&response, &line, since: request.firstByteAt)
         return response
     }
 
     func respond(to rejection: Rejection) -> Response {
-        let requestID = requestIDs.make()
+        var line = RequestLog.Line(requestIDs.make(), "-")
         var response = self.response(to: APIError(rejection), rejection.firstByteAt)
         if isCrossOrigin { allowOrigin(rejection.origin, &response) }
-        response.fields.append(FieldLine(name: "X-Request-ID", value: requestID))
-        finish(
-            rejection.firstByteAt,
-            "-",
-            .unknownPath,
-            requestID,
-            response.status,
-            response.body.count,
-            Ending()
-        )
+        finish(&response, &line, since: rejection.firstByteAt)
         return response
     }
 
@@ -72,17 +54,10 @@ final class ServiceHandler: RequestHandler {
         requestLog.flush()
     }
 
-    /// What the log line says besides the answer.
-    private struct Ending {
-        var app: AppID?
-        var outcome: String?
-    }
-
-    private func answer(
-        _ request: Request,
-        _ requestID: String,
+    private func respond(
+        to request: Request,
         _ match: Router.Result,
-        _ ending: inout Ending
+        _ line: inout RequestLog.Line
     ) async throws(APIError) -> Response {
         switch match {
         case .unknownPath:
@@ -92,27 +67,35 @@ final class ServiceHandler: RequestHandler {
             }
             return Response(.noContent, fields: [FieldLine(name: "Allow", value: "GET, HEAD, POST, OPTIONS")])
         case .wrongMethod(let allowed, let isCrossOrigin):
-            return answerWrongMethod(request, requestID, allowed: allowed, isCrossOrigin)
+            return refuseMethod(of: request, allowed: allowed, isCrossOrigin: isCrossOrigin, line.requestID)
         case .found(let route, let parameter):
-            guard route.needsDirectory else {
-                let nobody = Directory(apps: [], keys: [])
-                return try await call(route, parameter, request, requestID, nobody, &ending)
+            var directory = Directory(apps: [], keys: [])
+            if route.needsDirectory {
+                do throws(APIError) {
+                    directory = try self.directory(line.requestID)
+                } catch {
+                    return response(to: error, request, isCrossOrigin: route.isCrossOrigin)
+                }
             }
-            let directory: Directory
-            do throws(APIError) {
-                directory = try self.directory(requestID)
-            } catch {
-                return withoutDirectory(error, request, route.isCrossOrigin)
-            }
-            return try await call(route, parameter, request, requestID, directory, &ending)
+            var exchange = Exchange(
+                request: request,
+                requestID: line.requestID,
+                now: try context.service.moment(of: request),
+                parameter: parameter,
+                address: ClientAddress.of(request, trusting: context.service.settings.trustedProxies),
+                directory: directory
+            )
+            let response = await call(route, &exchange)
+            (line.app, line.outcome) = (exchange.app, exchange.outcome)
+            return response
         }
     }
 
-    private func answerWrongMethod(
-        _ request: Request,
-        _ requestID: String,
+    private func refuseMethod(
+        of request: Request,
         allowed: String,
-        _ isCrossOrigin: Bool
+        isCrossOrigin: Bool,
+        _ requestID: String
     ) -> Response {
         var response: Response
         if KeyInURL.isFound(in: request) {
@@ -126,20 +109,20 @@ final class ServiceHandler: RequestHandler {
         do throws(APIError) {
             CrossOrigin.allow(request.field("origin"), app: nil, try directory(requestID), &response)
         } catch {
-            // A permission that a browser would keep for a day is not given without knowing the apps.
-            response = withoutDirectory(error, request, isCrossOrigin)
+            // Browsers keep a permission for a day: none is given while the apps are unknown.
+            response = self.response(to: error, request, isCrossOrigin: true)
         }
         return response
     }
 
-    /// An answer while the apps cannot be read.
-    private func withoutDirectory(_ error: APIError, _ request: Request, _ isCrossOrigin: Bool) -> Response {
+    /// The response while the apps cannot be read.
+    private func response(to error: APIError, _ request: Request, isCrossOrigin: Bool) -> Response {
         var response = response(to: error, request.firstByteAt)
         if isCrossOrigin { CrossOrigin.allowAny(&response) }
         return response
     }
 
-    /// Lets the page read why its request was refused before it was one.
+    /// Lets the page read why its bytes were rejected before they were a request.
     private func allowOrigin(_ origin: String?, _ response: inout Response) {
         do throws(StoreError) {
             CrossOrigin.allow(origin, app: nil, try context.stores.apps.directory(), &response)
@@ -148,29 +131,15 @@ final class ServiceHandler: RequestHandler {
         }
     }
 
-    /// An error as an answer, counted.
+    /// Turns an error into a response, and counts it.
     private func response(to error: APIError, _ firstByteAt: MonotonicTime) -> Response {
         metrics.count(error.code)
         return Response(error.spread(by: firstByteAt))
     }
 
-    private func call(
-        _ route: Route,
-        _ parameter: String?,
-        _ request: Request,
-        _ requestID: String,
-        _ directory: Directory,
-        _ ending: inout Ending
-    ) async throws(APIError) -> Response {
-        var exchange = Exchange(
-            request: request,
-            requestID: requestID,
-            now: try context.service.moment(of: request),
-            parameter: parameter,
-            address: ClientAddress.of(request, trusting: context.service.settings.trustedProxies),
-            directory: directory
-        )
-        // Apps send no origin and read no such fields: a check, which is nearly always theirs, goes without.
+    private func call(_ route: Route, _ exchange: inout Exchange) async -> Response {
+        let request = exchange.request
+        // Apps send no origin: a check, which is nearly always theirs, skips what only browsers need.
         let hasOrigin = route.isCrossOrigin && request.hasField("origin")
         var response: Response
         do throws(APIError) {
@@ -179,7 +148,7 @@ final class ServiceHandler: RequestHandler {
             exchange.key = try Authentication.key(
                 of: request,
                 for: route.access,
-                in: directory,
+                in: exchange.directory,
                 at: exchange.now
             )
             if let key = exchange.key {
@@ -195,12 +164,11 @@ final class ServiceHandler: RequestHandler {
         if route.isCrossOrigin, !route.consumes || hasOrigin {
             CrossOrigin.allow(
                 request.field("origin"),
-                app: exchange.app.flatMap(directory.app),
-                directory,
+                app: exchange.app.flatMap(exchange.directory.app),
+                exchange.directory,
                 &response
             )
         }
-        ending = Ending(app: exchange.app, outcome: exchange.outcome)
         return response
     }
 
@@ -213,7 +181,7 @@ final class ServiceHandler: RequestHandler {
         throw .rateLimitExceeded(refusal, limiter.limit)
     }
 
-    /// A customer's own back end sends everybody's clicks and checks from one address.
+    /// Whether a customer's own back end calls, which sends the clicks and checks of all visitors from one address.
     private func isFromCustomer(_ exchange: Exchange) -> Bool {
         let key = try? Authentication.key(
             of: exchange.request,
@@ -232,31 +200,18 @@ final class ServiceHandler: RequestHandler {
         }
     }
 
+    /// Adds the request id to the response, counts it, and logs it.
     private func finish(
-        _ firstByteAt: MonotonicTime,
-        _ method: String,
-        _ match: Router.Result,
-        _ requestID: String,
-        _ status: Status,
-        _ byteCount: Int,
-        _ ending: Ending
+        _ response: inout Response,
+        _ line: inout RequestLog.Line,
+        since firstByteAt: MonotonicTime
     ) {
-        let microseconds = MonotonicTime.now().nanoseconds(since: firstByteAt) / 1000
-        var route: Route?
-        if case .found(let found, _) = match { route = found }
-        metrics.count(route: route, status: status, microseconds: microseconds)
-        requestLog.append(
-            RequestLog.Line(
-                at: context.service.clock.now(),
-                requestID: requestID,
-                method: method,
-                route: route,
-                status: status.code,
-                microseconds: microseconds,
-                byteCount: byteCount,
-                app: ending.app,
-                outcome: ending.outcome
-            )
-        )
+        response.fields.append(FieldLine(name: "X-Request-ID", value: line.requestID))
+        line.at = context.service.clock.now()
+        line.status = response.status.code
+        line.byteCount = response.body.count
+        line.microseconds = MonotonicTime.now().nanoseconds(since: firstByteAt) / 1000
+        metrics.count(route: line.route, status: response.status, microseconds: line.microseconds)
+        requestLog.append(line)
     }
 }

@@ -22,9 +22,15 @@ struct DescribedNamesTests {
         return Set(properties.keys).union(inner.flatMap(\.keys))
     }
 
-    /// The names of what a source file reads out of a JSON body.
-    private func read(_ file: String) throws -> Set<String> {
-        let text = try Repository.text("Sources/Server/\(file)")
+    /// The names that a source file reads from a JSON body, or one of its functions alone.
+    private func read(_ file: String, function: String? = nil) throws -> Set<String> {
+        var text = try Repository.text("Sources/Server/\(file)")
+        if let function {
+            let start = try #require(text.firstRange(of: "func \(function)("))
+            text = String(text[start.lowerBound...])
+            let end = text.firstRange(of: "\n    }\n")?.lowerBound ?? text.endIndex
+            text = String(text[..<end])
+        }
         let calls = text.matches(
             of:
                 #/
@@ -37,7 +43,11 @@ struct DescribedNamesTests {
 
     @Test("in a click's body are described, all of them and no others")
     func click() throws {
-        let read = try read("Clicks/ClickBody.swift").union(["fingerprint", "platform", "idfa", "gaid"])
+        let read = try read("Clicks/ClickBody.swift")
+            .union(read("Routing/SignalsBody.swift", function: "browser"))
+            .union([
+                "fingerprint", "platform", "idfa", "gaid", "ip_address", "attribution_window_seconds",
+            ])
         #expect(read.count > 30)
         #expect(properties(of: "Click").union(properties(of: "DeviceSignals")) == read)
     }
@@ -45,6 +55,7 @@ struct DescribedNamesTests {
     @Test("in the body of a first launch are described, all of them and no others")
     func launch() throws {
         let read = try read("Matching/ResolveBody.swift")
+            .union(read("Routing/SignalsBody.swift", function: "native"))
             .union(["fingerprint", "platform", "install_id", "idfa", "gaid"])
         #expect(read.count > 20)
         #expect(properties(of: "Launch").union(properties(of: "NativeSignals")) == read)

@@ -15,7 +15,7 @@ private func click(_ members: String, link: String = "myapp://promo/item") -> St
 @Suite("Advertising ids")
 struct AdvertisingIDCallTests {
     @Test(
-        "that an ad network put on the click and the launch has are a match by them, in letters of either case",
+        "match a click that carries them, in either case",
         arguments: AdvertisingID.Kind.allCases,
         ["query", "header", "body"]
     )
@@ -37,7 +37,7 @@ struct AdvertisingIDCallTests {
         #expect(reply.flag("guaranteed") == false)
     }
 
-    @Test("are read from the link, too, and never found by another app or by test keys")
+    @Test("are read from the link too, and are invisible to other apps and test keys")
     func fromLink() async throws {
         let service = try await TestService()
         #expect(await service.click(click("", link: "myapp://promo/item?gps_adid=\(id)")).status == 201)
@@ -48,7 +48,7 @@ struct AdvertisingIDCallTests {
     }
 
     @Test(
-        "that are withheld or were not filled in are none, and refuse no click",
+        "that are withheld or not filled in are ignored, and the click is accepted",
         arguments: ["00000000-0000-0000-0000-000000000000", "{idfa}", "", "nonsense"]
     )
     func notThere(text: String) async throws {
@@ -57,7 +57,7 @@ struct AdvertisingIDCallTests {
         #expect(service.watch.click?.evidence.advertisingIDs == [])
     }
 
-    @Test("are kept as keyed hashes, the body's before the link's")
+    @Test("are stored as keyed hashes, the body's before the link's")
     func keyed() async throws {
         let service = try await TestService()
         let link = "myapp://promo/item?idfa=11111111-2222-3333-4444-555555555555&gaid=\(id)"

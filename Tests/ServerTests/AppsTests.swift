@@ -63,7 +63,7 @@ struct AppsTests {
             #expect(refused.member("message")?.contains(part) == true, "\(refused.text)")
         }
         #expect(await !service.admin(.get, path).text.contains("ios_scheme"))
-        // A host of its own, and all that is said of no host.
+        // A host of its own, and fields that need no host.
         #expect(await service.admin(.patch, path, #"{"link_hosts":["o.example"]}"#).status == 200)
         #expect(await service.admin(.patch, path, #"{"ios_scheme":"o"}"#).status == 200)
         #expect(await service.admin(.delete, "/links/\(id)").status == 204)
@@ -73,7 +73,7 @@ struct AppsTests {
     }
 
     @Test(
-        "are refused what is wrong or is not theirs, all of it at once",
+        "refuse wrong values and unknown fields, all of them at once",
         arguments: [
             (#"{"link_hosts":["https://x.example"]}"#, "link_hosts"),
             (#"{"link_hosts":"x.example"}"#, "link_hosts"),

@@ -64,7 +64,7 @@ struct AuthenticationTests {
         )
     }
 
-    @Test("where no key is sent, the work of a wrong one is done all the same: its digest, and a look for it")
+    @Test("a missing key costs the work of a wrong one: a digest and a lookup")
     func sameWork() async throws {
         // No key is empty. Were one, whoever sends none would be found to have it, if the work is done.
         let service = try await TestService()
@@ -89,7 +89,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "the right key of the wrong kind is told so, and opens nothing",
+        "a valid key of the wrong kind gets 403, and opens nothing",
         arguments: [
             ("/v1/deferred-deeplink", KeyKind.admin), ("/admin/stats", .app), ("/admin/stats", .server),
             ("/admin/stats", .test), ("/metrics", .app),
@@ -103,7 +103,7 @@ struct AuthenticationTests {
         #expect(answer.field("WWW-Authenticate") == nil)
     }
 
-    @Test("two keys of one app are good at once, and the old one ends without the new one")
+    @Test("two keys of one app are valid at once, and the old one ends without the new one")
     func rotation() async throws {
         let service = try await TestService()
         let old = try await service.addApp(App.Settings(name: "Other"))
@@ -117,7 +117,7 @@ struct AuthenticationTests {
         #expect(await service.check(hex, fields: new).status == 200)
     }
 
-    @Test("a malformed fingerprint is told of to good keys alone", arguments: ["", "zz", "%00", "abc"])
+    @Test("a malformed fingerprint is reported to valid keys alone", arguments: ["", "zz", "%00", "abc"])
     func fingerprintAfterKey(text: String) async throws {
         let service = try await TestService()
         for query in ["fingerprint=\(text)", "other=1"] {
@@ -146,7 +146,7 @@ struct KeyInURLTests {
     ]
 
     @Test(
-        "are refused with 400 wherever they stand, are in no log, and consume nothing",
+        "are refused with 400 anywhere in the address, are in no log, and consume nothing",
         arguments: 0..<places.count
     )
     func refused(place: Int) async throws {
@@ -202,7 +202,7 @@ struct KeyInURLTests {
 @Suite("No match")
 struct NoMatchTests {
     @Test(
-        "for an unknown, an expired and a consumed click is one answer, byte for byte; test keys are told why"
+        "for an unknown, an expired and a consumed click is the same byte for byte; test keys get the reason"
     )
     func alike() async throws {
         let service = try await TestService(replayGrace: 0)

@@ -24,7 +24,7 @@ struct CSVTests {
     }
 
     @Test(
-        "are refused with the line that is to blame",
+        "are refused with the wrong line",
         arguments: [("a\nb\"c\n", 2), ("a\n\"b\n\nc", 2), ("\"a\"b\n", 1), ("\"a\nb\"x", 2)]
     )
     func refuses(_ text: String, line: Int) {

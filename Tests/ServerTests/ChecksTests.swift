@@ -32,7 +32,7 @@ struct AdminQueryTests {
         #expect(answer.status == 400 && answer.member("error_code") == "INVALID_FIELD", "\(answer.text)")
         #expect(answer.member("field") == name)
         #expect(answer.text.contains(advice), "\(answer.text)")
-        // Without a good key nobody learns which names there are.
+        // Without a valid key callers do not learn which names there are.
         let stranger = await service.send(method, path, query: query, fields: service.bearer(.app))
         #expect(stranger.status == 403)
     }
@@ -110,7 +110,7 @@ struct ChecksTests {
     }
 
     @Test(
-        "refuse filters that nobody understands",
+        "refuse unknown filters",
         arguments: [
             ("outcome=maybe", "outcome"), ("reason=none", "reason"), ("limit=0", "limit"),
             ("limit=x", "limit"),
@@ -152,7 +152,7 @@ struct ChecksTests {
         #expect(await explain(service, "chk_\(check)").text.contains(#""state":"answered""#))
     }
 
-    @Test("tell when the device says that the app was installed, and that it is no first launch")
+    @Test("report when the app was installed, by the device, and that the launch is not the first")
     func firstInstallTime() async throws {
         let service = try await TestService()
         let installed = service.clock.now.advanced(byMilliseconds: -3 * 86_400_000).iso8601
@@ -207,7 +207,7 @@ struct ChecksTests {
     }
 
     @Test(
-        "are not found under ids that name none, and refused for what is none",
+        "return 404 for unknown ids, and 400 for other texts",
         arguments: [
             ("chk_00000000000000000000000000", 404), ("nobody", 404),
             (String(repeating: "ab", count: 32), 400),

@@ -13,7 +13,7 @@ struct ClickOfLinkTests {
     }
 
     @Test(
-        "brings what the link says to the first launch: destination, campaign, journey, source, metadata, window"
+        "passes the link's fields to the first launch: destination, campaign, journey, source, metadata, window"
     )
     func answer() async throws {
         let service = try await TestService(LinkScenario.shop)
@@ -68,7 +68,7 @@ struct ClickOfLinkTests {
         #expect(facts.source == token && facts.rawSource == raw)
     }
 
-    @Test("says itself what it says: campaign, journey, window, metadata member by member")
+    @Test("has precedence over its link: campaign, journey, window, metadata member by member")
     func bodyWins() async throws {
         let service = try await TestService(LinkScenario.shop)
         _ = try await service.makeLink(
@@ -91,7 +91,7 @@ struct ClickOfLinkTests {
         }
     }
 
-    @Test("says alone what it says where link and click together would say more than a client takes")
+    @Test("keeps its own metadata where link and click together would exceed the limit")
     func longMetadata() async throws {
         let service = try await TestService(LinkScenario.shop)
         let long = String(repeating: "x", count: 8000)
@@ -114,7 +114,7 @@ struct ClickOfLinkTests {
         #expect(journeys.count == 3)
     }
 
-    @Test("leads where the visitor's platform belongs")
+    @Test("leads to the destination of the visitor's platform")
     func platforms() async throws {
         var settings = LinkScenario.shop
         settings.links.android.scheme = "droidapp"
@@ -225,7 +225,7 @@ struct ClickOfLinkTests {
         #expect(try await service.totals()[.clicks] == 1)
     }
 
-    @Test("may lead where the operator stored it, and what it brings itself only where the app allows")
+    @Test("may lead where the operator stored it, but to a URL of its own only where the app allows")
     func strangers() async throws {
         var settings = LinkScenario.shop
         settings.destinations = ["myapp://"]
@@ -242,7 +242,7 @@ struct ClickOfLinkTests {
         #expect(service.watch.click?.facts.destination.text == "https://shop.example/x")
     }
 
-    @Test("needs no key from the link's own page, whatever the app wants of other pages")
+    @Test("needs no key from the link's own page, even where the app requires one of other pages")
     func ownPage() async throws {
         var settings = LinkScenario.shop
         settings.openClicks = false
@@ -260,7 +260,7 @@ struct ClickOfLinkTests {
     }
 
     @Test(
-        "is of the app whose link host was asked, of the key's or the named app, else of the only one that has it"
+        "belongs to the app of the requested link host, the key's or the named app, else the only one that has it"
     )
     func owners() async throws {
         let service = try await TestService(LinkScenario.shop, trustedProxies: ["127.0.0.1/32"])

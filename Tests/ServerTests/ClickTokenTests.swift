@@ -41,13 +41,13 @@ enum Way: String, CaseIterable, Sendable {
 @Suite("The token of a click")
 struct ClickTokenCallTests {
     @Test(
-        "leads to its click by every way, guaranteed, and names none but the first time",
+        "leads to its click in every place, guaranteed, once",
         arguments: Way.allCases
     )
     func everyWay(way: Way) async throws {
         let service = try await TestService(replayGrace: 0)
         let token = try #require(await service.click(click()).member("token"))
-        // A newer click of somebody with the same fingerprint.
+        // A newer click of another visitor with the same fingerprint.
         _ = await service.click(click("other"), fields: ["User-Agent": "another"])
         let reply = await way.ask(service, token)
         #expect(reply.member("status") == "match")
@@ -61,7 +61,7 @@ struct ClickTokenCallTests {
     }
 
     @Test(
-        "a click's bare identifier leads to it as well, and is guaranteed by nobody",
+        "a click's unsigned identifier leads to it too, without a guarantee",
         arguments: Way.allCases
     )
     func clickID(way: Way) async throws {
@@ -77,7 +77,7 @@ struct ClickTokenCallTests {
         #expect(await service.check(query: "click_id=\(query)").member("attributionMethod") == "click_id")
     }
 
-    @Test("that counts for nothing says so to a test key, and to a live key nothing", arguments: Way.allCases)
+    @Test("that is useless is reported to a test key, and not to a live key", arguments: Way.allCases)
     func refusals(way: Way) async throws {
         let service = try await TestService(replayGrace: 0)
         let test = service.bearer(.test)
@@ -111,7 +111,7 @@ struct ClickTokenCallTests {
         #expect(await way.ask(service, fresh, key: .test).member("status") == "match")
     }
 
-    @Test("that counts for nothing leaves the launch to its fingerprint")
+    @Test("that is useless leaves the launch to its fingerprint")
     func fallsBack() async throws {
         let service = try await TestService()
         await service.click(click())
@@ -119,7 +119,7 @@ struct ClickTokenCallTests {
         #expect(reply.member("attributionMethod") == "fingerprint")
     }
 
-    @Test("is no excuse for a malformed or repeated fingerprint, and is not consumed with it")
+    @Test("does not excuse a malformed or repeated fingerprint, and is not consumed with it")
     func malformedFingerprint() async throws {
         let service = try await TestService()
         let token = try #require(await service.click(click()).member("token"))
@@ -142,7 +142,7 @@ struct ClickTokenCallTests {
         #expect(await service.check(query: "idfa=00000000-0000-0000-0000-000000000000").text == plainNoMatch)
     }
 
-    @Test("a lost answer can be had again with the same token, and with another one nobody else's is")
+    @Test("a lost response is repeated for the same token, and never for another")
     func replays() async throws {
         let service = try await TestService()
         let tokens = [
@@ -159,7 +159,7 @@ struct ClickTokenCallTests {
         #expect(try await service.totals()[.replays] == 1)
     }
 
-    @Test("an answer by token that failed on its way goes to who brings the token next")
+    @Test("a response by token whose delivery failed goes to the next launch with the token")
     func failedDelivery() async throws {
         let service = try await TestService(replayGrace: 0)
         let token = try #require(await service.click(click()).member("token"))

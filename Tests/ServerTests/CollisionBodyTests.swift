@@ -19,7 +19,7 @@ struct CollisionBodyTests {
         return json.text
     }
 
-    @Test("says everything that was counted, each under its own name")
+    @Test("has every count under its own name")
     func whole() throws {
         let report = CollisionReport(
             countedAt: Timestamp(milliseconds: 1_700_000_000_000),
@@ -58,7 +58,7 @@ struct CollisionBodyTests {
         )
     }
 
-    @Test("leaves out what there is nothing to say of")
+    @Test("leaves out what is unknown")
     func empty() {
         let report = CollisionReport(
             countedAt: Timestamp(milliseconds: 0),

@@ -33,7 +33,7 @@ struct ConsentTests {
         #expect(await service.check(hex).text.contains("no_match"))
         #expect(try await service.totals()[.clicks] == 1)
         let id = try #require(answer.member("click_id"))
-        // Whoever hands the identifier on, the visitor did not want to be recognised.
+        // Even with the identifier: the visitor did not want to be recognised.
         let launch = await service.resolve(#"{"click_id":"\#(id)"}"#)
         #expect(launch.text.contains("no_match"), "\(launch.text)")
         let told = await service.send(
@@ -45,7 +45,7 @@ struct ConsentTests {
         #expect(told.text.contains("did not want to be tracked"))
     }
 
-    @Test("has another click, with a token of its own, once he agrees, though the page repeats its key")
+    @Test("has another click, with a token of its own, after consent, though the page repeats its key")
     func changedMind() async throws {
         let service = try await TestService(LinkScenario.shop)
         _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -65,7 +65,7 @@ struct ConsentTests {
         }
     }
 
-    @Test("needs to tell nothing of his device; and a customer's own server speaks for him by the body alone")
+    @Test("need not send any signal; a customer's own server reports consent in the body alone")
     func bodies() async throws {
         let service = try await TestService(LinkScenario.shop)
         _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)

@@ -16,7 +16,7 @@ struct DriftStatisticsTests {
         return fields
     }
 
-    /// The groups that the statistics tell of, by what they are called.
+    /// The groups of the statistics, by their titles.
     private func groups(_ service: TestService) async throws -> [String: [String: Any]] {
         let answer = await service.send(.get, "/admin/stats", fields: service.bearer(.admin))
         let body = try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any]

@@ -10,9 +10,9 @@ private let page =
     #"{"signals":{"model":"iPhone","osVersion":"17_2","screenWidth":390,"screenHeight":844,"pixelRatio":3,"#
     + #""timezone":"Europe/Istanbul","language":"tr-TR"},\#(link)}"#
 
-@Suite("What clicks and launches are weighed by")
+@Suite("The evidence of clicks and launches")
 struct EvidenceTests {
-    @Test("a click hands over its address on two levels, its visitor, its values in words, and its system")
+    @Test("a click stores its address on two levels, its visitor, its canonical values, and its system")
     func click() async throws {
         let service = try await TestService()
         await service.click(page, fields: ["User-Agent": "Safari"], peer: peer)
@@ -35,7 +35,7 @@ struct EvidenceTests {
         #expect(first.evidence.visitor != second.evidence.visitor)
     }
 
-    @Test("a server key that does not say where the visitor was says nothing of it")
+    @Test("a server key's click without the visitor's address has none")
     func serversOwnAddress() async throws {
         let service = try await TestService()
         func address(_ body: String, _ key: KeyKind) async throws -> AddressHashes? {
@@ -61,7 +61,7 @@ struct EvidenceTests {
     }
 
     @Test(
-        "an address that tells nobody apart is none: of this machine, of a private network, of a relay",
+        "an address that distinguishes no visitors is dropped: of this machine, of a private network, of a relay",
         arguments: [0x7F00_0001, 0x0A00_0001, 0x6440_0001, 0xACE0_E005] as [UInt32]
     )
     func addressesThatTellNothing(bits: UInt32) async throws {
@@ -75,7 +75,7 @@ struct EvidenceTests {
         #expect(try #require(service.watch.check).details.value.address != nil)
     }
 
-    @Test("a check hands over the system that its agent tells, and what the client calls itself")
+    @Test("a check records the system of its agent, and the client's name")
     func check() async throws {
         let service = try await TestService()
         let fields = [
@@ -146,7 +146,7 @@ struct EvidenceTests {
         #expect(details.release?.major == major)
     }
 
-    @Test("the width that a launch tells is the one that its click's page told")
+    @Test("the width that a launch sends is the one that its click's page sent")
     func sameWidth() async throws {
         let service = try await TestService()
         await service.click(page)

@@ -8,7 +8,7 @@ private let hex = String(repeating: "ab", count: 32)
 
 @Suite("Finding the deferred deep link of a first launch")
 struct FindDeferredDeepLinkTests {
-    @Test("answers the whole contract, both spellings, in the right JSON types")
+    @Test("returns the whole contract, both spellings, in the right JSON types")
     func wholeAnswer() async throws {
         let service = try await TestService()
         let clickedAt = service.clock.now.iso8601
@@ -66,7 +66,7 @@ struct FindDeferredDeepLinkTests {
         }
     }
 
-    @Test("an Android whose browser hides its model is found by what its client hints tell")
+    @Test("an Android whose browser hides its model is found by its client hints")
     func clientHints() async throws {
         let service = try await TestService()
         await service.play(
@@ -91,7 +91,7 @@ struct FindDeferredDeepLinkTests {
         #expect(reply.member("status") == "match")
     }
 
-    @Test("an app that does not come in the browser's language is told one of its own, and found by it")
+    @Test("an app that lacks the browser's language runs in one of its own, and is found by it")
     func negotiatedLanguage() async throws {
         let service = try await TestService(
             App.Settings(name: "Shop", localizations: ["en", "de"], developmentLanguage: "en")
@@ -165,7 +165,7 @@ struct FindDeferredDeepLinkTests {
     }
 
     @Test(
-        "an install id that had its match gets it again, whatever fingerprint it brings, and consumes nothing more"
+        "an install id that had its match gets it again with any fingerprint, and consumes nothing more"
     )
     func installIDWithAnotherFingerprint() async throws {
         let service = try await TestService()
@@ -212,7 +212,7 @@ struct FindDeferredDeepLinkTests {
         #expect(await service.check(hex, fields: service.bearer(.server)).member("status") == "match")
     }
 
-    @Test("an answer that was seen to fail goes to the next check, once, and counts once")
+    @Test("a response whose delivery failed goes to the next check, once, and counts once")
     func failedDelivery() async throws {
         let service = try await TestService(replayGrace: 0)
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
@@ -226,7 +226,7 @@ struct FindDeferredDeepLinkTests {
         #expect(try await service.totals()[.replays] == 1)
     }
 
-    @Test("a repeated answer that fails goes to nobody else, because the first one arrived")
+    @Test("a repeated response whose delivery fails goes to no other caller, because the first one arrived")
     func failedRepetition() async throws {
         let service = try await TestService()
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
@@ -239,7 +239,7 @@ struct FindDeferredDeepLinkTests {
         #expect(await service.check(hex).text == first.text)
     }
 
-    @Test("the released clients' other calls get a final answer")
+    @Test("the released clients' other calls get a final response")
     func newerClients() async throws {
         let service = try await TestService()
         for step in [

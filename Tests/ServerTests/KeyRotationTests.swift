@@ -60,7 +60,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(query: "token=\(token)").member("status") == "no_match")
     }
 
-    @Test("who had an answer has it again, with an install id and without")
+    @Test("a caller gets the same response again, with an install id and without")
     func repetition() async throws {
         let service = try await TestService()
         await service.click(click("one"))
@@ -79,7 +79,7 @@ struct ServerKeyRotationTests {
         #expect(try await service.totals()[.matches] == 2)
     }
 
-    @Test("an answer that was lost on its way goes to the next check")
+    @Test("a lost response goes to the next check")
     func lostAnswer() async throws {
         let service = try await TestService(replayGrace: 0)
         await service.click(click())
@@ -90,7 +90,7 @@ struct ServerKeyRotationTests {
         #expect(await service.check(hex).member("status") == "no_match")
     }
 
-    @Test("a post with an idempotency key from before it is the same click, told in the same words")
+    @Test("a post with an idempotency key from before it is the same click, with the same response")
     func idempotency() async throws {
         let service = try await TestService()
         let body = click("item", #","idempotency_key":"order-1""#)
@@ -222,7 +222,7 @@ struct AddressKeyRotationTests {
         #expect(await service.check(hex, peer: peer).member("status") == "no_match")
     }
 
-    @Test("who taps on another link seconds later is the same visitor, and nobody else is")
+    @Test("a visitor who taps on another link seconds later is the same one, and strangers are not")
     func visitors() async throws {
         let service = try await service(replayGrace: 0)
         await service.click(click("one"), fields: ["User-Agent": "A"], peer: peer)
@@ -247,7 +247,7 @@ struct AddressKeyRotationTests {
         #expect(reply.member("url")?.hasPrefix("myapp://promo/two") == true)
     }
 
-    @Test("a caller has his answer again within the grace")
+    @Test("a caller gets the same response again within the grace")
     func replay() async throws {
         let service = try await service()
         await service.click(click(), peer: peer)

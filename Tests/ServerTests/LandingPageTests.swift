@@ -112,7 +112,7 @@ struct LandingPageTests {
         #expect(!robot.tags.contains { $0.attributes["http-equiv"] == "refresh" })
     }
 
-    @Test("says in an app's own browser how to get out, and has a button where that is known to work")
+    @Test("explains in an in-app browser how to leave it, with a button where that works")
     func inApp() async throws {
         let service = try await service()
         let tikTok = await service.open("summer25", Visitors.tikTok, query: "a=1").page
@@ -130,7 +130,7 @@ struct LandingPageTests {
     }
 
     @Test(
-        "writes on the operator's colour in what is read better there",
+        "writes in the more readable colour on the operator's",
         arguments: [
             ("#1a7f37", "#ffffff"), ("#767676", "#ffffff"), ("#e60023", "#ffffff"), ("#000000", "#ffffff"),
             ("#0a84ff", "#16181d"), ("#808080", "#16181d"), ("#ffcc00", "#16181d"), ("#ffffff", "#16181d"),
@@ -142,7 +142,7 @@ struct LandingPageTests {
         #expect(style.contains("--accent:\(color);--on:\(ink)"), "\(style.suffix(80))")
     }
 
-    @Test("gives previews what they show, and nothing that could click")
+    @Test("gives previews their data, and nothing that could record a click")
     func preview() async throws {
         let service = try await service()
         let answer = await service.open("summer25", Visitors.preview, fields: ["Accept": "*/*"])
@@ -244,7 +244,7 @@ struct LandingPageTests {
         }
         #expect(await service.open("go/summer-25", fields: ["Host": "other.example"]).status == 404)
         #expect(await service.open("go/summer-25", fields: ["Host": "GO.shop.example:8443"]).status == 200)
-        // A host that no proxy of ours named does not count.
+        // A host that no trusted proxy named does not count.
         #expect(
             await service.open(
                 "go/summer-25",
@@ -253,7 +253,7 @@ struct LandingPageTests {
         )
     }
 
-    @Test("of an app without a link host speaks of the host that was asked")
+    @Test("of an app without a link host names the requested host")
     func noHost() async throws {
         let service = try await service(#"{"slug":"a","destination":"myapp://x"}"#) { $0.hosts = [] }
         let page = await service.open("a", Visitors.windows, fields: ["Host": "127.0.0.1:8080"]).page

@@ -5,9 +5,9 @@ import Server
 import Support
 import Testing
 
-@Suite("What a link's page lets run and load")
+@Suite("The security of a link's page")
 struct LandingSafetyTests {
-    @Test("its own script and style by a word that nobody guesses, its pictures, and nothing else")
+    @Test("runs its own script and style by an unguessable nonce, and loads its pictures and nothing else")
     func policy() async throws {
         var settings = LinkScenario.shop
         settings.links.icon = WebURL(stored: "https://cdn.shop.example:8443/i/icon.png?x=1")
@@ -168,7 +168,7 @@ struct LandingTemplateTests {
     }
 
     @Test(
-        "what is no template is refused with its line and what to do",
+        "a text that is not a template is refused with its line and what to do",
         arguments: [
             ("<b>{{{script}}} {{nonce}}\n{{titel}}", "line 2", "There is no value \"titel\""),
             ("{{{script}}}{{nonce}}{{#title}}", "line 1", "{{#title}} is not closed."),

@@ -99,7 +99,7 @@ struct HandoffQRCodeTests {
         #expect(launch.flag("guaranteed") == true, "\(launch.text)")
     }
 
-    @Test("carries nobody else's text in the place of a token")
+    @Test("carries no text but a token of the app")
     func refused() async throws {
         let service = try await TestService(LinkScenario.shop)
         _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
@@ -123,7 +123,7 @@ struct HandoffQRCodeTests {
         #expect(answer.text == (try QRPicture(of: "https://\(host)/\(slug)").svg()))
     }
 
-    @Test("may be asked for so often by one address")
+    @Test("is limited for each address")
     func rateLimit() async throws {
         var limits = RateLimits()
         limits[.pictures] = RateLimit(perSecond: 1, burst: 1).map {
@@ -140,7 +140,7 @@ struct HandoffQRCodeTests {
     }
 }
 
-@Suite("The script for other people's pages")
+@Suite("The script for other sites' pages")
 struct CollectorTests {
     @Test("is cached for an hour and asked for again by its tag, from any origin")
     func caching() async throws {

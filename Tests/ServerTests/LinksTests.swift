@@ -344,7 +344,7 @@ struct LinksTests {
         await service.admin(.post, "/links/\(id)/archive")
         #expect(await service.send(.get, "/resolve/S%201").member("title") == "Old")
         #expect(await service.send(.get, "/resolve/none").text == #"{"keyName":"none"}"#)
-        // A key that is no good any more changes nothing for who carries it.
+        // An invalid key changes nothing.
         let stale = await service.send(.get, "/resolve/S%201", fields: ["Authorization": "Bearer app_x"])
         #expect(stale.member("title") == "Old")
         let other = try await service.addApp(App.Settings(name: "Other"))

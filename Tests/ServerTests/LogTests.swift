@@ -5,7 +5,7 @@ import Testing
 @Suite("The log")
 struct LogTests {
     @Test(
-        "no message can write a line of its own, or tell a terminal what to do",
+        "a message cannot forge a line, or send commands to a terminal",
         arguments: LogFormat.allCases
     )
     func staysOnOneLine(format: LogFormat) throws {
@@ -21,7 +21,7 @@ struct LogTests {
             let text = String(Substring(line))
             #expect(text.contains("before") && text.contains("after"), "\(text.debugDescription)")
             #expect(!line.contains { $0.value < 0x20 }, "\(text.debugDescription)")
-            // JSON need not escape them; whoever shows its text does.
+            // JSON need not escape them; programs that display its text must.
             #expect(format == .json || !line.contains { (0x7F...0x9F).contains($0.value) })
         }
     }

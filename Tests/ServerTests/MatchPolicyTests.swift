@@ -9,9 +9,9 @@ private let click =
     #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://gift/for-anna?pin=1","campaign_key":"SUMMER25","#
     + #""jid":"j_annas","referer":"https://instagram.com/","metadata":{"name":"Anna"}}"#
 
-@Suite("What an app wants done with a probability")
+@Suite("An app's matching policy")
 struct MatchPolicyTests {
-    @Test("without fingerprints only tokens and ids recognise anybody, and a test key is told so")
+    @Test("without fingerprints only tokens and ids match, and a test key gets the reason")
     func withoutFingerprints() async throws {
         let policy = MatchPolicy(usesFingerprints: false)
         let service = try await TestService(App.Settings(name: "Shop", policy: policy))
@@ -33,7 +33,7 @@ struct MatchPolicyTests {
         #expect(reply.member("attributionMethod") == "signed_token")
     }
 
-    @Test("where the campaign alone is credited, nothing of the person who clicked is answered")
+    @Test("where the campaign alone is credited, the response has nothing of the person who clicked")
     func campaignOnly() async throws {
         let settings = App.Settings(
             name: "Shop",

@@ -100,7 +100,7 @@ struct ShowStatisticsTests {
 
 @Suite("Health, metrics and the log")
 struct OperationsTests {
-    @Test("ready only while the store accepts writes and nobody stops the server; alive all the same")
+    @Test("ready only while the store accepts writes and the server is not stopping; alive in any case")
     func readiness() async throws {
         let service = try await TestService()
         #expect(await service.send(.get, "/readyz").status == 200)
@@ -248,7 +248,7 @@ struct UnreadableStoreTests {
         )
     }
 
-    @Test("leaves the process alive and what needs no store answered, but not ready")
+    @Test("leaves the process alive and calls without a store working, but not ready")
     func alive() async throws {
         #expect(try await Self.answer(.get, "/healthz").status == 200)
         #expect(try await Self.answer(.get, "/v1/skan/config").status == 200)
@@ -257,13 +257,13 @@ struct UnreadableStoreTests {
         #expect(readiness.text == #"{"status":"not_ready","reason":"the store cannot be read"}"#)
     }
 
-    @Test("answers checks 503, not 401 and never no_match")
+    @Test("gives checks 503, not 401 and never no_match")
     func checks() async throws {
         let bearer = FieldLine(name: "Authorization", value: "Bearer app_0123456789012345678901234567890123")
         #expect(try await Self.answer(.get, "/v1/deferred-deeplink", fields: [bearer]).status == 503)
     }
 
-    @Test("shows somebody who opens a link a page that asks him to try again, and a program the error")
+    @Test("shows visitors of a link a page that asks them to try again, and programs the error")
     func links() async throws {
         let fields = [
             FieldLine(name: "Accept", value: "text/html"), FieldLine(name: "Accept-Language", value: "de"),

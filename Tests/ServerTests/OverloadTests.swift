@@ -5,7 +5,7 @@ import Testing
 
 @Suite("More requests than the store can take", .blocking)
 struct OverloadTests {
-    @Test("are answered 503 with Retry-After at once, while those before them wait; nothing is lost by it")
+    @Test("get 503 with Retry-After at once, while earlier ones wait; nothing is lost")
     func queueIsFull() async throws {
         let service = try await TestService(queueLimit: 3)
         let release = service.holdWriter()
@@ -18,7 +18,7 @@ struct OverloadTests {
                 }
             }
             var refused: [Answer] = []
-            // As long as the writer is held, nobody else can be answered.
+            // While the writer is held, no other request can complete.
             while refused.count < 17, let next = await group.next() { refused.append(next.answer) }
             release.signal()
             for answer in refused {

@@ -2,7 +2,7 @@ import Attribution
 import Server
 import Testing
 
-@Suite("What is told of apps' policies")
+@Suite("Warnings about apps' matching settings")
 struct PolicyWarningTests {
     private let id = AppID(high: 1, low: 2)
 
@@ -29,32 +29,32 @@ struct PolicyWarningTests {
         )
     }
 
-    @Test("is nothing where all is as it comes, with much traffic and with none")
+    @Test("are empty for default settings, with much traffic and with none")
     func usual() {
         #expect(warnings(MatchPolicy()).isEmpty)
         #expect(warnings(MatchPolicy(rule: .newest)).isEmpty)
         #expect(warnings(MatchPolicy(usesFingerprints: false)).isEmpty)
         let figures = PolicyFigures(
             checks: 5000,
-            sureMatches: 0,
+            certainMatches: 0,
             collisions: report(matches: 900, wrong: 40)
         )
         #expect(warnings(MatchPolicy(), figures).isEmpty)
         #expect(warnings(MatchPolicy(onAmbiguity: .campaignOnly), defaultLink: "myapp://home").isEmpty)
     }
 
-    @Test("names what no launch can be recognised by, once so many have asked in vain")
+    @Test("name the missing signals after enough checks without a match")
     func withoutAnything() {
         let policy = MatchPolicy(minimumConfidence: 0.1, usesFingerprints: false)
-        let told = warnings(policy, PolicyFigures(checks: 100, sureMatches: 0))
+        let told = warnings(policy, PolicyFigures(checks: 100, certainMatches: 0))
         #expect(told.count == 1)
         #expect(told.first?.contains("of 100 checks none brought a token") == true)
         #expect(told.first?.contains("--app \(id.text) --fingerprinting on`") == true)
-        #expect(warnings(policy, PolicyFigures(checks: 99, sureMatches: 0)).isEmpty)
-        #expect(warnings(policy, PolicyFigures(checks: 5000, sureMatches: 1)).isEmpty)
+        #expect(warnings(policy, PolicyFigures(checks: 99, certainMatches: 0)).isEmpty)
+        #expect(warnings(policy, PolicyFigures(checks: 5000, certainMatches: 1)).isEmpty)
     }
 
-    @Test("names the option that mends it")
+    @Test("name the option that corrects it")
     func settings() {
         for (policy, words) in [
             (MatchPolicy(onAmbiguity: .campaignOnly), ["has no link to answer", "--default-link …`"]),
@@ -76,7 +76,7 @@ struct PolicyWarningTests {
         #expect(warnings(MatchPolicy(minimumConfidence: 0.5)).isEmpty)
     }
 
-    @Test("tells of matches that are expected to be wrong, and what would spare them")
+    @Test("report matches that are expected to be wrong, and what would avoid them")
     func wrong() {
         let much = PolicyFigures(collisions: report(matches: 1000, wrong: 490))
         let newest = warnings(MatchPolicy(rule: .newest), much)
@@ -94,7 +94,7 @@ struct PolicyWarningTests {
         )
     }
 
-    @Test("takes counts from statistics of one app's whole live traffic alone")
+    @Test("use counts of one app's whole live traffic alone")
     func figures() {
         var report = StatisticsReport()
         report.byApp = [.init(name: id.text, counts: [.checks: 7])]
@@ -105,9 +105,9 @@ struct PolicyWarningTests {
         ]
         report.collisions = [AppCollisions(app: id, report: self.report(matches: 4, wrong: 1))]
         let whole = report.policyFigures(of: StatisticsQuery())[id]
-        #expect(whole?.checks == 7 && whole?.sureMatches == 3 && whole?.collisions?.matches == 4)
+        #expect(whole?.checks == 7 && whole?.certainMatches == 3 && whole?.collisions?.matches == 4)
         let part = report.policyFigures(of: StatisticsQuery(from: Timestamp(milliseconds: 1)))[id]
-        #expect(part?.checks == nil && part?.sureMatches == nil && part?.collisions?.matches == 4)
+        #expect(part?.checks == nil && part?.certainMatches == nil && part?.collisions?.matches == 4)
         #expect(report.policyFigures(of: StatisticsQuery(isTest: true)).isEmpty)
     }
 }

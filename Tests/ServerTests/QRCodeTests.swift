@@ -51,7 +51,7 @@ struct QRCodeTests {
         #expect(match.text.contains("myapp://promo/item?source=qr&keyName=SUMMER25"), "\(match.text)")
     }
 
-    @Test("is no click: whoever looks at it leaves no trace, and uses nothing up")
+    @Test("is not a click: requesting it stores nothing and counts nothing")
     func noClick() async throws {
         let service = try await shop(#","maximum_clicks":1"#)
         for _ in 0..<3 { #expect(await code(service).status == 200) }
@@ -106,7 +106,7 @@ struct QRCodeTests {
     }
 
     @Test(
-        "is refused what no scanner reads and what there is not, with what to do",
+        "refuses unreadable styles and unknown parameters, with what to do",
         arguments: [
             ("size=57", "size", "58 to 4096"), ("size=4097", "size", "58 to 4096"),
             ("size=-1", "size", "58 to 4096"), ("size=1e3", "size", "58 to 4096"),
@@ -136,7 +136,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("is refused everything that is wrong at once")
+    @Test("reports everything that is wrong at once")
     func refusedAtOnce() async throws {
         let service = try await shop()
         let answer = await code(service, "summer25/qr.png", "size=1&quiet_zone=99&logo=yes")
@@ -214,7 +214,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("of an app without a link host leads where it was asked for, and is kept by nobody")
+    @Test("of an app without a link host leads to the requested host, and is not cached")
     func withoutHost() async throws {
         let service = try await TestService(trustedProxies: ["10.0.0.0/8"])
         _ = try await service.makeLink(#"{"slug":"try","destination":"myapp://promo/item"}"#)
@@ -234,7 +234,7 @@ struct QRCodeTests {
         #expect(nowhere.status == 400 && nowhere.member("field") == "Host")
     }
 
-    @Test("of an app with several link hosts leads to the one that was asked")
+    @Test("of an app with several link hosts leads to the requested one")
     func severalHosts() async throws {
         var settings = LinkScenario.shop
         settings.links.hosts += ["l.shop.example"].compactMap { LinkHost($0) }
@@ -246,7 +246,7 @@ struct QRCodeTests {
         }
     }
 
-    @Test("may be asked for so often by one address, counted apart from clicks")
+    @Test("is limited for each address, separately from clicks")
     func rateLimit() async throws {
         var limits = RateLimits()
         limits[.pictures] = RateLimit(perSecond: 1, burst: 2).map {

@@ -32,7 +32,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("the burst passes, the next is told when to come back, other addresses are not touched")
+    @Test("the burst passes, the next request gets Retry-After, other addresses are not affected")
     func limits() async throws {
         let service = try await TestService(rateLimits: limits([.checks], "2/s:3"))
         let here = address(1)
@@ -73,7 +73,7 @@ struct RateLimitTests {
         #expect(await click() == 201)
         #expect(await click() == 429)
         for _ in 0..<5 { #expect(await service.check(hex, peer: here, at: start).status == 200) }
-        // Whoever guesses keys is limited, too.
+        // Guessing keys is limited too.
         #expect(await statistics(.app) == 403)
         #expect(await statistics(.admin) == 429)
     }
@@ -127,7 +127,7 @@ struct RateLimitTests {
         let limiter = RateLimiter(rule)
         for number in UInt32(0)..<300_000 { _ = limiter.take(for: NetworkAddress(ipv4: number), at: start) }
         #expect(limiter.count == RateLimiter.maximumCount)
-        // Full buckets are forgotten, and newcomers have their own again.
+        // Full buckets are forgotten, and new addresses have their own again.
         let later = start.advanced(by: .seconds(60))
         for number in UInt32(1_000_000)..<1_001_000 {
             #expect(limiter.take(for: NetworkAddress(ipv4: number), at: later) == nil)
@@ -136,7 +136,7 @@ struct RateLimitTests {
     }
 
     @Test(
-        "says that the address refused looks like a proxy that nobody named, once a minute, without naming it"
+        "logs that a refused address looks like an unnamed proxy, once a minute, without the address"
     )
     func unnamedProxy() async throws {
         let service = try await TestService(rateLimits: limits([.checks], "1/s:1"))

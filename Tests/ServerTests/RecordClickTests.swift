@@ -60,7 +60,7 @@ struct RecordClickTests {
         )
     }
 
-    @Test("names what is missing in signals that nobody understands, and finds the click by its token")
+    @Test("names what is missing in unknown signals, and finds the click by its token")
     func unknownSignals() async throws {
         let service = try await TestService()
         let body = click(link + #","signals":{"uaPlatformVersion":"?"}"#, fingerprint: nil)
@@ -72,7 +72,7 @@ struct RecordClickTests {
         #expect(launch.text.contains(#""attributionMethod":"signed_token""#))
     }
 
-    @Test("is 404 for an app that there is not, without a key that says whose click it is")
+    @Test("returns 404 for an unknown app, without a key that determines the app")
     func unknownApp() async throws {
         let service = try await TestService()
         let answer = await service.click(click(link + #","app":"app_00000000000000000000000000""#))
@@ -80,7 +80,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "refuses everything else, and says which member is to blame",
+        "refuses everything else, and names the wrong member",
         arguments: [
             (click("", fingerprint: nil), "MISSING_REQUIRED_FIELD", "deeplink_url"),
             (click(link, fingerprint: nil), "MISSING_REQUIRED_FIELD", "fingerprint"),
@@ -248,7 +248,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "refuses what is no JSON object",
+        "refuses a body that is not a JSON object",
         arguments: [
             "", "[]", "null", "{", #"{"a":1,"a":2}"#, "{\"a\":\u{1}}", #"{"a":1,}"#, #"{"a":"\ud800"}"#,
         ]
@@ -361,7 +361,7 @@ struct RecordClickTests {
         #expect(try await service.totals()[.matches] == 2)
     }
 
-    @Test("a stranger's idempotency key stands for nobody else's click")
+    @Test("a stranger's idempotency key never stands for another sender's click")
     func idempotencyOfStrangers() async throws {
         let service = try await TestService()
         let key = #","idempotency_key":"order-1""#
@@ -385,7 +385,7 @@ struct RecordClickTests {
         #expect(again.member("click_id") == first.member("click_id"))
     }
 
-    @Test("a repeated post with another fingerprint is not told that its fingerprint was recorded")
+    @Test("a repeated post with another fingerprint does not get that fingerprint back")
     func answersWithTheRecordedClick() async throws {
         let service = try await TestService()
         let key = link + #","idempotency_key":"k1""#
@@ -412,7 +412,7 @@ struct RecordClickTests {
         #expect(await service.click(click(link), peer: PeerAddress(ipv4: 0xC000_0201, port: 1)).status == 201)
     }
 
-    @Test("a server key's address, agent and time are believed; nobody else's are")
+    @Test("a server key's address, agent and time are believed; other senders' are not")
     func believesServerKeys() async throws {
         let service = try await TestService()
         let old = service.clock.now.advanced(byMilliseconds: -3_600_000).iso8601
@@ -483,7 +483,7 @@ struct RecordClickTests {
     }
 
     @Test(
-        "a click of a page that nobody has looked at yet is recorded and never found",
+        "a prefetching page's click is recorded and never found",
         arguments: [
             ("Sec-Purpose", "prefetch;prerender", true), ("Purpose", "prefetch", true),
             ("X-Moz", "prefetch", true), ("X-Purpose", "preview", true), ("Sec-Purpose", "navigate", false),
@@ -504,7 +504,7 @@ struct RecordClickTests {
         #expect(await service.check(hex).member("status") == "match")
     }
 
-    @Test("a request for a head alone says itself that nobody waits for a page")
+    @Test("a request for a head alone announces that no person waits for a page")
     func heads() {
         #expect(AutomaticVisit.isAnnounced(by: Request(.head, path: "/summer25")))
         #expect(!AutomaticVisit.isAnnounced(by: Request(.get, path: "/summer25")))

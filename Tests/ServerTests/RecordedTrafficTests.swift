@@ -94,7 +94,7 @@ struct RecordedTrafficTests {
         return backtest
     }
 
-    @Test("played again under the settings that it was answered under is answered the same, launch by launch")
+    @Test("gets the same results, launch by launch, when it is replayed under its own settings")
     func isReproduced() async throws {
         var world = Worlds.turkey(1200)
         world.days = 1
@@ -133,7 +133,7 @@ struct RecordedTrafficTests {
         #expect(try service.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") > 50)
     }
 
-    @Test("tells what cannot be known of records from before, instead of guessing")
+    @Test("reports what is unknown about older records, instead of guessing")
     func olderRecords() async throws {
         var world = Worlds.turkey(300)
         world.days = 1

@@ -26,7 +26,7 @@ struct RedirectToStoreTests {
     }
 
     @Test(
-        "tells the click from the request alone and goes on to Google's store with its token, which is sure"
+        "records the click from the request alone and leads to Google's store with its token, which is certain"
     )
     func play() async throws {
         let service = try await service()
@@ -62,7 +62,7 @@ struct RedirectToStoreTests {
         #expect(await service.open("summer25", Visitors.windows, query: "al_go=store").status == 200)
     }
 
-    @Test("tells the variant that the page has shown")
+    @Test("records the variant that the page has shown")
     func variant() async throws {
         let service = try await service(
             #","variants":[{"name":"x","weight":1,"destination":"/x"},{"name":"y","weight":1,"destination":"/y"}]"#
@@ -76,7 +76,7 @@ struct RedirectToStoreTests {
     }
 
     @Test(
-        "makes no click for robots, programs, previews, browsers that look ahead, and pages that load it unseen",
+        "records no click for robots, programs, previews, prefetching browsers, and pages that load it unseen",
         arguments: [
             ["User-Agent": Visitors.preview], ["User-Agent": "curl/8.5.0"], ["Sec-Purpose": "prefetch"],
             ["Sec-Purpose": "prefetch;prerender"], ["X-Moz": "prefetch"], ["Purpose": "prefetch"],
@@ -146,7 +146,7 @@ struct RedirectToStoreTests {
         #expect(statuses.sorted() == [302, 410, 410])
     }
 
-    @Test("tells the store the link's own parameters before those of the tap")
+    @Test("passes the link's own parameters to the store before those of the tap")
     func utm() async throws {
         let service = try await service(#","pass_parameters":["utm_source","utm_medium","a"]"#)
         let query = "al_go=store&utm_source=x&utm_medium=y&a=z"

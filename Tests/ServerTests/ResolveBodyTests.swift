@@ -126,7 +126,7 @@ struct ResolveBodyTests {
         ),
     ]
 
-    @Test("is refused by the name of the member that is to blame", arguments: refusals)
+    @Test("is refused with the name of the wrong member", arguments: refusals)
     func refuses(body: String, code: APIError.Code, field: String) {
         let error = #expect(throws: APIError.self) { try read(body) }
         #expect(error?.code == code && error?.field == field)

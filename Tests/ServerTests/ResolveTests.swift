@@ -20,7 +20,7 @@ private let page =
 @Suite("The first launch of a newer client")
 struct ResolveTests {
     @Test(
-        "is found by what it knows instead of a hash, under all three prefixes",
+        "is found by its signals instead of a hash, under all three prefixes",
         arguments: ["/v1/deferred-deeplink", "/deferred-deeplink", "/api/v1/deferred-deeplink"]
     )
     func signals(prefix: String) async throws {
@@ -65,7 +65,7 @@ struct ResolveTests {
     }
 
     @Test(
-        "gets the same answer again with the same install id, from the body or the field, and consumes once"
+        "gets the same response again with the same install id, from the body or the field, and consumes once"
     )
     func installID() async throws {
         let service = try await TestService(replayGrace: 0)
@@ -79,7 +79,7 @@ struct ResolveTests {
         #expect(try await service.totals()[.matches] == 1)
     }
 
-    @Test("a caller without an install id gets a lost answer again; another device at its address does not")
+    @Test("a caller without an install id gets a lost response again; another device at its address does not")
     func callers() async throws {
         let service = try await TestService()
         await service.click(page)
@@ -153,7 +153,7 @@ struct ResolveTests {
         #expect(await service.resolve(launch(), at: moment).status == 429)
     }
 
-    @Test("hands the store its fingerprints, the broadest first, and what they do not hold")
+    @Test("passes its fingerprints to the store, the broadest first, and the values that they lack")
     func handsOver() async throws {
         let service = try await TestService()
         let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)

@@ -107,11 +107,11 @@ struct RoutingTests {
         #expect(answer.status == status)
         #expect(answer.member("error_code") == code)
         #expect(answer.field("X-Request-ID") != nil)
-        // A page that sent too much is to learn it: its browser hides answers without this.
+        // A page that sent too much must learn it: its browser hides responses without this.
         #expect(answer.field("Access-Control-Allow-Origin") == "*")
     }
 
-    @Test("503 says when to come back, and not the same to everybody")
+    @Test("503 has Retry-After, and not the same for all")
     func retryAfter() async throws {
         let service = try await TestService()
         var told: Set<String> = []
@@ -201,7 +201,7 @@ struct CrossOriginTests {
     }
 
     @Test(
-        "what was refused before it was a request is read by listed origins alone, where an app lists any",
+        "a rejection before there was a request can be read by listed origins alone, where an app lists any",
         arguments: [
             ("https://shop.example", "https://shop.example"), ("https://evil.example", nil), (nil, nil),
         ] as [(String?, String?)]
@@ -219,7 +219,7 @@ struct CrossOriginTests {
     }
 }
 
-@Suite("Whose click it is")
+@Suite("The app of a click")
 struct ClickOwnerTests {
     private let body =
         #""fingerprint":"\#(String(repeating: "a", count: 64))","deeplink_url":"myapp://promo/item"}"#

@@ -1,10 +1,10 @@
 internal import Attribution
 
-/// The items of a query that several admin calls understand.
+/// Query parameters that several admin calls take.
 extension Exchange {
-    /// The app that `app` names by its id; nil without it.
+    /// Reads `app`, an app's id; nil without it.
     ///
-    /// - Throws: 400 for what is no id, 404 where there is no such app.
+    /// - Throws: 400 for a text that is not an id, 404 where there is no such app.
     func appItem() throws(APIError) -> App? {
         guard let text = queryItem("app"), !text.isEmpty else { return nil }
         guard let id = AppID(text) else { throw .invalidField("app", "must be the id of an app, as app_…") }
@@ -20,15 +20,16 @@ extension Exchange {
         return campaign
     }
 
-    /// `from` and `to`, each a time or a date, whose first moment in UTC is meant; in whichever order they come, the
-    /// time between them is.
+    /// Reads `from` and `to`, each a time, or a date that stands for its start in UTC.
+    ///
+    /// Their order does not matter.
     func rangeItems() throws(APIError) -> (from: Timestamp?, to: Timestamp?) {
         let (from, to) = (try timeItem("from"), try timeItem("to"))
         guard let from, let to else { return (from, to) }
         return (min(from, to), max(from, to))
     }
 
-    /// `limit`: how many a page may hold.
+    /// Reads `limit`, the largest size of a page.
     func limitItem(_ limits: ClosedRange<Int>, standard: Int) throws(APIError) -> Int {
         guard let text = queryItem("limit") else { return standard }
         guard let limit = Int(text), limits.contains(limit) else {
@@ -37,7 +38,7 @@ extension Exchange {
         return limit
     }
 
-    /// `test`: whether test traffic is asked for.
+    /// Reads `test`: whether the call is about test traffic.
     func testItem() throws(APIError) -> Bool {
         switch queryItem("test") {
         case nil, "false", "0": return false

@@ -40,7 +40,7 @@ struct CheckBody {
 }
 
 extension RecordedCheck {
-    /// Nil also for a click that is not stored any more, of whose identifier half is known.
+    /// The answered click's id; nil also for a click that is no longer stored, of whose identifier half is known.
     var clickID: String? {
         facts.click.flatMap { $0.low == 0 ? nil : $0.text }
     }
@@ -59,6 +59,6 @@ extension AddressAgreement {
 }
 
 extension OSRelease {
-    /// As `17.2`, or `17` where the minor number is not told.
+    /// The release as `17.2`, or `17` where the minor number is unknown.
     var text: String { minor.map { "\(major).\($0)" } ?? String(major) }
 }

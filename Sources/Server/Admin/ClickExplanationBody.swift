@@ -12,41 +12,33 @@ public struct ClickExplanationBody {
     public func json() -> JSONWriter {
         var json = JSONWriter()
         json.object { json in
-            json.write(summary: explanation.summary, advice: explanation.advice)
-            json.name("click")
-            click(&json)
+            json.member("summary", explanation.summary)
+            json.member("advice", explanation.advice)
+            json.object("click", writeClick)
             json.member("searched_checks", explanation.material.searchedChecks)
-            json.name("checks")
-            json.array { json in
-                for near in explanation.material.near {
-                    json.object { json in
-                        json.member("relation", near.relation.rawValue)
-                        json.name("check")
-                        CheckBody(near.record).write(to: &json)
-                    }
-                }
+            json.objects("checks", explanation.material.near) { json, near in
+                json.member("relation", near.relation.rawValue)
+                json.member("check", CheckBody(near.record).write)
             }
         }
         return json
     }
 
-    private func click(_ json: inout JSONWriter) {
+    private func writeClick(to json: inout JSONWriter) {
         let (click, material) = (explanation.click, explanation.material)
-        json.object { json in
-            json.member("click_id", click.id.text)
-            json.member("app", material.app.text)
-            json.member("test", material.isTest)
-            json.member("clicked_at", click.clickedAt.iso8601)
-            json.member("expires_at", click.expiresAt.iso8601)
-            json.member("campaign", click.campaign?.text)
-            json.member("state", explanation.state.rawValue)
-            json.member("platform", click.platform.rawValue)
-            if let basis = click.basis { json.member("basis", basis.rawValue) }
-            json.member("keys", material.keyCount)
-            json.member("indexed", material.isIndexed)
-            json.member("fingerprinting", explanation.usesFingerprints)
-            json.member("claimed_at", click.claimedAt?.iso8601)
-            json.member("claimed_by", click.claimedBy?.rawValue)
-        }
+        json.member("click_id", click.id.text)
+        json.member("app", material.app.text)
+        json.member("test", material.isTest)
+        json.member("clicked_at", click.clickedAt.iso8601)
+        json.member("expires_at", click.expiresAt.iso8601)
+        json.member("campaign", click.campaign?.text)
+        json.member("state", explanation.state.rawValue)
+        json.member("platform", click.platform.rawValue)
+        json.member("basis", click.basis?.rawValue)
+        json.member("keys", material.keyCount)
+        json.member("indexed", material.isIndexed)
+        json.member("fingerprinting", explanation.usesFingerprints)
+        json.member("claimed_at", click.claimedAt?.iso8601)
+        json.member("claimed_by", click.claimedBy?.rawValue)
     }
 }

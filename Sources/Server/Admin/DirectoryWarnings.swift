@@ -1,13 +1,13 @@
 public import Attribution
 
 extension Directory {
-    /// What an operator should change before strangers can reach the service; told at the start and with the
-    /// statistics.
+    /// Warnings about what an operator should change before strangers can reach the service, logged at the start and
+    /// listed in the statistics.
     public var warnings: [String] {
         let destinations = openDestinations
         guard !keys.contains(where: { $0.kind == .admin && $0.revokedAt == nil }) else { return destinations }
         return destinations + [
-            "there is no admin key, so that nobody can call /admin; make one with"
+            "there is no admin key, so /admin cannot be called; create one with"
                 + " `afterlink keys create --kind admin`"
         ]
     }

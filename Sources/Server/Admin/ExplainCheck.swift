@@ -2,13 +2,13 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// `GET /admin/api/checks/{id}/explain`: why a check ended as it did, by its own id, or by that of its request or of a
-/// click; what became of a click that no check found.
+/// `GET /admin/api/checks/{id}/explain`: explains a check by its own id, or by that of its request or of a click; for
+/// a click that no check found, explains what became of it.
 enum ExplainCheck {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let keys = context.keys.server.all
-        // A fingerprint in a path would stand in the logs of proxies.
+        // Proxies would log a fingerprint in a path.
         guard let text = exchange.parameter.map(QueryItem.text(ofPathPart:)), Fingerprint(hex: text) == nil,
             let reference = CheckReference(text, keys: keys)
         else {
@@ -17,22 +17,14 @@ enum ExplainCheck {
                 "must be the id of a check (chk_…), of a request, or of a click (clk_…)"
             )
         }
-        let explanation: Explanation?
-        do throws(StoreError) {
-            explanation = try await context.stores.checks.explanation(
-                of: reference,
-                by: Explainer(
-                    keys: keys,
-                    directory: exchange.directory,
-                    data: context.service.settings.devices
-                )
-            )
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        let devices = context.service.settings.devices
+        let explainer = Explainer(keys: keys, directory: exchange.directory, data: devices)
+        let explanation = try await exchange.store(
+            await context.stores.checks.explanation(of: reference, by: explainer)
+        )
         guard let explanation else {
-            if case .click(let id) = reference, let told = try await explained(id, exchange, context) {
-                return Response(.ok, json: ClickExplanationBody(told).json())
+            if case .click(let id) = reference, let click = try await explained(id, exchange, context) {
+                return Response(.ok, json: ClickExplanationBody(click).json())
             }
             throw .notFound(
                 "No check is recorded under this id. Records are kept as long as clicks are after their window;"
@@ -48,14 +40,7 @@ enum ExplainCheck {
         _ exchange: Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> ClickExplanation? {
-        let material: ClickExplanationInput?
-        do throws(StoreError) {
-            material = try await context.stores.checks.material(ofClick: click)
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
-        return material.map {
-            ClickExplanation($0, in: exchange.directory, at: exchange.now)
-        }
+        try await exchange.store(await context.stores.checks.material(ofClick: click))
+            .map { ClickExplanation($0, in: exchange.directory, at: exchange.now) }
     }
 }

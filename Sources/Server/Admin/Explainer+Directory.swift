@@ -1,7 +1,7 @@
 public import Attribution
 
 extension ClickExplanation {
-    /// Knows how the click's app is set.
+    /// Creates the explanation with the settings of the click's app.
     public init(_ material: ClickExplanationInput, in directory: Directory, at now: Timestamp) {
         let policy = directory.policy(of: material.app) ?? MatchPolicy()
         self.init(material, usesFingerprints: policy.usesFingerprints, at: now)
@@ -9,7 +9,7 @@ extension ClickExplanation {
 }
 
 extension Explainer {
-    /// Knows how the apps of a directory are set.
+    /// Creates an explainer with the settings of a directory's apps.
     public init(keys: [ServerKey], directory: Directory, data: DeviceData) {
         let localizations = directory.apps.map { ($0.id, $0.settings.localization(data.languages)) }
         self.init(

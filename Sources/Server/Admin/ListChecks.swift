@@ -2,25 +2,18 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// `GET /admin/api/checks`: the recorded checks, the newest first.
+/// `GET /admin/api/checks`: lists the recorded checks, newest first.
 enum ListChecks {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let query = try self.query(exchange, context.keys)
-        let page: CheckPage
-        do throws(StoreError) {
-            page = try await context.stores.checks.checks(query)
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        let page = try await exchange.store(await context.stores.checks.checks(query))
         var json = JSONWriter()
         json.object { json in
-            json.name("checks")
-            json.array { json in
-                for record in page.records { CheckBody(record).write(to: &json) }
+            json.member("checks") { json in
+                json.array { json in for record in page.records { CheckBody(record).write(to: &json) } }
             }
-            json.name("next")
-            if let next = page.next { json.value(next.text) } else { json.null() }
+            json.member("next", orNull: page.next?.text)
         }
         return Response(.ok, json: json)
     }
@@ -48,7 +41,7 @@ enum ListChecks {
         return query
     }
 
-    /// One of the words that the wire has for a value.
+    /// Reads a parameter that must be one of a type's words.
     private static func word<Value: RawRepresentable & CaseIterable>(
         _ name: String,
         _ exchange: Exchange

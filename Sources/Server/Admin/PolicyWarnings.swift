@@ -1,27 +1,28 @@
 public import Attribution
 
-/// What an app's own traffic says of its policy.
+/// Figures of an app's traffic by which its matching policy is judged.
 public struct PolicyFigures: Equatable, Sendable {
-    /// Since the beginning; nil where that was not asked for.
+    /// All checks ever; nil for a report of less.
     public var checks: Int64?
-    /// Matches by tokens, click ids and advertising ids, since the beginning.
-    public var sureMatches: Int64?
+    /// All certain matches ever: those by tokens, click ids and advertising ids.
+    public var certainMatches: Int64?
     public var collisions: CollisionReport?
 
-    public init(checks: Int64? = nil, sureMatches: Int64? = nil, collisions: CollisionReport? = nil) {
+    public init(checks: Int64? = nil, certainMatches: Int64? = nil, collisions: CollisionReport? = nil) {
         self.checks = checks
-        self.sureMatches = sureMatches
+        self.certainMatches = certainMatches
         self.collisions = collisions
     }
 
-    /// Fewer say nothing yet.
-    fileprivate static let fewest = 100
-    /// The share of wrong matches beyond which it is told.
-    fileprivate static let falseShare = 0.10
+    /// Fewer checks or matches are too few to judge.
+    fileprivate static let minimumChecks = 100
+    /// The share of wrong matches above which there is a warning.
+    fileprivate static let maximumFalseShare = 0.10
 }
 
 extension Directory {
-    /// What an operator may not have meant when he set how launches are recognised, one sentence an app and matter.
+    /// Warnings about matching settings that an operator may not have intended, one sentence for each app and
+    /// setting.
     public func policyWarnings(_ figures: [AppID: PolicyFigures] = [:]) -> [String] {
         apps.flatMap { PolicyWarnings(app: $0, figures: figures[$0.id] ?? PolicyFigures()).texts }
     }
@@ -41,7 +42,8 @@ private struct PolicyWarnings {
     }
 
     private var withoutAnything: String? {
-        guard let checks = figures.checks, checks >= PolicyFigures.fewest, figures.sureMatches == 0 else {
+        guard let checks = figures.checks, checks >= PolicyFigures.minimumChecks, figures.certainMatches == 0
+        else {
             return nil
         }
         return
@@ -84,8 +86,8 @@ private struct PolicyWarnings {
     }
 
     private var mostlyWrong: String? {
-        guard let report = figures.collisions, report.matches >= PolicyFigures.fewest,
-            let share = report.falseShare, share > PolicyFigures.falseShare
+        guard let report = figures.collisions, report.matches >= PolicyFigures.minimumChecks,
+            let share = report.falseShare, share > PolicyFigures.maximumFalseShare
         else { return nil }
         let percent = Int((share * 100).rounded())
         let sentence =
@@ -101,7 +103,7 @@ private struct PolicyWarnings {
 }
 
 extension StatisticsReport {
-    /// What the report says of its apps' policies: counts only where it is of one app, and of all its live traffic.
+    /// The figures of the report's apps; counts only in a report of one app and all its live traffic.
     public func policyFigures(of query: StatisticsQuery) -> [AppID: PolicyFigures] {
         guard !query.isTest else { return [:] }
         var figures: [AppID: PolicyFigures] = [:]
@@ -111,7 +113,7 @@ extension StatisticsReport {
         else { return figures }
         let sure = AttributionMethod.allCases.filter { $0.confidence != nil }.map(\.rawValue)
         figures[app, default: PolicyFigures()].checks = totals[.checks] ?? 0
-        figures[app, default: PolicyFigures()].sureMatches = byMethod.filter { sure.contains($0.name) }
+        figures[app, default: PolicyFigures()].certainMatches = byMethod.filter { sure.contains($0.name) }
             .reduce(0) { $0 + ($1.counts[.matches] ?? 0) }
         return figures
     }

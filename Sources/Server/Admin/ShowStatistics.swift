@@ -2,22 +2,18 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// `GET /admin/stats`: what was counted, in totals and by app, campaign, source, platform and period.
+/// `GET /admin/stats`: reports the counts, in totals and by app, campaign, source, platform and period.
 enum ShowStatistics {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let query = try self.query(exchange)
-        let report: StatisticsReport
-        do throws(StoreError) {
-            report = try await context.stores.statistics.statistics(query, at: exchange.now)
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        let now = exchange.now
+        let report = try await exchange.store(await context.stores.statistics.statistics(query, at: now))
         var body = StatisticsBody(
             report: report,
             query: query,
             directory: exchange.directory,
-            now: exchange.now
+            now: now
         )
         body.version = context.service.settings.version
         body.uptimeSeconds = Int64(context.service.uptime / 1_000_000_000)

@@ -11,7 +11,7 @@ public struct StatisticsBody {
     public var version = ""
     public var uptimeSeconds: Int64?
     public var warnings: [String] = []
-    /// How copies of domain files stand, where somebody looks at them.
+    /// The states of domain file copies, if the monitor is on.
     public var domainCopies: [DomainCopy] = []
 
     public init(report: StatisticsReport, query: StatisticsQuery, directory: Directory, now: Timestamp) {
@@ -21,13 +21,13 @@ public struct StatisticsBody {
         self.now = now
     }
 
-    /// Share of checks that led to a match, replays left out; nil without any check.
+    /// The share of checks that led to a match, without replays; nil without any check.
     public static func matchRate(_ counts: Counts) -> Double? {
         let checks = (counts[.checks] ?? 0) - (counts[.replays] ?? 0)
         return checks > 0 ? Double(counts[.matches] ?? 0) / Double(checks) : nil
     }
 
-    /// Share of clicks that led to a match; nil without any click.
+    /// The share of clicks that led to a match; nil without any click.
     public static func conversionRate(_ counts: Counts) -> Double? {
         let clicks = counts[.clicks] ?? 0
         return clicks > 0 ? Double(counts[.matches] ?? 0) / Double(clicks) : nil
@@ -39,28 +39,29 @@ public struct StatisticsBody {
         json.object { json in
             json.member("now", now.iso8601)
             json.member("version", version)
-            if let uptimeSeconds { json.member("uptime_seconds", uptimeSeconds) }
+            json.member("uptime_seconds", uptimeSeconds)
             json.member("interval", query.interval.rawValue)
             json.member("test", query.isTest)
-            json.name("warnings")
-            json.array { json in
-                for warning in warnings { json.value(warning) }
+            json.member("warnings", warnings)
+            json.object("totals", writeTotals)
+            groups("apps", by: "app", report.byApp, to: &json)
+            groups("campaigns", by: "campaign", report.byCampaign, to: &json)
+            groups("sources", by: "source", report.bySource, to: &json)
+            groups("platforms", by: "platform", report.byPlatform, to: &json)
+            groups("os_versions", by: "os_version", report.byOSVersion, to: &json)
+            json.objects("methods", report.byMethod) { json, group in
+                json.member("method", group.name)
+                json.member("matches", group.counts[.matches] ?? 0)
             }
-            json.name("totals")
-            totals(&json)
-            groups("apps", "app", report.byApp, &json)
-            groups("campaigns", "campaign", report.byCampaign, &json)
-            groups("sources", "source", report.bySource, &json)
-            groups("platforms", "platform", report.byPlatform, &json)
-            groups("os_versions", "os_version", report.byOSVersion, &json)
-            methods(&json)
-            calibration(&json)
-            series(&json)
+            json.object("calibration", writeCalibration)
+            json.objects("series", report.series) { json, period in
+                json.member("start", period.start.iso8601)
+                write(period.counts, to: &json)
+            }
             DriftBody(drift: report.drift, directory: directory).write(to: &json)
             CollisionBody(collisions: report.collisions, directory: directory).write(to: &json)
             if !domainCopies.isEmpty { DomainCopiesBody(copies: domainCopies).write(to: &json) }
-            json.name("database")
-            json.object { json in
+            json.object("database") { json in
                 json.member("bytes", report.databaseBytes)
                 json.member("wal_bytes", report.writeAheadLogBytes)
             }
@@ -68,73 +69,67 @@ public struct StatisticsBody {
         return json
     }
 
-    private func totals(_ json: inout JSONWriter) {
-        json.object { json in
-            counts(report.totals, &json)
-            expected(report.expected, &json)
-            json.member("live_clicks", report.liveClicks)
-            json.member("unrecorded_checks", report.unrecordedChecks)
-            json.name("time_to_install")
-            json.object { json in
-                json.member("count", report.timeToInstall.total)
-                rate("median_seconds", report.timeToInstall.quantile(0.5).map { $0 / 1000 }, &json)
-                rate("p90_seconds", report.timeToInstall.quantile(0.9).map { $0 / 1000 }, &json)
+    private func writeTotals(to json: inout JSONWriter) {
+        write(report.totals, to: &json)
+        write(report.expected, to: &json)
+        json.member("live_clicks", report.liveClicks)
+        json.member("unrecorded_checks", report.unrecordedChecks)
+        json.object("time_to_install") { json in
+            json.member("count", report.timeToInstall.total)
+            for (name, share) in [("median_seconds", 0.5), ("p90_seconds", 0.9)] {
+                json.member(name, orNull: report.timeToInstall.quantile(share).map { $0 / 1000 })
             }
         }
     }
 
-    private func counts(_ counts: Counts, _ json: inout JSONWriter) {
-        json.member("clicks", counts[.clicks] ?? 0)
-        json.member("duplicates", counts[.duplicates] ?? 0)
-        json.member("robots", counts[.robots] ?? 0)
-        json.member("checks", counts[.checks] ?? 0)
-        json.member("matches", counts[.matches] ?? 0)
-        json.member("replays", counts[.replays] ?? 0)
+    private func write(_ counts: Counts, to json: inout JSONWriter) {
+        for (name, metric) in [
+            ("clicks", Metric.clicks), ("duplicates", .duplicates), ("robots", .robots), ("checks", .checks),
+            ("matches", .matches), ("replays", .replays),
+        ] {
+            json.member(name, counts[metric] ?? 0)
+        }
         let reasons = NoMatchReason.allCases.map { ($0.rawValue, counts[Metric($0)] ?? 0) }
         json.member("no_matches", reasons.reduce(0) { $0 + $1.1 })
-        json.name("no_match_reasons")
-        json.object { json in
+        json.object("no_match_reasons") { json in
             for (reason, count) in reasons { json.member(reason, count) }
         }
-        rate("match_rate", Self.matchRate(counts), &json)
-        rate("conversion_rate", Self.conversionRate(counts), &json)
+        json.member("match_rate", orNull: Self.matchRate(counts))
+        json.member("conversion_rate", orNull: Self.conversionRate(counts))
     }
 
-    private func rate(_ name: String, _ value: Double?, _ json: inout JSONWriter) {
-        json.name(name)
-        if let value { json.value(value) } else { json.null() }
+    private func write(_ expected: ExpectedConversions, to json: inout JSONWriter) {
+        json.object("expected_conversions") { json in
+            json.member("count", expected.count)
+            json.member("spread", expected.spread)
+        }
     }
 
     private func groups(
         _ name: String,
-        _ key: String,
+        by key: String,
         _ groups: [StatisticsReport.Group],
-        _ json: inout JSONWriter
+        to json: inout JSONWriter
     ) {
-        json.name(name)
-        json.array { json in
-            for group in groups {
-                json.object { json in
-                    json.member(key, group.name)
-                    if key == "app", let app = AppID(group.name).flatMap(directory.app) {
-                        json.member("name", app.settings.name)
-                    }
-                    counts(group.counts, &json)
-                    if let sum = group.expected { expected(sum, &json) }
-                }
-            }
+        json.objects(name, groups) { json, group in
+            json.member(key, group.name)
+            if key == "app" { json.member("name", AppID(group.name).flatMap(directory.app)?.settings.name) }
+            write(group.counts, to: &json)
+            if let expected = group.expected { write(expected, to: &json) }
         }
     }
 
-    private func series(_ json: inout JSONWriter) {
-        json.name("series")
-        json.array { json in
-            for period in report.series {
-                json.object { json in
-                    json.member("start", period.start.iso8601)
-                    counts(period.counts, &json)
-                }
-            }
+    /// Writes, for each tenth of the probability, the launches whose token said which click led to them.
+    private func writeCalibration(to json: inout JSONWriter) {
+        json.member("launches", report.calibration.launches)
+        json.member("error", orNull: report.calibration.error)
+        json.objects("bins", report.calibration.bins.enumerated()) { json, bin in
+            json.member("from", Double(bin.offset) / Double(CalibrationTable.binCount))
+            json.member("to", Double(bin.offset + 1) / Double(CalibrationTable.binCount))
+            json.member("launches", bin.element.launches)
+            json.member("stated", bin.element.stated)
+            json.member("expected", bin.element.expected)
+            json.member("right", bin.element.right)
         }
     }
 }

@@ -1,7 +1,7 @@
 public import Attribution
 public import JSON
 
-/// The JSON form of an app and how it is set.
+/// The JSON form of an app and its settings.
 public enum AppBody {
     public static func write(_ app: App, to json: inout JSONWriter) {
         let settings = app.settings

@@ -1,16 +1,16 @@
 public import Attribution
 
-/// Whether an app may get other link hosts: on one host no slug may lead to two links.
+/// Checks that an app may get other link hosts: on one host no slug may lead to two links.
 public enum LinkHostChange {
-    /// What stands against it; nil where nothing does.
+    /// Returns the problem of a change of link hosts; nil where there is none.
     ///
     /// - Parameters:
-    ///   - app: as it is now.
-    ///   - settings: as it is to be.
+    ///   - app: the app as it is now.
+    ///   - settings: its new settings.
     ///   - directory: all apps.
-    ///   - links: where the links of all apps are.
-    /// - Returns: the field that is refused, with what to do.
-    /// - Throws: what the store says.
+    ///   - links: the store of all apps' links.
+    /// - Returns: the refused field, with what to do.
+    /// - Throws: a store's failure.
     public static func problem(
         of app: App,
         to settings: App.Settings,
@@ -27,6 +27,6 @@ public enum LinkHostChange {
     private static func message(_ slug: LinkSlug, _ name: String, _ other: String) -> String {
         "The apps \(name) and \(other) both have a link \(slug.text), and on the same link hosts only one of the two"
             + " could be reached. Give the apps different link hosts, or delete one of the two links with"
-            + " \"afterlink links delete\" if nobody has clicked it."
+            + " \"afterlink links delete\" if it has no clicks."
     }
 }

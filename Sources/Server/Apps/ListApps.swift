@@ -2,7 +2,7 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// `GET /admin/api/apps`: the apps, the oldest first.
+/// `GET /admin/api/apps`: lists the apps, oldest first.
 enum ListApps {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -17,7 +17,7 @@ enum ListApps {
     }
 }
 
-/// `GET /admin/api/apps/{id}`: one app.
+/// `GET /admin/api/apps/{id}`: returns one app.
 enum ShowApp {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -34,7 +34,7 @@ enum ShowApp {
 }
 
 extension Exchange {
-    /// The app that the path names by its id.
+    /// The app whose id is in the path.
     func appOfPath() throws(APIError) -> App {
         guard let app = parameter.flatMap({ AppID($0) }).flatMap(directory.app) else {
             throw .noApp()
@@ -44,7 +44,7 @@ extension Exchange {
 }
 
 extension APIError {
-    /// `field` names what asked for it, where that is no path.
+    /// The error for an unknown app; `field` names the parameter or member, nil for a path.
     static func noApp(field: String? = nil) -> APIError {
         .notFound("There is no such app; GET /admin/api/apps lists them", field: field)
     }

@@ -38,7 +38,7 @@ extension TraceLine {
 
     private func device() throws(APIError) -> CanonicalSignals? {
         guard let device = try body.object("device") else { return nil }
-        return CanonicalSignals(try ResolveBody.signals(device, platform), data: data)
+        return CanonicalSignals(try SignalsBody.native(device, platform), data: data)
     }
 
     /// What the client hashed, and whether it was made from the line's device, as the form says that it hashes.

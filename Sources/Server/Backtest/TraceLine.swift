@@ -23,11 +23,7 @@ struct TraceLine {
         self.key = key
         self.data = data
         at = try body.moment("at")
-        let text = try body.text("ip_address", Self.nameLength)
-        network = text.flatMap { NetworkAddress($0) }
-        guard text == nil || network != nil else {
-            throw .invalidField("ip_address", "is not an IPv4 or IPv6 address")
-        }
+        network = try body.address()
         address = network.flatMap { key.addressHashes(of: $0) }
         userAgent = try body.text("user_agent", Self.textLength) ?? ""
         platform = try body.platform()
@@ -59,7 +55,7 @@ struct TraceLine {
                 url: RecordedEvent.hash("\(url) \(campaign ?? "")"),
                 campaign: campaign.map { RecordedEvent.hash($0) } ?? 0
             ),
-            window: try window(),
+            window: try body.window(),
             signals: signals.map { SignalHashes($0.evidence(data: data)) } ?? .none,
             isRobot: robots.isRobot(userAgent),
             person: try body.name("person")
@@ -70,11 +66,11 @@ struct TraceLine {
     private func signals() throws(APIError) -> CanonicalSignals? {
         if let browser = try body.object("signals") {
             let headers = VisitHeaders(userAgent: userAgent)
-            let signals = try ClickBody.signals(browser)
+            let signals = try SignalsBody.browser(browser)
             return CanonicalSignals(signals, headers, platform: platform ?? .unknown, data: data)
         }
         guard let device = try body.object("device") else { return nil }
-        return CanonicalSignals(try ResolveBody.signals(device, platform), data: data)
+        return CanonicalSignals(try SignalsBody.native(device, platform), data: data)
     }
 
     private func fingerprints(of signals: CanonicalSignals?) throws(APIError) -> [RecordedFingerprint] {
@@ -103,18 +99,6 @@ struct TraceLine {
         }
         let missing = signals.missing(data: data).map(\.rawValue).joined(separator: ", ")
         return .missingField("signals", "no fingerprint can be made; missing or unknown: \(missing)")
-    }
-
-    private func window() throws(APIError) -> AttributionWindow? {
-        guard let seconds = try body.integer("attribution_window_seconds") else { return nil }
-        guard let window = AttributionWindow(seconds: seconds) else {
-            let allowed = AttributionWindow.allowedSeconds
-            throw .invalidField(
-                "attribution_window_seconds",
-                "must lie between \(allowed.lowerBound) and \(allowed.upperBound)"
-            )
-        }
-        return window
     }
 }
 

@@ -1,9 +1,9 @@
 package import HTTPServer
 internal import Attribution
 
-/// Requests that say themselves that no person waits for their answer.
+/// Requests that announce that no person waits for their response.
 package enum AutomaticVisit {
-    /// Whether a request asks for a head alone, as link checkers do, or says that it fetches ahead.
+    /// Whether a request is for a head alone, as link checkers send, or announces a prefetch.
     package static func isAnnounced(by request: Request) -> Bool {
         request.method == .head
             || Prefetching.fieldNames.contains { name in

@@ -1,17 +1,17 @@
 internal import Attribution
 internal import HTTPServer
 
-/// What a click's body says, every member checked for its type and length.
+/// The body of a click, every member checked for its type and length.
 ///
-/// Members that are not listed are ignored; `null` and an empty text count as not sent.
+/// Unlisted members are ignored; `null` and an empty text count as not sent.
 struct ClickBody {
     var app: String?
     var fingerprint: Fingerprint?
     var signals: DeviceSignals?
     var deepLinkURL: String?
-    /// A slug, or what follows the link host in a long link's address.
+    /// A slug, or the part of a long link's address after its host.
     var link: String?
-    /// Which of the link's variants its page has shown, by name.
+    /// The name of the link's variant that its page has shown.
     var variant: String?
     /// The query that the link was tapped with, without its question mark.
     var query: String?
@@ -29,18 +29,19 @@ struct ClickBody {
     var idempotencyKey: String?
     /// False where the visitor does not want to be tracked.
     var hasConsent: Bool?
-    /// Made of a visitor's own request, because his page ran no script.
+    /// Whether the click comes from the visitor's request alone, because the page ran no script.
     var isRequestAlone = false
-    /// What an ad network put on the link, one of each kind at most; what it did not fill in is left out.
+    /// The ids that an ad network put on the link, one of each kind at most, without placeholders that it did not
+    /// fill.
     var advertisingIDs: [AdvertisingID] = []
 
     static let maximumMetadataByteCount = 8 * 1024
     private static let maximumTextLength = 2048
-    /// As long as the address of a tap may be.
+    /// The limit of a request's address.
     private static let maximumLinkLength = 8192
     private static let maximumNameLength = 255
 
-    /// What a visit to a link says whose page ran no script.
+    /// Creates the body of a visit to a link whose page ran no script.
     init(ofRequestFor link: TappedLink, variant: Link.Variant?, query: String?) {
         self.link = link.name
         self.variant = variant?.name
@@ -52,7 +53,7 @@ struct ClickBody {
         let body = try JSONBody(request, accepting: ["application/json", "text/plain"])
         app = try body.text("app", Self.maximumNameLength)
         fingerprint = try body.fingerprint()
-        if let object = try body.object("signals") { signals = try Self.signals(object) }
+        signals = try body.object("signals").map(SignalsBody.browser)
         deepLinkURL = try body.text("deeplink_url", .max)
         link = try body.text("link", Self.maximumLinkLength)
         variant = try body.text("variant", Self.maximumNameLength)
@@ -63,9 +64,9 @@ struct ClickBody {
         journeyID = try body.text("jid", JourneyID.maximumLength).flatMap { JourneyID($0) }
         clickedAt = try body.time("click_timestamp")
         userAgent = try body.text("user_agent", Self.maximumTextLength)
-        address = try Self.address(body)
+        address = try body.address()
         referer = try body.text("referer", Self.maximumTextLength)
-        window = try Self.window(body)
+        window = try body.window()
         platform = try body.platform()
         source = try body.text("source", Self.maximumNameLength)
         idempotencyKey = try body.text("idempotency_key", Self.maximumNameLength)
@@ -89,46 +90,7 @@ struct ClickBody {
             throw .invalidField("metadata", "may have \(Self.maximumMetadataByteCount) bytes at most")
         }
         metadata = text
-        // Metadata holds any JSON: only a text counts as the source.
+        // Metadata may be any JSON: only a text counts as the source.
         if utmSource == nil { utmSource = object.anyText("utm_source") }
-    }
-
-    private static func address(_ body: JSONBody) throws(APIError) -> NetworkAddress? {
-        guard let text = try body.text("ip_address", maximumNameLength) else { return nil }
-        guard let address = NetworkAddress(text) else {
-            throw .invalidField("ip_address", "is not an IPv4 or IPv6 address")
-        }
-        return address
-    }
-
-    private static func window(_ body: JSONBody) throws(APIError) -> AttributionWindow? {
-        guard let seconds = try body.integer("attribution_window_seconds") else { return nil }
-        guard let window = AttributionWindow(seconds: seconds) else {
-            let allowed = AttributionWindow.allowedSeconds
-            throw APIError(
-                status: .badRequest,
-                code: .expiredAttributionWindow,
-                message:
-                    "attribution_window_seconds must lie between \(allowed.lowerBound) and \(allowed.upperBound)",
-                field: "attribution_window_seconds"
-            )
-        }
-        return window
-    }
-
-    static func signals(_ body: JSONBody) throws(APIError) -> DeviceSignals {
-        var signals = DeviceSignals()
-        signals.model = try body.text("model", maximumNameLength)
-        signals.osVersion = try body.text("osVersion", maximumNameLength)
-        signals.screenWidth = try body.number("screenWidth")
-        signals.screenHeight = try body.number("screenHeight")
-        signals.pixelRatio = try body.number("pixelRatio")
-        signals.timezone = try body.text("timezone", maximumNameLength)
-        signals.language = try body.text("language", maximumNameLength)
-        signals.languages = try body.texts("languages", maximumNameLength)
-        signals.touchPoints = try body.integer("touchPoints").map(Int.init(clamping:))
-        signals.uaModel = try body.text("uaModel", maximumNameLength)
-        signals.uaPlatformVersion = try body.text("uaPlatformVersion", maximumNameLength)
-        return signals
     }
 }

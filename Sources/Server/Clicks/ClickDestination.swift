@@ -1,33 +1,33 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Where a click leads: a link that released clients can open, and for strangers one that the app allows.
+/// The destination of a click: a link that released clients can open, and for strangers one that the app allows.
 struct ClickDestination {
     let url: DeepLinkURL
     /// The link that was tapped.
     let link: TappedLink?
     let variant: Link.Variant?
-    /// The query of the link, as it was tapped, without what spells the link out.
+    /// The query of the tapped link, without the parameters that spell a long link out.
     let query: [QueryItem]
 
-    /// What a visit is known again by: whichever of its variants it got, and whatever the tap brought along.
+    /// What a visit is recognised by: the link, whatever its variant and query, or else the URL.
     var visited: String { link?.id?.text ?? url.text }
 
-    /// Parameters that may tell where the visitor came from, the tap's own first.
+    /// Parameters that may name the source, the tap's own first.
     var sourceItems: [QueryItem] {
         let own = link?.settings.source.map { [QueryItem(name: "source", value: $0)] } ?? []
         return query + own + url.queryItems
     }
 
-    /// What the body says itself, which is `stated`, wins over the link.
+    /// Chooses the destination: the body's own, `stated`, wins over the link's.
     ///
     /// - Throws: 404 for a link without a destination for the platform.
     init(
         stated: DeepLinkURL?,
-        _ link: TappedLink?,
+        of link: TappedLink?,
         _ body: ClickBody,
-        _ app: App,
-        _ platform: Platform,
+        app: App,
+        platform: Platform,
         choice: (LinkID) -> UInt64
     ) throws(APIError) {
         self.link = link
@@ -43,14 +43,14 @@ struct ClickDestination {
         variant = named ?? link.variant(choice: choice)
         guard let target = link.settings.deepLink(variant, on: platform, of: app.settings.links) else {
             throw .notFound(
-                "The link leads nowhere: it has a path, and its app no scheme to put before it",
+                "The link has no destination: it has a path, but its app has no scheme",
                 field: "link"
             )
         }
         url = target.adding(link.settings.passed(query))
     }
 
-    /// What the body says itself; nil where it names a link of ours instead.
+    /// Reads the body's own destination; nil where it names a link instead.
     static func stated(_ body: ClickBody, app: App, key: APIKey?) throws(APIError) -> DeepLinkURL? {
         guard let text = body.deepLinkURL else {
             guard body.link == nil else { return nil }

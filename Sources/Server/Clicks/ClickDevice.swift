@@ -1,52 +1,51 @@
 internal import Attribution
 internal import HTTPServer
 
-/// What a click says about the device: the fingerprints under which the first launch may ask for it, and what it is
-/// weighed by against other clicks that are found by them.
+/// A click's device: the fingerprints by which the first launch finds the click, and the signals by which the click
+/// is weighed against others with the same fingerprints.
 struct ClickDevice {
     let platform: Platform
     /// Major and minor version in native form, where known.
     let osVersion: String?
-    /// Nobody tapped: a robot, or a browser that fetches ahead.
+    /// Whether no person tapped: a robot, or a browser that prefetches.
     let isRobot: Bool
     /// Empty for a click that can only be found by its token, or by an advertising id.
     let fingerprints: [FingerprintEntry]
-    /// The one that is answered: the caller's own, else the first that its signals give.
+    /// The fingerprint in the response: the caller's own, else the first one made from the signals.
     let primary: Fingerprint?
-    /// Both were sent, and the caller's fingerprint is none of those made from its signals.
+    /// Whether the caller's fingerprint differs from all that are made from the signals.
     let isContradictory: Bool
     /// The canonical values as a line; nil for a click that brought no signals.
     let canonicalText: String?
-    /// Values that a fingerprint may not hold.
+    /// Hashes of the values that a fingerprint may lack.
     let signals: SignalHashes
     /// The fingerprints themselves, in the order of ``fingerprints``.
     private let ownFingerprints: [Fingerprint]
-    /// What is lacking for any fingerprint, by the names of the body's members; empty where there is one.
+    /// The body's members that are missing for any fingerprint; empty where there is a fingerprint.
     let missing: [String]
 
     init(
         _ body: ClickBody,
-        _ claims: ClickProvenance,
-        _ app: App,
-        _ request: Request,
-        _ service: Service,
-        _ serverKey: ServerKey
+        _ provenance: ClickProvenance,
+        app: App,
+        service: Service,
+        key: ServerKey
     ) throws(APIError) {
         let devices = service.settings.devices
         let canonical = CanonicalSignals(
             body.signals ?? DeviceSignals(),
-            claims.headers,
+            provenance.headers,
             platform: body.platform ?? .unknown,
             data: devices
         )
         platform = body.platform ?? canonical.platform
         osVersion = canonical.osVersion?.majorMinorText(for: canonical.platform)
-        isRobot = service.settings.robots.isRobot(claims.userAgent) || AutomaticVisit.isAnnounced(by: request)
-        // Of who is counted alone nothing is kept by which he could be told from others.
-        let isCounted = claims.basis == .counted
-        let hasSignals = !isCounted && (body.signals != nil || claims.basis != nil)
+        isRobot = provenance.isAutomatic || service.settings.robots.isRobot(provenance.userAgent)
+        // For visitors who opted out, store nothing that identifies them.
+        let isCounted = provenance.basis == .counted
+        let hasSignals = !isCounted && (body.signals != nil || provenance.basis != nil)
         let line = isCounted ? platform.rawValue : hasSignals ? canonical.line : nil
-        canonicalText = line.map { $0 + (claims.basis?.mark ?? "") }
+        canonicalText = line.map { $0 + (provenance.basis?.mark ?? "") }
         signals = hasSignals ? SignalHashes(canonical.evidence(data: devices)) : .none
         let localization = app.settings.localization(devices.languages)
         let made = hasSignals ? canonical.fingerprints(localization: localization, data: devices) : []
@@ -54,7 +53,7 @@ struct ClickDevice {
         let primary = given ?? made.first?.fingerprint
         self.primary = primary
         missing =
-            primary == nil && claims.basis == nil
+            primary == nil && provenance.basis == nil
             ? try Self.missing(hasSignals ? canonical.missing(data: devices) : nil, body.signals, canonical)
             : []
         let isKnown = made.contains { $0.fingerprint == primary }
@@ -63,26 +62,26 @@ struct ClickDevice {
         let own = isKnown ? nil : given
         ownFingerprints = (own.map { [$0] } ?? []) + made.map(\.fingerprint)
         fingerprints =
-            (own.map { [FingerprintEntry(form: nil, key: serverKey.keyed($0), release: release)] } ?? [])
+            (own.map { [FingerprintEntry(form: nil, key: key.keyed($0), release: release)] } ?? [])
             + made.map { made in
                 FingerprintEntry(
                     form: made.form,
-                    key: serverKey.keyed(made.fingerprint),
+                    key: key.keyed(made.fingerprint),
                     weight: made.weight,
                     release: made.osVersion.map { OSRelease($0, on: canonical.platform) } ?? release
                 )
             }
     }
 
-    /// The fingerprints as they would be stored under another server key.
+    /// Hashes the fingerprints under another server key.
     func keys(under key: ServerKey) -> [KeyedHash] {
         ownFingerprints.map(key.keyed)
     }
 
-    /// The members that are lacking in signals of which some say something, be it in words that nobody here knows: such
-    /// a click is found by its token.
+    /// The members that are missing in signals that are not empty, though perhaps in unknown words: such a click is
+    /// found by its token.
     ///
-    /// - Throws: 400 where there is nothing at all: then the sender's script failed, and is to be told.
+    /// - Throws: 400 where there are no signals at all: then the sender's script failed, and must learn it.
     private static func missing(
         _ components: [SignalComponent]?,
         _ signals: DeviceSignals?,
@@ -107,7 +106,7 @@ struct ClickDevice {
 }
 
 extension CanonicalSignals {
-    /// Whether anything is known that goes into a fingerprint.
+    /// Whether any component of a fingerprint is known.
     fileprivate var tellsSomething: Bool {
         model != nil || osVersion != nil || screen != nil || panelWidth != nil || timezone != nil
             || language != nil
@@ -115,7 +114,7 @@ extension CanonicalSignals {
 }
 
 extension DeviceSignals {
-    /// Whether there is a value that could go into a fingerprint, understood or not.
+    /// Whether there is a value for a fingerprint, understood or not.
     fileprivate var saysSomething: Bool {
         let texts = [model, osVersion, timezone, language, uaModel, uaPlatformVersion] + (languages ?? [])
         return screenWidth != nil || screenHeight != nil

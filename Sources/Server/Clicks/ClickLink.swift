@@ -1,12 +1,12 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Which of the links a click is of.
+/// Finds the link that a click belongs to.
 enum ClickLink {
-    /// The link that the body names by its slug, or spells out; nil where it does neither.
+    /// Finds the link that the body names by its slug, or spells out; nil where it does neither.
     ///
-    /// It is looked for among the links of the key's app or the app that the body names; else among those that are
-    /// answered on the host that was asked; else, because pages post to other hosts than links are on, among all.
+    /// Searches the links of the key's app or the app that the body names; else those of the requested host; else all
+    /// links, because pages post to other hosts than their links are on.
     ///
     /// - Throws: 404 where there is none, 400 where several apps have one.
     static func find(_ body: ClickBody, _ exchange: Exchange, _ context: LoopContext) async throws(APIError)
@@ -15,14 +15,14 @@ enum ClickLink {
         guard let text = body.link else { return nil }
         // No slug has a question mark.
         guard !text.utf8.contains(UInt8(ascii: "?")) else {
-            return try longLink(text, body, exchange, context)
+            return try longLink(text, of: body, exchange, context)
         }
-        return TappedLink(try await kept(LinkSlug(stored: text), body, exchange, context))
+        return TappedLink(try await stored(LinkSlug(stored: text), of: body, exchange, context))
     }
 
-    private static func kept(
+    private static func stored(
         _ slug: LinkSlug,
-        _ body: ClickBody,
+        of body: ClickBody,
         _ exchange: Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> Link {
@@ -45,10 +45,11 @@ enum ClickLink {
         return link
     }
 
-    /// One that the body spells out: of the key's app, the one that the body names, or those of the host that was asked.
+    /// Reads a link that the body spells out: of the key's app, the app that the body names, or those of the
+    /// requested host.
     private static func longLink(
         _ text: String,
-        _ body: ClickBody,
+        of body: ClickBody,
         _ exchange: Exchange,
         _ context: LoopContext
     ) throws(APIError) -> TappedLink {
@@ -63,8 +64,8 @@ enum ClickLink {
         }
         guard let found = LongLink.find(text, of: apps) else {
             throw .notFound(
-                "The long link has no \"link\", or is of no app here that it names: send a slug, or what follows the "
-                    + "link host in its address, with \"apn\" or \"ibi\"",
+                "The long link has no \"link\", or names no app of this server: send a slug, or the part of its "
+                    + "address after the link host, with \"apn\" or \"ibi\"",
                 field: "link"
             )
         }
@@ -95,16 +96,12 @@ enum ClickLink {
         _ context: LoopContext
     ) async throws(APIError) -> Link? {
         guard !apps.isEmpty else { return nil }
-        do throws(StoreError) {
-            return try await context.stores.links.link(slug, of: apps)?.link
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        return try await exchange.store(await context.stores.links.link(slug, of: apps)?.link)
     }
 }
 
 extension APIError {
-    /// What a click of a link that leads nowhere any more is told.
+    /// The error for a click of a link that no longer leads anywhere.
     static func linkEnded(_ ending: Link.Ending) -> APIError {
         let reason =
             switch ending {
@@ -115,7 +112,7 @@ extension APIError {
         return APIError(
             status: .gone,
             code: .linkEnded,
-            message: "The link \(reason), and leads nowhere any more",
+            message: "The link \(reason), and no longer leads anywhere",
             field: "link"
         )
     }

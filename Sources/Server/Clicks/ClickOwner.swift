@@ -1,13 +1,13 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Whose click it is: the key's app; else the body's; else the link's; else the app whose allowed origins hold the
-/// page's origin; else the only app there is.
+/// Finds the app of a click: the key's; else the body's; else the link's; else the app whose allowed origins contain
+/// the page's origin; else the only app.
 enum ClickOwner {
     static func app(of body: ClickBody, _ link: TappedLink?, _ exchange: Exchange) throws(APIError) -> App {
         let origin = exchange.request.field("origin").flatMap(Origin.init)
-        let app = try find(body, link, exchange, origin)
-        // The link's own page posts for everybody who opens it, on a link host or wherever it was asked for.
+        let app = try find(body, link, exchange, origin: origin)
+        // The link's own page may always post, on a link host or on the host of the request.
         let asked = exchange.request.host.flatMap { LinkHost($0) }
         let isOwnPage =
             link != nil && origin?.host.map { $0 == asked || app.settings.links.hosts.contains($0) } == true
@@ -22,7 +22,7 @@ enum ClickOwner {
         _ body: ClickBody,
         _ link: TappedLink?,
         _ exchange: Exchange,
-        _ origin: Origin?
+        origin: Origin?
     ) throws(APIError) -> App {
         if let id = exchange.key?.app, let app = exchange.directory.app(id) {
             guard body.app == nil || body.app == id.text else {
@@ -32,7 +32,7 @@ enum ClickOwner {
         }
         if let text = body.app {
             guard let id = AppID(text) else {
-                throw .invalidField("app", "is no id of an app; leave it out or send one such as app_…")
+                throw .invalidField("app", "is not the id of an app; leave it out or send one such as app_…")
             }
             guard let app = exchange.directory.app(id) else {
                 throw .notFound("There is no such app on this server", field: "app")
@@ -56,7 +56,7 @@ enum ClickOwner {
         return only
     }
 
-    /// Where an app lists origins, a click without a key comes from one of them.
+    /// Checks that a click without a key comes from one of the app's origins, where it lists any.
     private static func checkOrigin(_ request: Request, _ origin: Origin?, _ app: App) throws(APIError) {
         guard !app.settings.allowedOrigins.isEmpty else { return }
         guard let origin, app.settings.allows(origin) else {

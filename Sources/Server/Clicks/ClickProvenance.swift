@@ -1,25 +1,29 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Whose address, agent and time a click counts with: what the caller says where its key is believed, what
-/// the connection shows where it is not.
+/// The address, agent and time that a click counts with: the caller's word where its key is believed, else the
+/// connection's data.
 struct ClickProvenance {
     let address: NetworkAddress
-    /// Whether that is where the visitor was: a customer's server that does not say where tells its own place alone.
+    /// Whether that is the visitor's address: a customer's server that sends none has only its own.
     let isVisitorsAddress: Bool
-    /// What the visitor's browser says of itself, where the visitor's own request brought it.
+    /// The header fields of the visitor's browser, from the visitor's own request.
     let headers: VisitHeaders
     let clickedAt: Timestamp
     let window: AttributionWindow
-    /// Nil where the visitor may be told from others by all that is said of his device.
+    /// What the visitor is recognised by; nil where all signals of their device may be used.
     let basis: ClickBasis?
 
-    /// How far a believed clock may run ahead.
+    /// Whether the request says itself that no person waits for its response.
+    let isAutomatic: Bool
+
+    /// How far a believed clock may run ahead, in milliseconds.
     private static let allowedAdvance: Int64 = 5 * 60 * 1000
 
     init(_ body: ClickBody, _ exchange: Exchange, window: AttributionWindow) throws(APIError) {
         self.window = window
         basis = Self.basis(body, exchange)
+        isAutomatic = AutomaticVisit.isAnnounced(by: exchange.request)
         guard exchange.key?.kind == .server else {
             address = exchange.address
             isVisitorsAddress = true
@@ -48,19 +52,19 @@ struct ClickProvenance {
 
     var userAgent: String { headers.userAgent }
 
-    /// Nil where nobody knows where the visitor was.
+    /// The hashes of the visitor's address; nil where it is unknown.
     func addressHashes(_ service: Service, _ key: AddressKey) -> AddressHashes? {
         isVisitorsAddress ? service.addressHashes(of: address, key) : nil
     }
 
     private static func basis(_ body: ClickBody, _ exchange: Exchange) -> ClickBasis? {
-        // A customer's own server sends no field of the visitor's browser, but may say what that sent.
+        // A customer's own server forwards no field of the visitor's browser, but may send `consent`.
         let asksNotTo = exchange.key?.kind != .server && exchange.request.field("sec-gpc") == "1"
         if asksNotTo || body.hasConsent == false { return .counted }
         return body.isRequestAlone ? .request : nil
     }
 
-    /// What a visitor's own request says of his browser.
+    /// The header fields by which a visitor's own request describes their browser.
     static func visitHeaders(of request: Request) -> VisitHeaders {
         VisitHeaders(
             userAgent: request.field("user-agent") ?? "",

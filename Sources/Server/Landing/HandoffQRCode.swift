@@ -2,10 +2,10 @@ internal import Attribution
 internal import HTTPServer
 internal import QRCodes
 
-/// The QR code on the page for computers, with which a phone continues with the link.
+/// The picture of the code on the page for a computer, with which a phone continues.
 ///
-/// It alone contains a token, that of the page's click, and is not cached. Codes for print contain none, because a token
-/// is valid once.
+/// It may contain the token of the click that the page has recorded, and so is never cached. Codes for print never
+/// contain a token, because a token is used once.
 enum HandoffQRCode {
     static func respond(
         _ visit: LinkVisit,
@@ -19,7 +19,7 @@ enum HandoffQRCode {
         }
         let text = exchange.queryItem(LinkParameter.token)
         let token = try text.flatMap { $0.isEmpty ? nil : $0 }.map { text throws(APIError) in
-            try verified(text, visit.app, exchange, context)
+            try verified(text, of: visit.app, exchange, context)
         }
         guard let picture = picture(visit, token: token) else {
             throw .notFound("The link is too long for a code")
@@ -32,14 +32,14 @@ enum HandoffQRCode {
         )
     }
 
-    /// Leaves out the visit's query if it makes the code too long.
+    /// Leaves the visit's query out where it makes the code too long.
     private static func picture(_ visit: LinkVisit, token: String?) -> QRPicture? {
         if let picture = try? QRPicture(of: visit.codeText(token: token)) { return picture }
         return try? QRPicture(of: visit.address.url())
     }
 
-    /// Requires a token of the app itself, so that the service draws no code with a text of the client's choice.
-    private static func verified(_ text: String, _ app: App, _ exchange: Exchange, _ context: LoopContext)
+    /// Verifies the app's own token, so that strangers cannot have codes drawn with other texts.
+    private static func verified(_ text: String, of app: App, _ exchange: Exchange, _ context: LoopContext)
         throws(APIError) -> String
     {
         do throws(ClickTokenError) {
@@ -51,7 +51,7 @@ enum HandoffQRCode {
                 at: exchange.now
             ).text
         } catch {
-            throw .notFound("This is no token of a click on this server", field: LinkParameter.token)
+            throw .notFound("This is not the token of a click on this server", field: LinkParameter.token)
         }
     }
 }

@@ -1,13 +1,13 @@
 internal import Attribution
 internal import HTTPServer
 
-/// What somebody with a browser sees whose link leads nowhere: why, and where the app is to be had.
+/// The page of a link that leads nowhere: why, and where to get the app.
 struct InactiveLinkPage {
     enum Reason: String {
-        /// Its time is over, it has had its clicks, or it was archived.
+        /// The link has expired, has had all its clicks, or was archived.
         case expired
         case unknown
-        /// Nothing can be read right now.
+        /// The store cannot be read right now.
         case busy
 
         var status: Status {
@@ -36,7 +36,7 @@ struct InactiveLinkPage {
         self.context = context
     }
 
-    /// The page, for those who ask for one; programs get the error.
+    /// Creates the page for browsers; programs get the error.
     func response(orThrow error: APIError) throws(APIError) -> Response {
         guard Self.wantsPage(exchange.request) else { throw error }
         let pages = context.service.settings.pages
@@ -50,20 +50,20 @@ struct InactiveLinkPage {
         values["text"] = pages.texts.text("\(reason.rawValue)_text", in: language)
         if let app, reason != .busy {
             let visitor = LinkVisitor(ClickProvenance.visitHeaders(of: exchange.request))
-            let handOver = LandingActions(visitor, of: Link.Settings(), to: nil, in: app.settings.links)
-            values["storeURL"] = handOver.storeURL
-            values["storeText"] = handOver.store.map { pages.texts.text($0.rawValue, in: language) }
+            let actions = LandingActions(visitor, of: Link.Settings(), to: nil, in: app.settings.links)
+            values["storeURL"] = actions.storeURL
+            values["storeText"] = actions.store.map { pages.texts.text($0.rawValue, in: language) }
         }
-        let body = pages.ended.render(values, ownParts: ["style": pages.style])
+        let body = pages.ended.render(values, rawParts: ["style": pages.style])
         var fields = PageSecurity.fields(nonce: nonce, images: [values["icon"]], hasScript: false)
-        // Whatever it is that cannot be read, another try may find it.
+        // A store that cannot be read now may recover.
         if let seconds = error.retryAfter ?? (reason == .busy ? 1 : nil) {
             fields.append(FieldLine(name: "Retry-After", value: String(seconds)))
         }
         return Response(reason.status, fields: fields, contentType: .html, body: body)
     }
 
-    /// Whether the sender prefers a page to read to a JSON error: browsers name the type, programs do not.
+    /// Whether the client prefers a page to a JSON error: browsers name the type, programs do not.
     private static func wantsPage(_ request: Request) -> Bool {
         request.fields("accept").contains { field in
             let types = field.lowercased()

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The page of a link: what previews show of it, its buttons, and what its script works with.
+/// The page of a link: its preview, its buttons, and the values for its script.
 struct LandingPage {
     static let valueNames: Set<String> = [
         "language", "direction", "nonce", "icon", "color", "onColor",
@@ -37,7 +37,7 @@ struct LandingPage {
         if !visit.isRobot { addScriptValues(&values) }
         let body = pages.landing.render(
             values,
-            ownParts: ["style": pages.style, "script": visit.isRobot ? [] : pages.script]
+            rawParts: ["style": pages.style, "script": visit.isRobot ? [] : pages.script]
         )
         var fields = PageSecurity.fields(
             nonce: nonce,
@@ -48,7 +48,8 @@ struct LandingPage {
         return Response(.ok, fields: fields, contentType: .html, body: body)
     }
 
-    /// Chrome on Android hides the model and the version from all who do not ask, and comes again with them at once.
+    /// Chrome on Android sends the model and the version only on request, and then repeats the visit with them at
+    /// once.
     private static let hintFields = ["Accept-CH", "Critical-CH"].map {
         FieldLine(name: $0, value: "Sec-CH-UA-Model, Sec-CH-UA-Platform-Version")
     }
@@ -57,7 +58,7 @@ struct LandingPage {
         pages.texts.text(key, in: language, app: visit.app.settings.name)
     }
 
-    /// What messengers and social networks show: the Open Graph protocol (ogp.me) and X's cards.
+    /// Adds what messengers and social networks show: the Open Graph protocol (ogp.me) and X's cards.
     private func addPreview(_ values: inout [String: String]) {
         let preview = visit.link.settings.preview
         values["app"] = visit.app.settings.name
@@ -74,8 +75,8 @@ struct LandingPage {
         let apple = visit.app.settings.links.apple
         guard visit.visitor.platform == .ios, let id = apple.appStoreID else { return nil }
         var parts = ["app-id=\(id)"]
-        if let url = visit.handOver.openURL {
-            // A comma separates what the banner is told.
+        if let url = visit.actions.openURL {
+            // Commas separate the banner's parameters.
             parts.append(
                 "app-argument=\(url.split(separator: ",", omittingEmptySubsequences: false).joined(separator: "%2C"))"
             )
@@ -87,16 +88,16 @@ struct LandingPage {
     }
 
     private func addWays(_ values: inout [String: String]) {
-        let (handOver, address, inApp) = (visit.handOver, visit.address, visit.handOver.inApp)
-        let isPage = !handOver.showsCode && handOver.store == .page && visit.visitor.platform == .other
+        let (actions, address, inApp) = (visit.actions, visit.address, visit.actions.inApp)
+        let isPage = !actions.showsCode && actions.store == .page && visit.visitor.platform == .other
         values["invitation"] = isPage ? nil : text("invitation")
-        if let store = handOver.store {
+        if let store = actions.store {
             let action = QueryItem(name: LinkParameter.action, value: LinkParameter.Action.store.rawValue)
-            values["storeURL"] = address.path([action] + visit.ownItems)
+            values["storeURL"] = address.path([action] + visit.pageItems)
             values["storeText"] = text(store.rawValue)
             if isPage, !visit.isRobot { values["refresh"] = values["storeURL"] }
         }
-        if let url = handOver.openURL, inApp?.opensApps != .never {
+        if let url = actions.openURL, inApp?.opensApps != .never {
             values["openURL"] = url
             values["openText"] = text("open")
         }
@@ -105,12 +106,12 @@ struct LandingPage {
             values["browserText"] = text("browser")
         }
         if inApp?.opensApps == .never { values["hint"] = text("in_app") }
-        if handOver.showsCode { addCode(&values) }
+        if actions.showsCode { addCode(&values) }
     }
 
     private func addCode(_ values: inout [String: String]) {
         let action = QueryItem(name: LinkParameter.action, value: LinkParameter.Action.code.rawValue)
-        let url = visit.address.path([action] + visit.ownItems)
+        let url = visit.address.path([action] + visit.pageItems)
         values["codeURL"] = url
         values["codeWithToken"] = "\(url)&\(LinkParameter.token)="
         values["codeText"] = text("scan")
@@ -120,19 +121,19 @@ struct LandingPage {
     }
 
     private func addScriptValues(_ values: inout [String: String]) {
-        let handOver = visit.handOver
+        let actions = visit.actions
         values["link"] = visit.link.name
         values["endpoint"] = "/v1/deferred-deeplink/click"
         values["variant"] = visit.variant?.name
-        values["then"] = handOver.next.rawValue
+        values["then"] = actions.next.rawValue
         values["store"] = visit.storeURL
         if visit.visitor.device == .macOrIPad { values["tablet"] = "1" }
-        values["tabletStore"] = handOver.tabletStoreURL
-        values["intent"] = handOver.intentURL
-        values["play"] = handOver.playPackage.flatMap {
+        values["tabletStore"] = actions.tabletStoreURL
+        values["intent"] = actions.intentURL
+        values["play"] = actions.playPackage.flatMap {
             PlayStoreLink.template(package: $0, utm: visit.utm)
         }
-        if visit.link.settings.usesPasteboard, handOver.playPackage == nil {
+        if visit.link.settings.usesPasteboard, actions.playPackage == nil {
             values["pasteboard"] = visit.address.url()
         }
     }

@@ -1,20 +1,20 @@
 public import Attribution
 
-/// The pages that people see who open a link, ready to be filled in.
+/// The templates of the pages that people see when they open a link.
 public struct LandingPages: Sendable {
     let landing: PageTemplate
     let ended: PageTemplate
     let flow: PageTemplate
     let texts: PageTexts
     let style: [UInt8]
-    /// What the page of a link's ways adds to it.
+    /// The style that the debug page adds.
     let flowStyle: [UInt8]
-    /// The collecting script and the landing page's own.
+    /// The collecting script and the landing page's script.
     let script: [UInt8]
-    /// The collecting script alone, for other people's pages.
+    /// The collecting script alone, for other sites' pages.
     let collector: [UInt8]
 
-    /// What is built in.
+    /// The built-in pages.
     public static let embedded: LandingPages = {
         do throws(PageTemplate.Problem) {
             return try LandingPages(landing: file("landing.html"))
@@ -23,12 +23,12 @@ public struct LandingPages: Sendable {
         }
     }()
 
-    /// What is built in, but with a landing page of the operator's own.
+    /// Creates the built-in pages with the operator's own landing page.
     ///
     /// - Parameters:
-    ///   - bytes: the page with its places for values.
+    ///   - bytes: the landing page, a template.
     ///   - file: its name, for error messages.
-    /// - Throws: for what is no template, with the line, and for one without a place for the script.
+    /// - Throws: the line of the first mistake, or an error for a template without a place for the script.
     public init(replacing bytes: [UInt8], file: String) throws(DataFileError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw DataFileError(file, 0, 0, "is not UTF-8", "Save the page as UTF-8 text")
@@ -49,20 +49,20 @@ public struct LandingPages: Sendable {
         }
     }
 
-    /// The texts' keys with the languages that each is there in, for tests.
+    /// The texts' keys, each with its languages, for tests.
     package var textCoverage: [String: Set<String>] { texts.coverage }
 
     private init(landing text: String) throws(PageTemplate.Problem) {
-        landing = try PageTemplate(text, values: LandingPage.valueNames, ownParts: ["style", "script"])
+        landing = try PageTemplate(text, values: LandingPage.valueNames, rawParts: ["style", "script"])
         ended = try PageTemplate(
             Self.file("ended.html"),
             values: InactiveLinkPage.valueNames,
-            ownParts: ["style"]
+            rawParts: ["style"]
         )
         flow = try PageTemplate(
             Self.file("flow.html"),
             values: LinkDebugPage.valueNames,
-            ownParts: LinkDebugPage.ownParts
+            rawParts: LinkDebugPage.rawParts
         )
         texts = PageTexts(Self.textRows)
         style = Array(Self.file("page.css").utf8)

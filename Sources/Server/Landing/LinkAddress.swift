@@ -1,16 +1,16 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Where a link was opened: its host as the visitor sees it, and its path.
+/// The address at which a link was opened: its host as the visitor sees it, and its path.
 struct LinkAddress: Equatable {
-    /// `https://go.shop.example`, without a slash at its end.
+    /// The origin, as `https://go.shop.example`, without a final slash.
     let origin: String
-    /// With a slash before it.
+    /// The path, with a slash before it.
     let path: String
-    /// What of its query makes it the link's.
+    /// The parameters that spell a long link out.
     let spelling: [QueryItem]
 
-    /// On a link host links are always `https`; an app without any is answered on whatever host was asked, as it was.
+    /// On a link host links are always `https`; for an app without one, the requested host and scheme are used.
     init(_ exchange: Exchange, _ context: LoopContext, _ link: TappedLink, of app: App) {
         path = "/\(link.path)"
         spelling = link.spelling
@@ -23,10 +23,10 @@ struct LinkAddress: Equatable {
         }
     }
 
-    /// The path with a query behind it.
+    /// The path with a query.
     func path(_ items: [QueryItem]) -> String { append(items, to: path) }
 
-    /// The whole address with a query behind it.
+    /// The whole address with a query.
     func url(_ items: [QueryItem] = []) -> String { append(items, to: origin + path) }
 
     private func append(_ items: [QueryItem], to text: String) -> String {
@@ -35,9 +35,9 @@ struct LinkAddress: Equatable {
     }
 }
 
-/// Parameters by which a link's page speaks with the server; never handed on.
+/// Parameters between a link's page and the server; never passed on.
 enum LinkParameter {
-    /// What the page asks for besides itself.
+    /// The page's request for the store or the code.
     static let action = "al_go"
     /// The variant that the page has shown.
     static let variant = "al_variant"
@@ -45,23 +45,23 @@ enum LinkParameter {
     static let token = ClickReference.linkName
 
     enum Action: String {
-        /// The store, by way of a click where the page ran no script.
+        /// A redirect to the store, which records a click for a page that ran no script.
         case store
-        /// The picture of the code that hands over to a phone.
+        /// The picture of the code that a phone scans to continue.
         case code
     }
 
-    /// How much of a query is written into a page; what is longer is cut between two parameters.
-    private static let longestQuery = 2048
+    /// The longest query that is written into a page; a longer one is cut between two parameters.
+    private static let maximumQueryLength = 2048
 
-    /// What a visitor's own query says, without the page's parameters.
+    /// The visitor's own parameters, without the page's.
     static func kept(_ items: [QueryItem]) -> [QueryItem] {
         var length = 0
         let others = items.filter { $0.name != action && $0.name != variant }
         return Array(
             others.prefix { item in
                 length += QueryItem.query(of: [item]).utf8.count + 1
-                return length <= longestQuery
+                return length <= maximumQueryLength
             }
         )
     }

@@ -1,14 +1,14 @@
 internal import Attribution
 internal import HTTPServer
 
-/// What a link does, for its operator: `?d=1` behind a link shows it, and makes no click.
+/// The page that shows an operator what a link does, at `?d=1`; it records no click.
 ///
-/// It says nothing that taps do not show. Firebase had the same for its links.
+/// It reveals nothing that taps do not show. Firebase's links had the same.
 struct LinkDebugPage {
     static let valueNames: Set<String> = ["title", "state", "icon", "color", "onColor", "nonce"]
-    static let ownParts: Set<String> = ["style", "flowStyle", "rows"]
+    static let rawParts: Set<String> = ["style", "flowStyle", "rows"]
 
-    /// For whom it is told.
+    /// The visitors for whom the page lists what happens.
     private static let visitors: [(name: String, visitor: LinkVisitor)] = [
         ("iPhone", LinkVisitor(device: .iPhone, browser: .safari)),
         ("iPhone, inside Instagram", LinkVisitor(device: .iPhone, browser: .instagram)),
@@ -46,7 +46,7 @@ struct LinkDebugPage {
         values["title"] = values["title"] ?? "A link of \(opened.app.settings.name)"
         let body = pages.flow.render(
             values,
-            ownParts: ["style": pages.style, "flowStyle": pages.flowStyle, "rows": rows.html]
+            rawParts: ["style": pages.style, "flowStyle": pages.flowStyle, "rows": rows.html]
         )
         let fields = PageSecurity.fields(nonce: nonce, images: [values["icon"]], hasScript: false)
         return Response(.ok, fields: fields, contentType: .html, body: body)
@@ -55,10 +55,10 @@ struct LinkDebugPage {
     private var state: String {
         switch opened.state {
         case .leads: "This is what a tap on the link does. Nothing is counted here."
-        case .ended(.archived, _): "This link was archived, and leads nowhere any more."
-        case .ended(.expired, _): "This link has expired, and leads nowhere any more."
+        case .ended(.archived, _): "This link was archived, and no longer leads anywhere."
+        case .ended(.expired, _): "This link has expired, and no longer leads anywhere."
         case .ended(.usedUp, _):
-            "This link has had as many clicks as it may have, and leads nowhere any more."
+            "This link has had as many clicks as it may have, and no longer leads anywhere."
         case .refused: "This long link leads nowhere."
         }
     }
@@ -67,11 +67,11 @@ struct LinkDebugPage {
         let (settings, app) = (link.settings, opened.app.settings.links)
         for (name, visitor) in Self.visitors {
             let target = settings.deepLink(settings.variants.first, on: visitor.platform, of: app)
-            let handOver = LandingActions(visitor, of: settings, to: target, in: app)
-            rows.add(name, Self.ways(handOver))
+            let actions = LandingActions(visitor, of: settings, to: target, in: app)
+            rows.add(name, Self.ways(actions))
         }
         rows.add("Variants", Self.variants(settings.variants))
-        rows.add("Told with the click", Self.marks(settings))
+        rows.add("Recorded with the click", Self.marks(settings))
         let preview = settings.preview
         rows.add(
             "Shown by messengers",
@@ -82,18 +82,18 @@ struct LinkDebugPage {
         )
     }
 
-    private static func ways(_ handOver: LandingActions) -> [(String, String)] {
-        let opens = handOver.inApp?.opensApps == .never ? nil : handOver.openURL
-        let elsewhere = handOver.storeURL ?? (handOver.showsCode ? "A page with a code for a phone" : nil)
+    private static func ways(_ actions: LandingActions) -> [(String, String)] {
+        let opens = actions.inApp?.opensApps == .never ? nil : actions.openURL
+        let elsewhere = actions.storeURL ?? (actions.showsCode ? "A page with a code for a phone" : nil)
         let itself =
-            switch handOver.next {
+            switch actions.next {
             case .wait: "Waits for a tap"
-            case .open: "Tries the app, and leads to the store where it is not installed"
+            case .open: "Tries the app, and leads to the store if it is not installed"
             case .store: "Leads on at once"
             }
         return [
             ("App installed", opens ?? "Stays on the page"),
-            ("Not installed", elsewhere ?? "Nothing: the app has told of no store for it"),
+            ("Not installed", elsewhere ?? "Nothing: the app has no store for it"),
             ("The page", itself),
         ]
     }
@@ -111,7 +111,7 @@ struct LinkDebugPage {
     }
 }
 
-/// Lists of names and what they are, under headings.
+/// Lists of names and values, under headings.
 struct FlowRows {
     private(set) var html: [UInt8] = []
 

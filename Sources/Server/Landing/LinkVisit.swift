@@ -1,18 +1,19 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Somebody's visit to a link that leads somewhere.
+/// A visit to a link that leads somewhere.
 struct LinkVisit {
     let link: TappedLink
     let app: App
     let visitor: LinkVisitor
     let address: LinkAddress
-    /// Which of the link's variants the visitor gets.
+    /// The link's variant that the visitor gets.
     let variant: Link.Variant?
-    /// What the link was opened with, without what the page itself asks.
+    /// The query of the visit, without the page's own parameters.
     let query: [QueryItem]
-    let handOver: LandingActions
-    /// A preview, a crawler and the like: it gets what previews show, and nothing that clicks.
+    let actions: LandingActions
+    /// Whether a preview or a crawler visits: it gets what previews show, and no script or redirect that records a
+    /// click.
     let isRobot: Bool
 
     init(_ link: TappedLink, of app: App, _ exchange: Exchange, _ context: LoopContext) {
@@ -37,7 +38,7 @@ struct LinkVisit {
                 )
             }
         let target = link.settings.deepLink(variant, on: visitor.platform, of: app.settings.links)
-        handOver = LandingActions(
+        actions = LandingActions(
             visitor,
             of: link.settings,
             to: target?.adding(link.settings.passed(query)),
@@ -46,13 +47,13 @@ struct LinkVisit {
         isRobot = context.service.settings.robots.isRobot(headers.userAgent)
     }
 
-    /// What the page sends along when it asks the server for the store or the code.
-    var ownItems: [QueryItem] {
+    /// The parameters that the page adds when it requests the store or the code.
+    var pageItems: [QueryItem] {
         let variant = variant.map { [QueryItem(name: LinkParameter.variant, value: $0.name)] } ?? []
         return variant + query.filter { $0.name != LinkParameter.token }
     }
 
-    /// What the store's own reports get to know.
+    /// The UTM parameters for the store's own reports.
     var utm: [QueryItem] {
         let passed = link.settings.passed(query).filter { $0.name.hasPrefix("utm_") }
         return link.settings.utm
@@ -61,16 +62,16 @@ struct LinkVisit {
             }
     }
 
-    /// Where the store button leads: a page gets the parameters that the link passes on, a store nothing.
+    /// The address of the store button; a page gets the parameters that the link passes on, a store gets none.
     var storeURL: String? {
-        guard handOver.store == .page, let url = handOver.storeURL else { return handOver.storeURL }
+        guard actions.store == .page, let url = actions.storeURL else { return actions.storeURL }
         return DeepLinkURL(stored: url).adding(link.settings.passed(query)).text
     }
 
-    /// What a phone's camera reads on the page for a computer.
+    /// The text of the code on the page for a computer.
     ///
-    /// - Parameter token: of the click that this page has told; nil before.
-    /// - Returns: the link's address, with what makes the phone's visit a scan.
+    /// - Parameter token: of the click that this page has recorded; nil before.
+    /// - Returns: the link's address, with the source of a scan.
     func codeText(token: String?) -> String {
         let items = token.map { [QueryItem(name: LinkParameter.token, value: $0)] } ?? []
         let rest = query.filter { $0.name != LinkParameter.token && $0.name != "source" }

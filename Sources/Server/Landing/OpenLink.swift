@@ -1,9 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET` of a link: the page that opens the app or leads to its store.
+/// `GET` of a link: returns the page that opens the app or leads to its store.
 ///
-/// The last of the routes: a slug has up to four parts, and may be whatever is not the service's own.
+/// The last of the routes: a slug has up to four parts, and may be any path that is not the service's own.
 enum OpenLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -12,7 +12,7 @@ enum OpenLink {
         let apps: [App]
         let opened: OpenedLink?
         do throws(StoreError) {
-            // Read here and not before the route is called: who has a browser gets a page when they cannot be read.
+            // Read here and not before the route is called, so that browsers get a page when they cannot be read.
             apps = try context.stores.apps.directory().apps(onHost: host)
             opened = try await find(apps, exchange, context)
         } catch {
@@ -31,11 +31,11 @@ enum OpenLink {
             return LinkDebugPage(opened, exchange, context).response
         }
         switch opened.state {
-        case .ended(let ending, _): return try ended(ending, opened.app, &exchange, context)
+        case .ended(let ending, _): return try ended(ending, of: opened.app, &exchange, context)
         case .refused:
             exchange.outcome = "refused"
             return try InactiveLinkPage(.unknown, of: opened.app, exchange, context)
-                .response(orThrow: .notFound("This long link leads nowhere; d=1 in its query tells why"))
+                .response(orThrow: .notFound("This long link leads nowhere; d=1 in its query shows why"))
         case .leads(let link):
             let visit = LinkVisit(link, of: opened.app, exchange, context)
             return try await answer(visit, &exchange, context)
@@ -56,7 +56,7 @@ enum OpenLink {
         }
     }
 
-    /// The link of an address: one that is kept, else one that the query spells out.
+    /// Finds the link of an address: a stored one, else one that the query spells out.
     private static func find(_ apps: [App], _ exchange: Exchange, _ context: LoopContext)
         async throws(StoreError) -> OpenedLink?
     {
@@ -72,10 +72,10 @@ enum OpenLink {
         return LongLink.find(text, exchange.queryItems, of: apps).map(OpenedLink.init)
     }
 
-    /// What a visitor sees of a link that leads nowhere any more.
+    /// Creates the response for a link that no longer leads anywhere.
     static func ended(
         _ ending: Link.Ending,
-        _ app: App,
+        of app: App,
         _ exchange: inout Exchange,
         _ context: LoopContext
     ) throws(APIError) -> Response {
@@ -86,12 +86,12 @@ enum OpenLink {
     }
 }
 
-/// A link that somebody opens, and whether it leads somewhere.
+/// An opened link, and whether it leads somewhere.
 struct OpenedLink {
     enum State {
         case leads(TappedLink)
         case ended(Link.Ending, TappedLink)
-        /// A long link that must lead nowhere.
+        /// A long link that must not lead anywhere.
         case refused(FieldProblems)
     }
 

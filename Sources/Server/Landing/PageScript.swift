@@ -1,8 +1,8 @@
-/// Scripts as they are sent: without what only their readers need.
+/// Scripts as they are sent, without what only their readers need.
 enum PageScript {
-    /// Leaves out lines that are comments, empty lines and indentation.
+    /// Removes comment lines, empty lines and indentation.
     ///
-    /// Scripts here are written for it: no text goes over more than one line.
+    /// The scripts are written for it: none has a text over several lines.
     static func compact(_ source: String) -> [UInt8] {
         var script: [UInt8] = []
         for line in source.utf8.split(separator: UInt8(ascii: "\n")) {

@@ -1,18 +1,18 @@
 internal import Attribution
 internal import HTTPServer
 
-/// What browsers are told of every page, so that nothing but its own parts runs or loads in it (ASVS 5.0, 3.4).
+/// Header fields of every page that let nothing but its own parts run or load in it (ASVS 5.0, 3.4).
 enum PageSecurity {
-    /// A word that nobody guesses, by which a page names its own script and style.
+    /// Creates an unguessable word by which a page marks its own script and style.
     static func nonce(_ random: RandomSource) -> String {
         Base64URL.text(of: random.bytes(16))
     }
 
     /// - Parameters:
-    ///   - nonce: the page's own.
+    ///   - nonce: the page's nonce.
     ///   - images: addresses of pictures on other hosts that the page shows.
-    ///   - hasScript: whether it runs one, which tells its click to the service.
-    /// - Returns: the lines of the answer's head.
+    ///   - hasScript: whether it runs a script, which posts its click to the service.
+    /// - Returns: the lines of the response's head.
     static func fields(nonce: String, images: [String?], hasScript: Bool) -> [FieldLine] {
         let hosts = Set(images.compactMap { $0.flatMap(origin) }).sorted()
         let script = hasScript ? "script-src 'nonce-\(nonce)'; connect-src 'self'; " : ""
@@ -28,7 +28,7 @@ enum PageSecurity {
         ]
     }
 
-    /// `https://host` of an address that an operator stored; nil for anything that could say more than a host.
+    /// `https://host` of an address that an operator stored; nil for one that could contain more than a host.
     private static func origin(_ url: String) -> String? {
         let start = "https://"
         guard url.hasPrefix(start) else { return nil }

@@ -1,17 +1,17 @@
-/// A page with places for values.
+/// A page template with places for values.
 ///
 /// `{{name}}` is the value, escaped for HTML's texts and quoted attributes; `{{{name}}}` is one of the page's own parts
-/// (its style, its script) as it is; what stands between `{{#name}}` and `{{/name}}` is there where the value is not
+/// (its style, its script) as it is; the text between `{{#name}}` and `{{/name}}` is left out where the value is
 /// empty.
 struct PageTemplate: Sendable {
     private enum Part: Sendable {
         case text([UInt8])
         case value(String)
-        case ownPart(String)
+        case rawPart(String)
         case section(String, [Part])
     }
 
-    /// Why a text is no template.
+    /// Why a text is not a template.
     struct Problem: Error, Equatable {
         /// Counted from 1.
         let line: Int
@@ -22,15 +22,15 @@ struct PageTemplate: Sendable {
 
     /// - Parameters:
     ///   - text: the page.
-    ///   - values: the names that it may use.
-    ///   - ownParts: those that are written as they are.
-    /// - Throws: where it names another value, or leaves something open.
-    init(_ text: String, values: Set<String>, ownParts: Set<String>) throws(Problem) {
-        var reader = TemplateReader(Array(text.utf8), values: values, ownParts: ownParts)
+    ///   - values: the names of values that it may use.
+    ///   - rawParts: the names of parts, which are not escaped.
+    /// - Throws: the first unknown name or unclosed place.
+    init(_ text: String, values: Set<String>, rawParts: Set<String>) throws(Problem) {
+        var reader = TemplateReader(Array(text.utf8), values: values, rawParts: rawParts)
         parts = try Self.parts(&reader, until: nil)
     }
 
-    /// Those of a section, which has a name and what is wrong where it does not end; else of the whole page.
+    /// Reads the parts of a section, given its name and the error if it is not closed, or of the whole page.
     private static func parts(_ reader: inout TemplateReader, until end: (name: String, orElse: Problem)?)
         throws(Problem) -> [Part]
     {
@@ -39,7 +39,7 @@ struct PageTemplate: Sendable {
             switch token {
             case .text(let bytes): parts.append(.text(bytes))
             case .value(let name): parts.append(.value(name))
-            case .ownPart(let name): parts.append(.ownPart(name))
+            case .rawPart(let name): parts.append(.rawPart(name))
             case .begin(let name):
                 let open = reader.problem("{{#\(name)}} is not closed")
                 parts.append(.section(name, try Self.parts(&reader, until: (name, open))))
@@ -54,27 +54,27 @@ struct PageTemplate: Sendable {
         return parts
     }
 
-    /// The page with its values; those that are not given are empty.
-    func render(_ values: [String: String], ownParts: [String: [UInt8]]) -> [UInt8] {
+    /// Fills the values in; missing ones are empty.
+    func render(_ values: [String: String], rawParts: [String: [UInt8]]) -> [UInt8] {
         var page: [UInt8] = []
         page.reserveCapacity(16 * 1024)
-        Self.write(parts, values, ownParts, to: &page)
+        Self.write(parts, values, rawParts, to: &page)
         return page
     }
 
     private static func write(
         _ parts: [Part],
         _ values: [String: String],
-        _ ownParts: [String: [UInt8]],
+        _ rawParts: [String: [UInt8]],
         to page: inout [UInt8]
     ) {
         for part in parts {
             switch part {
             case .text(let bytes): page += bytes
             case .value(let name): HTMLText.append(values[name] ?? "", to: &page)
-            case .ownPart(let name): page += ownParts[name] ?? []
+            case .rawPart(let name): page += rawParts[name] ?? []
             case .section(let name, let parts):
-                if values[name]?.isEmpty == false { write(parts, values, ownParts, to: &page) }
+                if values[name]?.isEmpty == false { write(parts, values, rawParts, to: &page) }
             }
         }
     }

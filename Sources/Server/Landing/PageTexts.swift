@@ -1,9 +1,9 @@
 internal import Attribution
 
-/// What pages for people say, by language.
+/// The texts of pages, by language.
 struct PageTexts: Sendable {
     struct Language: Sendable {
-        /// As in HTML's `lang`.
+        /// The code for HTML's `lang`.
         let code: String
         /// `ltr` or `rtl`.
         let direction: String
@@ -23,7 +23,7 @@ struct PageTexts: Sendable {
         self.texts = texts
     }
 
-    /// The first language that is wanted and here, else the first one here.
+    /// The first accepted language that has texts, else the first language with texts.
     func language(acceptLanguage: String?) -> Language {
         for tag in acceptLanguage.map(AcceptLanguage.tags) ?? [] {
             let code = String(
@@ -39,12 +39,12 @@ struct PageTexts: Sendable {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 0x20 : byte
     }
 
-    /// The text of a key, with the app's name in its place.
+    /// The text of a key, with the app's name for `{app}`.
     func text(_ key: String, in language: Language, app: String = "") -> String {
         let text = texts[key]?[language.code] ?? texts[key]?["en"] ?? ""
         return text.split(separator: "{app}", omittingEmptySubsequences: false).joined(separator: app)
     }
 
-    /// Every key with the languages that it is there in.
+    /// Every key with its languages.
     var coverage: [String: Set<String>] { texts.mapValues { Set($0.keys) } }
 }

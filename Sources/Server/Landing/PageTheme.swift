@@ -1,8 +1,8 @@
 internal import Attribution
 
-/// How an app's pages look: the operator's icon and colour.
+/// The look of an app's pages: the operator's icon and colour.
 struct PageTheme {
-    /// By the names of the templates' places.
+    /// The values by their names in the templates.
     let values: [String: String]
 
     init(_ app: App?) {
@@ -15,12 +15,12 @@ struct PageTheme {
         self.values = values
     }
 
-    /// What is read best on a colour, of the two that pages write in: their dark ink, and white.
+    /// The more readable text colour on a colour: the pages' dark ink, or white.
     static func ink(on color: String) -> String {
         guard let color = try? QRColor(parsing: color) else { return QRColor.white.text }
         return (color.contrast(with: ink) > color.contrast(with: .white) ? ink : .white).text
     }
 
-    /// As in page.css.
+    /// The ink of page.css.
     private static let ink = QRColor(red: 0x16, green: 0x18, blue: 0x1d)
 }

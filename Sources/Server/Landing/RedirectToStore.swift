@@ -1,7 +1,8 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The store button of a page that ran no script: the click is told from the request alone, and the visitor goes on.
+/// The store button of a page that ran no script: records the click from the request alone, and redirects the
+/// visitor.
 enum RedirectToStore {
     static func respond(
         _ visit: LinkVisit,
@@ -16,9 +17,9 @@ enum RedirectToStore {
                 url = visit.storeURL(with: token) ?? url
             } catch {
                 if error.code == .linkEnded {
-                    return try OpenLink.ended(.usedUp, visit.app, &exchange, context)
+                    return try OpenLink.ended(.usedUp, of: visit.app, &exchange, context)
                 }
-                // Whatever keeps a click from being stored keeps nobody from the store.
+                // A click that cannot be stored must not block the redirect.
                 exchange.outcome = "unrecorded"
             }
         }
@@ -46,11 +47,11 @@ enum RedirectToStore {
             variant: visit.variant,
             query: visit.query.isEmpty ? nil : QueryItem.query(of: visit.query)
         )
-        return try await RecordClick.record(body, visit.link, of: visit.app, &exchange, context).token
+        return try await RecordClick.record(body, of: visit.link, app: visit.app, &exchange, context).token
     }
 
-    /// Whether a person follows the button: no robot, no program, nobody who looks ahead, and no other page that loads the
-    /// address as a picture or in a frame, which the button's own page is never in.
+    /// Whether a person followed the button: not a robot, a program or a prefetch, and not another page that loads
+    /// the address as a picture or in a frame, in which the button's own page never is.
     ///
     /// Source: W3C "Fetch Metadata Request Headers", `Sec-Fetch-Dest` and `Sec-Fetch-Mode`.
     private static func isTapped(_ request: Request, _ context: LoopContext) -> Bool {
@@ -64,9 +65,9 @@ enum RedirectToStore {
 }
 
 extension LinkVisit {
-    /// Where the store button leads after the click was told; nil where the store takes no token.
+    /// The address of the store button after the click was recorded; nil where the store takes no token.
     fileprivate func storeURL(with token: ClickToken?) -> String? {
-        guard let token, let package = handOver.playPackage else { return nil }
+        guard let token, let package = actions.playPackage else { return nil }
         return PlayStoreLink(package: package, token: token, utm: utm)?.text
     }
 }

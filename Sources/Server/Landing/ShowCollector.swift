@@ -1,9 +1,9 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /v1/collector.js`: the script that tells clicks of other people's pages, the same as in our own.
+/// `GET /v1/collector.js`: the script that records clicks of other sites' pages, the same as in the landing page.
 ///
-/// What it does for a page never changes within `v1`; how it does it may, so that browsers ask again each hour.
+/// What it does for a page never changes within `v1`. How it does so may change, so browsers revalidate it each hour.
 enum ShowCollector {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

@@ -1,25 +1,25 @@
-/// Cuts a template into its texts and places.
+/// Splits a template into its texts and places.
 struct TemplateReader {
     enum Token {
         case text([UInt8])
         case value(String)
-        case ownPart(String)
+        case rawPart(String)
         case begin(String)
         case end(String)
     }
 
     private let bytes: [UInt8]
     private let values: Set<String>
-    private let ownParts: Set<String>
+    private let rawParts: Set<String>
     private var position = 0
 
-    init(_ bytes: [UInt8], values: Set<String>, ownParts: Set<String>) {
+    init(_ bytes: [UInt8], values: Set<String>, rawParts: Set<String>) {
         self.bytes = bytes
         self.values = values
-        self.ownParts = ownParts
+        self.rawParts = rawParts
     }
 
-    /// Nil at the end.
+    /// Returns the next token; nil at the end.
     mutating func next() throws(PageTemplate.Problem) -> Token? {
         guard position < bytes.count else { return nil }
         guard let start = find("{{", from: position) else {
@@ -45,9 +45,9 @@ struct TemplateReader {
         }
         let text = String(decoding: bytes[start..<close], as: UTF8.self)
         if end.utf8.count == 3 {
-            guard ownParts.contains(text) else { throw unknown(text, ownParts) }
+            guard rawParts.contains(text) else { throw unknown(text, rawParts) }
             position = close + 3
-            return .ownPart(text)
+            return .rawPart(text)
         }
         let mark = text.utf8.first
         let isSection = mark == UInt8(ascii: "#") || mark == UInt8(ascii: "/")

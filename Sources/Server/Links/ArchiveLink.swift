@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `POST /admin/api/links/{id}/archive`: from now on the link leads nowhere; its slug and its counts stay.
+/// `POST /admin/api/links/{id}/archive`: makes the link lead nowhere; its slug and its counts stay.
 enum ArchiveLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -12,7 +12,7 @@ enum ArchiveLink {
     }
 }
 
-/// `POST /admin/api/links/{id}/restore`: the link leads where it led before it was archived.
+/// `POST /admin/api/links/{id}/restore`: makes the link lead where it led before it was archived.
 enum RestoreLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

@@ -2,7 +2,7 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// `PATCH /admin/api/links/{id}`: changes what the body names, and leaves the rest; `null` takes a field away.
+/// `PATCH /admin/api/links/{id}`: changes the fields that the body names; `null` removes a field.
 enum ChangeLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -26,7 +26,7 @@ enum ChangeLink {
         for (name, own) in [("slug", link.slug.text), ("app", link.app.text)] {
             guard let value = object[name], value.string != own else { continue }
             problems.append(
-                FieldProblem(name, "\(name) of a link stays as it was made; make another link instead.")
+                FieldProblem(name, "\(name) of a link cannot be changed; create another link instead.")
             )
         }
         do throws(FieldProblems) {

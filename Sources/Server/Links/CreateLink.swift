@@ -2,7 +2,7 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// `POST /admin/api/links`: makes a link.
+/// `POST /admin/api/links`: creates a link.
 enum CreateLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -36,9 +36,9 @@ enum CreateLink {
         return context.answer(LinkListing(link: new.link), .created, exchange)
     }
 
-    /// The app that the body names by its id; the only one there is, where it names none.
+    /// The app that the body names by its id; the only app, where it names none.
     ///
-    /// - Throws: 422 for what is no id, 404 where there is no such app.
+    /// - Throws: 422 for a text that is not an id, 404 where there is no such app.
     private static func app(_ object: JSONObject, _ directory: Directory) throws(APIError) -> App {
         guard let value = object["app"], !value.isNull else {
             guard directory.apps.count == 1, let only = directory.apps.first else {

@@ -8,16 +8,16 @@ public struct LinkBody {
     private let now: Timestamp
 
     /// - Parameters:
-    ///   - listing: the link and what was counted of it.
-    ///   - app: whose it is.
-    ///   - now: by which it is told whether it still leads somewhere.
+    ///   - listing: the link and its counts.
+    ///   - app: the link's app.
+    ///   - now: the time that decides whether the link has expired.
     public init(_ listing: LinkListing, of app: App?, at now: Timestamp) {
         self.listing = listing
         self.app = app
         self.now = now
     }
 
-    /// Members that no field is set by: what a client sends back with them is not looked at.
+    /// Members of the response that set no field: ignored when a client sends them back.
     static let ownMembers: Set<String> = [
         "id", "app", "slug", "url", "ending", "clicks", "robots", "matches", "former_variants", "created_at",
         "updated_at", "archived_at",
@@ -46,36 +46,24 @@ public struct LinkBody {
         let variants = listing.link.settings.variants
         let former = listing.variants.filter { count in !variants.contains { $0.name == count.name } }
         if !variants.isEmpty {
-            json.member("variants") { json in
-                json.array { json in
-                    for variant in variants {
-                        let counts = listing.variants.first { $0.name == variant.name }
-                        json.object { json in
-                            json.member("name", variant.name)
-                            json.member("weight", variant.weight)
-                            json.member("destination", variant.target.text)
-                            json.member("clicks", counts?.clicks ?? 0)
-                            json.member("matches", counts?.matches ?? 0)
-                        }
-                    }
-                }
+            json.objects("variants", variants) { json, variant in
+                let counts = listing.variants.first { $0.name == variant.name }
+                json.member("name", variant.name)
+                json.member("weight", variant.weight)
+                json.member("destination", variant.target.text)
+                json.member("clicks", counts?.clicks ?? 0)
+                json.member("matches", counts?.matches ?? 0)
             }
         }
         guard !former.isEmpty else { return }
-        json.member("former_variants") { json in
-            json.array { json in
-                for counts in former {
-                    json.object { json in
-                        json.member("name", counts.name)
-                        json.member("clicks", counts.clicks)
-                        json.member("matches", counts.matches)
-                    }
-                }
-            }
+        json.objects("former_variants", former) { json, counts in
+            json.member("name", counts.name)
+            json.member("clicks", counts.clicks)
+            json.member("matches", counts.matches)
         }
     }
 
-    /// As in `{"links":[…],"next":"lnk_…"}`.
+    /// Writes a page of links, as `{"links":[…],"next":"lnk_…"}`.
     static func page(_ page: LinkPage, _ directory: Directory, at now: Timestamp) -> JSONWriter {
         var json = JSONWriter()
         json.object { json in
@@ -86,8 +74,7 @@ public struct LinkBody {
                     }
                 }
             }
-            json.name("next")
-            if let next = page.next { json.value(next.text) } else { json.null() }
+            json.member("next", orNull: page.next?.text)
         }
         return json
     }

@@ -2,23 +2,18 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// What the admin API's calls on links share.
+/// Reading and changing a link, for the admin API's calls.
 extension LoopContext {
-    /// The link that the path names by its id.
+    /// Reads the link whose id is in the path.
     ///
     /// - Throws: 404 where there is none.
     func link(of exchange: Exchange) async throws(APIError) -> LinkListing {
         guard let id = exchange.parameter.flatMap({ LinkID($0) }) else { throw .noLink }
-        do throws(StoreError) {
-            guard let listing = try await stores.links.link(id) else { throw StoreError(.notFound, "") }
-            return listing
-        } catch {
-            if error.code == .notFound { throw .noLink }
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        guard let listing = try await exchange.store(await stores.links.link(id)) else { throw .noLink }
+        return listing
     }
 
-    /// Changes the link that the path names, and again where somebody else has changed it meanwhile.
+    /// Changes the link whose id is in the path, and retries if another request changed it meanwhile.
     func changeLink(
         of exchange: Exchange,
         _ change: (inout Link) throws(APIError) -> Void

@@ -1,17 +1,17 @@
 public import Attribution
 public import JSON
 
-/// What somebody wants a link to be, from whichever way in it came: checked as a whole.
+/// Validates the fields of a link as a whole, wherever they came from.
 public enum LinkDraft {
-    /// The settings that fields mean for a link of this app.
+    /// Reads a link's settings from fields.
     ///
     /// - Parameters:
-    ///   - fields: what was said.
-    ///   - app: whose link it is.
-    ///   - now: by which an expiry is judged.
-    ///   - earlier: what the link says so far: an expiry that is not changed may lie in the past.
-    /// - Returns: what the link is to say.
-    /// - Throws: ``FieldProblems``, all there are.
+    ///   - fields: the fields that were sent.
+    ///   - app: the link's app.
+    ///   - now: the time that an expiry must lie after.
+    ///   - earlier: the link's settings so far: an unchanged expiry may lie in the past.
+    /// - Returns: the new settings.
+    /// - Throws: ``FieldProblems`` with every problem.
     public static func settings(
         _ fields: LinkFields,
         for app: App,
@@ -45,24 +45,24 @@ public enum LinkDraft {
         return settings
     }
 
-    /// What a JSON object says of a link, besides its slug, its app and what a client cannot set.
+    /// Reads a link's fields from a JSON object, except its slug, its app and members that clients cannot set.
     public static func fields(_ object: JSONObject) -> (fields: LinkFields, problems: [FieldProblem]) {
         let body = FieldBody<LinkField>(object, over: LinkFields(), besides: LinkBody.ownMembers)
         return (body.fields, body.problems)
     }
 
-    /// A new link of an app; without a slug it gets one that nobody guesses.
+    /// Creates a link of an app; without a slug it gets a random one that cannot be guessed.
     ///
     /// - Parameters:
-    ///   - slug: as it was chosen.
-    ///   - fields: what was said.
-    ///   - app: whose link it is.
+    ///   - slug: the chosen slug.
+    ///   - fields: the fields that were sent.
+    ///   - app: the link's app.
     ///   - directory: all apps, some of which may share a link host with it.
-    ///   - now: when it is made.
-    ///   - random: for its identifier, and its slug where none was chosen.
-    ///   - isArchived: whether it leads nowhere from the beginning.
-    /// - Returns: the link, which nobody knows of yet.
-    /// - Throws: ``FieldProblems``, all there are.
+    ///   - now: the time of creation.
+    ///   - random: for its identifier, and its slug if none was chosen.
+    ///   - isArchived: whether it leads nowhere from the start.
+    /// - Returns: the link, which is not stored yet.
+    /// - Throws: ``FieldProblems`` with every problem.
     public static func link(
         _ slug: String?,
         _ fields: LinkFields,
@@ -83,7 +83,7 @@ public enum LinkDraft {
         }
         var settings = Link.Settings()
         do throws(FieldProblems) {
-            // An archived one comes from an export: it may have expired long ago.
+            // An archived link comes from an export, and may have expired long ago.
             let start = isArchived ? Timestamp(milliseconds: .min) : now
             settings = try self.settings(fields, for: app, at: start)
         } catch {
@@ -103,15 +103,15 @@ public enum LinkDraft {
 }
 
 extension LinkStoreError {
-    /// In plain words: what is wrong and what to do; nil for the store's own failure.
+    /// What is wrong and what to do; nil for the store's own failure.
     public var advice: String? {
         switch self {
         case .slugTaken(let slug):
             "The slug \(slug.text) is taken by another link of the same link hosts; choose another."
         case .notFound: "There is no such link."
-        case .changed: "The link was changed by somebody else meanwhile; read it again and repeat the change."
+        case .changed: "Another request changed the link meanwhile; read it again and repeat the change."
         case .clicked:
-            "The link was clicked, and is kept so that what it brought stays told; archive it instead."
+            "The link has clicks, and its counts must remain; archive it instead."
         case .store: nil
         }
     }

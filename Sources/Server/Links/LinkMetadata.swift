@@ -1,9 +1,9 @@
 internal import Attribution
 internal import JSON
 
-/// The JSON object that a link gives to the app.
+/// The JSON object that a link passes to the app.
 enum LinkMetadata {
-    /// The object without blanks and line breaks; nil for what is none.
+    /// The object without blanks and line breaks; nil for any other text.
     static func compacted(_ text: String) -> String? {
         guard let value = try? JSONValue(parsing: Array(text.utf8)), case .object = value else { return nil }
         var json = JSONWriter()
@@ -11,10 +11,10 @@ enum LinkMetadata {
         return json.text
     }
 
-    /// What a click of a link brings to the app: what it says itself, then what the link says besides, its UTM
-    /// parameters and its referral code.
+    /// Merges what a click passes to the app: its own metadata, then the link's, its UTM parameters and its referral
+    /// code.
     ///
-    /// Where that is more than may be, what the click says itself, or else the link's own object.
+    /// If the result is too long, returns the click's own metadata, or else the link's.
     static func merged(_ own: String?, _ settings: Link.Settings) -> String? {
         let marks =
             settings.utm.map { ($0.name, $0.value) }

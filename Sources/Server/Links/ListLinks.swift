@@ -1,17 +1,12 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /admin/api/links`: the links, the newest first.
+/// `GET /admin/api/links`: lists the links, newest first.
 enum ListLinks {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         let query = try self.query(exchange)
-        let page: LinkPage
-        do throws(StoreError) {
-            page = try await context.stores.links.links(query)
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        let page = try await exchange.store(await context.stores.links.links(query))
         return Response(.ok, json: LinkBody.page(page, exchange.directory, at: exchange.now))
     }
 

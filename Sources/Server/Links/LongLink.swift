@@ -1,21 +1,21 @@
 internal import Attribution
 
-/// The long links of Firebase, which stand nowhere but in their own addresses.
+/// The long links of Firebase, whose settings are in their own addresses and not in the store.
 enum LongLink {
-    /// What an address spells out.
+    /// The link that an address spells out.
     struct Found {
         let app: App
-        /// What it means for the app, or why it must lead nowhere.
+        /// The link, or the reasons why it must not lead anywhere.
         let link: Result<TappedLink, FieldProblems>
     }
 
     /// Reads an address.
     ///
     /// - Parameters:
-    ///   - path: below the host, without the slash at its beginning; Firebase allowed one before the query.
-    ///   - query: decoded.
-    ///   - apps: those that it may be of.
-    /// - Returns: nil where it is no long link, or no app's.
+    ///   - path: below the host, without its first slash; Firebase allowed a path before the query.
+    ///   - query: the decoded query.
+    ///   - apps: the apps that it may belong to.
+    /// - Returns: nil for an address that is not a long link, or belongs to none of the apps.
     static func find(_ path: String, _ query: [QueryItem], of apps: [App]) -> Found? {
         guard path.isEmpty || (try? LinkSlug(parsing: path)) != nil,
             let long = FirebaseLongLink(query: query), let app = long.app(among: apps)
@@ -27,7 +27,7 @@ enum LongLink {
         }
     }
 
-    /// As above, for what follows the host in an address: `?link=…`, with or without a path before it.
+    /// Reads what follows the host in an address: `?link=…`, with or without a path before it.
     static func find(_ text: String, of apps: [App]) -> Found? {
         guard let mark = text.firstIndex(of: "?") else { return nil }
         let query = text[text.index(after: mark)...].utf8

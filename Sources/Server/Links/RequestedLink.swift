@@ -8,21 +8,16 @@ struct RequestedLink {
 
     var link: Link { listing.link }
 
-    /// Finds it among those that are answered on the host that was asked.
+    /// Finds the link among those of the requested host.
     ///
-    /// - Throws: 404 where there is none, and 410 where it leads nowhere any more.
+    /// - Throws: 404 where there is none, 410 for one that no longer leads anywhere.
     static func find(_ exchange: Exchange, _ context: LoopContext) async throws(APIError) -> RequestedLink {
         let text = QueryItem.text(ofPathPart: exchange.parameter ?? "")
         guard let slug = try? LinkSlug(parsing: text) else { throw .noLinkHere }
         let proxies = context.service.settings.trustedProxies
         let host = RequestHost.of(exchange.request, trusting: proxies)
         let apps = exchange.directory.apps(onHost: host).map(\.id)
-        let found: LinkListing?
-        do throws(StoreError) {
-            found = try await context.stores.links.link(slug, of: apps)
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        let found = try await exchange.store(await context.stores.links.link(slug, of: apps))
         guard let listing = found, let app = exchange.directory.app(listing.link.app) else {
             throw .noLinkHere
         }
@@ -32,8 +27,10 @@ struct RequestedLink {
         return RequestedLink(listing: listing, app: app)
     }
 
-    /// Its address on the host that was asked; where its app has no link host, so that links can be tried before there
-    /// is one, under the address at which the service was asked.
+    /// The link's address on the requested host.
+    ///
+    /// Where its app has no link host, the address is on the host of the request, so that links can be tried before
+    /// there is a link host.
     ///
     /// - Throws: 400 for a request that names no host.
     func url(_ exchange: Exchange, _ context: LoopContext) throws(APIError) -> String {

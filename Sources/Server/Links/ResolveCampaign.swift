@@ -4,8 +4,8 @@ internal import JSON
 
 /// `GET /campaign/resolve/{key}` and `GET /resolve/{key}`: newer clients ask what a campaign key stands for.
 ///
-/// The newest link with that key tells, of the key's app, or of those that are answered on the host that was asked.
-/// Every member of the answer is optional; without a link, the key is all that is known.
+/// The newest link with that key answers, of the API key's app, or of the apps on the requested host. Every member of
+/// the response is optional; without a link, the response has the key alone.
 enum ResolveCampaign {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -13,16 +13,10 @@ enum ResolveCampaign {
         guard let key = CampaignKey(text) else {
             throw .notFound("A campaign key has 1 to \(CampaignKey.maximumLength) characters")
         }
-        let link: Link?
-        do throws(StoreError) {
-            link = try await context.stores.links.liveLink(
-                ofCampaign: key,
-                of: apps(exchange, context),
-                at: exchange.now
-            )?.link
-        } catch {
-            throw APIError(error, requestID: exchange.requestID)
-        }
+        let (apps, now) = (Self.apps(exchange, context), exchange.now)
+        let link = try await exchange.store(
+            await context.stores.links.liveLink(ofCampaign: key, of: apps, at: now)?.link
+        )
         var json = JSONWriter()
         json.object { json in
             json.member("keyName", key.text)
@@ -32,7 +26,7 @@ enum ResolveCampaign {
     }
 
     private static func apps(_ exchange: Exchange, _ context: LoopContext) -> [AppID] {
-        // Clients that carry a key which is no good any more are not sent away: the answer is to be final.
+        // A client with an invalid API key is not refused, because the response must be final.
         let key = try? Authentication.key(
             of: exchange.request,
             for: .anyoneOrKey([.app, .server, .test]),
@@ -42,11 +36,11 @@ enum ResolveCampaign {
         if let app = key?.app { return [app] }
         let host = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
         let nearest = exchange.directory.apps(onHost: host)
-        // Clients ask on the address of the service, which need not be a link host.
+        // Clients call the service's own address, which need not be a link host.
         return (nearest.isEmpty ? exchange.directory.apps : nearest).map(\.id)
     }
 
-    /// The journey is left out: it is each click's own.
+    /// Leaves the journey out, because each click has its own.
     private static func write(_ link: Link, of app: App, to json: inout JSONWriter) {
         let (settings, links) = (link.settings, app.settings.links)
         json.member("title", settings.title ?? settings.preview.title)

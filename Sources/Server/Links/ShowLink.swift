@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `GET /admin/api/links/{id}`: one link, with what was counted of it.
+/// `GET /admin/api/links/{id}`: returns one link with its counts.
 enum ShowLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

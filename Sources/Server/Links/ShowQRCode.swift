@@ -2,37 +2,37 @@ internal import Attribution
 internal import HTTPServer
 internal import QRCodes
 
-/// `GET /{slug}/qr.svg` and `GET /{slug}/qr.png`: the QR code of a link, for print and for other sites' pages.
+/// `GET /{slug}/qr.svg` and `GET /{slug}/qr.png`: draws the QR code of a link, for print and for other sites.
 ///
-/// A scan arrives at the link with the source `qr`.
+/// A scan opens the link with the source `qr`.
 enum ShowQRCode {
     static func svg(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
-        try await respond(.svg, .svg, &exchange, context)
+        try await respond(.svg, as: .svg, &exchange, context)
     }
 
     static func png(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response {
-        try await respond(.png, .png, &exchange, context)
+        try await respond(.png, as: .png, &exchange, context)
     }
 
     private static func respond(
         _ format: QRPicture.Format,
-        _ contentType: ContentType,
+        as contentType: ContentType,
         _ exchange: inout Exchange,
         _ context: LoopContext
     ) async throws(APIError) -> Response {
-        let asked = try await RequestedLink.find(exchange, context)
-        exchange.app = asked.app.id
-        let url = try asked.url(exchange, context)
+        let requested = try await RequestedLink.find(exchange, context)
+        exchange.app = requested.app.id
+        let url = try requested.url(exchange, context)
         let file: [UInt8]
         do throws(FieldProblems) {
             let fields = try QRStyleFields(query: exchange.request.query ?? "")
-            let style = try QRStyle(fields, of: asked.link.settings)
+            let style = try QRStyle(fields, of: requested.link.settings)
             file = try QRPicture(ofLink: url, in: style).file(format, title: "QR code: \(url)")
         } catch {
             throw .invalidItems(error.all)
         }
-        // Without a link host the code contains the requested host, which must not be served to other clients.
-        let isLasting = !asked.app.settings.links.hosts.isEmpty
+        // Without a link host the code contains the requested host, and must not be cached for other clients.
+        let isLasting = !requested.app.settings.links.hosts.isEmpty
         var response = Response(
             file,
             as: contentType,
@@ -43,19 +43,21 @@ enum ShowQRCode {
         response.fields.append(
             FieldLine(
                 name: "Content-Disposition",
-                value: "inline; filename=\"\(fileName(of: asked.link.slug, format))\""
+                value: "inline; filename=\"\(fileName(of: requested.link.slug, format))\""
             )
         )
         return response
     }
 
-    /// An SVG that is opened by itself is a document and must not run anything; other sites' pages may show it.
+    /// An SVG that is opened by itself is a document, so it may load nothing.
+    ///
+    /// Other sites may show it as a picture.
     private static let security = [
         FieldLine(name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'"),
         FieldLine(name: "Cross-Origin-Resource-Policy", value: "cross-origin"),
     ]
 
-    /// Returns the slug with hyphens for its slashes, the only characters that file names do not allow.
+    /// The slug as a file name: all its characters but the slash are safe there.
     private static func fileName(of slug: LinkSlug, _ format: QRPicture.Format) -> String {
         "\(slug.text.replacing("/", with: "-")).\(format.rawValue)"
     }

@@ -1,9 +1,9 @@
 internal import HTTPServer
 internal import JSON
 
-/// `POST /v1/apple-ads/attribution`: newer clients bring Apple's attribution token.
+/// `POST /v1/apple-ads/attribution`: newer clients send Apple's attribution token.
 ///
-/// It is neither stored nor logged; the final answer keeps them from asking again.
+/// It is neither stored nor logged; the final response keeps them from retrying.
 enum DeclineAppleAdsAttribution {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

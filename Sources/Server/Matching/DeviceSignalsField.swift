@@ -2,21 +2,21 @@ package import Attribution
 package import HTTPServer
 internal import JSON
 
-/// What newer clients tell of the device beside the hash, in the field `X-Device-Signals`.
+/// The signals that newer clients send beside the hash, in the field `X-Device-Signals`.
 ///
 ///     {"model":"iPhone","screenWidth":"1170","osMajor":"17","tz":"Europe/Istanbul","lang":"tr"}
 ///
-/// `screenWidth` is the shorter side in pixels, as a text or null. What is malformed is left out and refuses nothing:
-/// clients take an error for the end.
+/// `screenWidth` is the shorter side in pixels, as a text or null. Malformed values are ignored instead of refused,
+/// because released clients give up after an error.
 package enum DeviceSignalsField {
     package static let name = "x-device-signals"
 
     private static let maximumTextLength = 255
-    /// Pixels that a screen may have on its shorter side.
+    /// The allowed pixels of a screen's shorter side.
     private static let widths = 100...100_000
     private static let majors = 1...999
 
-    /// Nil where the field is missing or no JSON object.
+    /// Reads the field; nil where it is missing or not a JSON object.
     package static func read(_ request: Request, _ data: DeviceData) -> CanonicalSignals? {
         guard request.hasField(name), let object = request.field(name).flatMap(object) else { return nil }
         func text(_ name: String) -> String? {
@@ -42,7 +42,7 @@ package enum DeviceSignalsField {
     }
 
     private static func object(_ text: String) -> JSONObject? {
-        // Only its absence is of interest, not what is wrong with it.
+        // A malformed field counts as missing.
         (try? JSONValue(parsing: Array(text.utf8)))?.object
     }
 }

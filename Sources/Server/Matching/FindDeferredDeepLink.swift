@@ -7,7 +7,7 @@ enum FindDeferredDeepLink {
     {
         let launch: FirstLaunch
         let ladder: MatchingLadder
-        // Hardly any launch brings more than a fingerprint, and then nothing else is looked at.
+        // Hardly any launch brings more than a fingerprint, and then nothing else is parsed.
         if let fingerprint = onlyFingerprint(exchange.request), !bringsMore(exchange.request) {
             launch = try FirstLaunch(exchange, context, fingerprint: fingerprint)
             ladder =
@@ -26,9 +26,9 @@ enum FindDeferredDeepLink {
         )
     }
 
-    /// Nil where the request has none.
+    /// Reads the fingerprint; nil where the request has none.
     ///
-    /// - Throws: 400 for what is none, and for several.
+    /// - Throws: 400 for a malformed fingerprint, and for several.
     private static func fingerprint(_ exchange: Exchange) throws(APIError) -> Fingerprint? {
         let item = exchange.withOnlyQueryItem("fingerprint") { Fingerprint(hexDigits: $0) }
         if let fingerprint = item ?? nil { return fingerprint }
@@ -36,7 +36,7 @@ enum FindDeferredDeepLink {
         return nil
     }
 
-    /// The fingerprint of a query that is nothing but one; nil for every other query.
+    /// The fingerprint of a query that has nothing else; nil for every other query.
     private static func onlyFingerprint(_ request: Request) -> Fingerprint? {
         let found = request.withQueryBytes { query -> Fingerprint? in
             let name = "fingerprint=".utf8.span
@@ -47,7 +47,7 @@ enum FindDeferredDeepLink {
         return found ?? nil
     }
 
-    /// Whether a field names more to recognise the launch by.
+    /// Whether a field has more to recognise the launch by.
     private static func bringsMore(_ request: Request) -> Bool {
         request.hasField("x-install-referrer") || request.hasField("x-idfa") || request.hasField("x-gaid")
     }
@@ -67,7 +67,7 @@ enum FindDeferredDeepLink {
 }
 
 extension FirstLaunch {
-    /// Read when something is to be weighed, learnt or recorded.
+    /// The details that are needed only to weigh, learn or record something.
     fileprivate var details: LaunchDetails {
         let devices = service.settings.devices
         let told = DeviceSignalsField.read(request, devices).map {
@@ -75,7 +75,7 @@ extension FirstLaunch {
         }
         return LaunchDetails(
             address: comparedAddress,
-            // The agent of the app's own requests is written by the system, and tells the minor version.
+            // The system writes the agent of the app's own requests, with the minor version.
             release: release ?? told?.release,
             signals: told.map { SignalHashes($0.remainingValues) } ?? .none,
             sdkVersion: LaunchFields.sdkVersion(request),

@@ -3,9 +3,9 @@ internal import HTTPServer
 internal import JSON
 internal import Threads
 
-/// A first launch, whichever call it came by, on its way to its answer.
+/// A first launch, from either call, on its way to its response.
 ///
-/// A class, because what most launches end without is read of it later, and a reference is all that is kept for that.
+/// A class, so that values that most launches never need can be computed later from one reference.
 final class FirstLaunch: Sendable {
     let request: Request
     let address: NetworkAddress
@@ -18,7 +18,7 @@ final class FirstLaunch: Sendable {
     let fingerprint: Fingerprint?
     let service: Service
     let keys: Keyring
-    /// What it brought besides a fingerprint, as one text; nil for nothing.
+    /// What the launch brought besides a fingerprint, as one text; nil for nothing.
     private let moreEvidence: (@Sendable () -> String)?
 
     /// - Throws: 401 for a request without the key of an app.
@@ -50,7 +50,8 @@ final class FirstLaunch: Sendable {
         }
     }
 
-    /// A ladder of everything that was brought; fingerprints are none where the app does without.
+    /// Creates the ladder of everything that the launch brought, without fingerprints where the app does not use
+    /// them.
     func ladder(
         _ evidence: LaunchEvidence,
         _ fingerprints: [Fingerprint],
@@ -67,24 +68,24 @@ final class FirstLaunch: Sendable {
         )
     }
 
-    /// Another launch that has the fingerprint, the address and the agent in common has other tokens, ids or signals.
+    /// The hash of the caller, with tokens, ids and signals: other launches may share fingerprint, address and agent.
     private var caller: Caller {
         Caller(madeBy: { [self] in caller(keys.addresses.key(at: now)) })
     }
 
-    /// Who it was on the days before, as far as an answer of then may be given again.
+    /// The caller's hashes of earlier days, as far back as a response may be repeated.
     private var earlierCallers: Deferred<[KeyedHash]> {
         Deferred(madeBy: { [self] in
             let first = AddressKeys.day(of: now.advanced(byMilliseconds: -service.settings.replayGrace))
             let present = keys.addresses.key(at: now).day
             let days = (max(first, keys.addresses.firstDay)..<max(present, first, keys.addresses.firstDay))
-                .suffix(Self.mostDays)
+                .suffix(Self.maximumDays)
             return days.reversed().map { caller(keys.addresses.key(on: $0)) }
         })
     }
 
-    /// For a grace of a month.
-    private static let mostDays = 31
+    /// Enough for a grace of a month.
+    private static let maximumDays = 31
 
     private func caller(_ addressKey: AddressKey) -> KeyedHash {
         addressKey.caller(
@@ -97,18 +98,18 @@ final class FirstLaunch: Sendable {
         )
     }
 
-    /// What is compared and recorded instead of its address.
+    /// The hashes that stand for the launch's address.
     var comparedAddress: LaunchAddress? { service.launchAddress(address, keys, at: now) }
 
-    /// Empty where there is none.
+    /// The user agent; empty where there is none.
     var agent: String { request.field("user-agent") ?? "" }
 
-    /// The system that the app's own requests come from, as far as their agent tells.
+    /// The system release, as far as the app's user agent names it.
     var release: OSRelease? {
         OSRelease(launchAgent: agent, releases: service.settings.devices.releases)
     }
 
-    /// Looks for the click that led to the launch, and consumes it; `platform` and `told` are what its body says.
+    /// Finds the click that led to the launch, and consumes it; `platform` and `told` come from the body.
     func answer(
         _ ladder: MatchingLadder,
         installID: InstallID?,
@@ -135,13 +136,8 @@ final class FirstLaunch: Sendable {
             details: details,
             launch: counted
         )
-        let outcome: MatchOutcome
-        do throws(StoreError) {
-            outcome = try await FirstLaunchMatching(store: context.stores.clicks).match(&check)
-        } catch {
-            throw APIError(error, requestID: requestID)
-        }
-        switch outcome {
+        let matching = FirstLaunchMatching(store: context.stores.clicks)
+        switch try await exchange.store(await matching.match(&check)) {
         case .match(let claim):
             exchange.outcome = "match"
             return answer(claim, exchange.directory, context)
@@ -154,21 +150,23 @@ final class FirstLaunch: Sendable {
         }
     }
 
-    /// The installation as it was stored under other server keys.
+    /// The installation's hashes under the other server keys.
     private func earlierInstalls(_ installID: InstallID?) -> [KeyedHash] {
         guard let installID, !keys.server.others.isEmpty else { return [] }
         return keys.server.others.map { $0.install(app: app, isTest: isTest, installID: installID) }
     }
 
-    /// An answer that is seen to fail on its way goes to the next check.
+    /// Creates the response of a match.
+    ///
+    /// If its delivery fails, the next check gets it.
     private func answer(_ claim: Claim, _ directory: Directory, _ context: LoopContext) -> Response {
         let defaultLink = directory.app(app)?.settings.defaultLink
         guard let body = MatchResponse.match(claim, defaultLink: defaultLink) else {
-            // The link that was answered first is set no more, and the personal one is not for this caller.
+            // The default link was removed since the first response, and the personal link is not for this caller.
             return noMatch(.ambiguous, context)
         }
         var response = Response(.ok, json: body)
-        // No more than this: who does not read has many answers under way.
+        // Capture no more than this: a client that does not read has many responses under way.
         let (click, clicks) = (claim.click.id, context.stores.clicks)
         response.onDelivery = { delivery in
             switch delivery {
@@ -190,7 +188,7 @@ final class FirstLaunch: Sendable {
 }
 
 extension ServerKey {
-    /// What a launch brought besides a fingerprint, as one text.
+    /// Joins what a launch brought besides a fingerprint into one text.
     fileprivate func text(of evidence: LaunchEvidence, app: AppID, isTest: Bool) -> String {
         var parts = evidence.references.map { reference in
             switch reference {

@@ -1,10 +1,10 @@
 internal import Attribution
 internal import HTTPServer
 
-/// What the watch on match rates counts launches by, as their header fields tell it.
+/// Classifies launches by their header fields, for the counts of match rates by group.
 ///
-/// Of one event loop, and touched on its thread alone. The launches of an app come from few kinds of clients: what the
-/// fields of each say is read once, because most launches end without anything else being read of them.
+/// Belongs to one event loop, and is touched on its thread alone. An app's launches come from few kinds of clients,
+/// so the fields of each kind are parsed once: nothing else is read of most launches.
 final class LaunchClassifier {
     private struct Kind {
         let platform: Platform
@@ -12,12 +12,13 @@ final class LaunchClassifier {
         let sdk: SDKVersion?
     }
 
-    /// By a hash of the fields under a seed that nobody outside knows.
+    /// The kinds by a hash of the fields, under a seed that strangers do not know.
     private var kinds: [Int: Kind] = [:]
-    /// Beyond it all are forgotten: what strangers write into headers must not fill the memory.
+    /// At this number all kinds are forgotten, so that strangers' headers cannot fill the memory.
     private static let limit = 512
 
-    /// The platform and the release are what the body says, else what the fields say; `X-Device-Signals` comes last.
+    /// Classifies a launch: platform and release come from the body, else from the fields, last from
+    /// `X-Device-Signals`.
     func counted(
         _ request: Request,
         on platform: Platform?,

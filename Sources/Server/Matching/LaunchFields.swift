@@ -1,9 +1,9 @@
 package import Attribution
 package import HTTPServer
 
-/// What the header fields and the query of a first launch's request say.
+/// Reads the header fields and the query of a first launch's request.
 package enum LaunchFields {
-    /// - Throws: 400 for a text that is no install id, and for several.
+    /// - Throws: 400 for a text that is not an install id, and for several fields.
     package static func installID(_ request: Request) throws(APIError) -> InstallID? {
         guard let text = try request.onlyField("X-Install-ID") else { return nil }
         return try installID(text, from: "X-Install-ID")
@@ -21,12 +21,12 @@ package enum LaunchFields {
             ?? request.withFieldBytes("user-agent") { UserAgent($0).platform } ?? .unknown
     }
 
-    /// Adds what names a click or the device, unless the evidence has it from a better place.
+    /// Adds what names a click or the device, unless the evidence already has it from a better source.
     ///
-    /// What is malformed is left out and refuses nothing: released clients take an error for the end.
+    /// Ignores malformed values instead of refusing them, because released clients give up after an error.
     ///
-    /// - Returns: whether there was anything in which a click could have been named. A referrer names one only when a
-    ///   link of ours led to the store, and an advertising id of zeros is one that is withheld.
+    /// - Returns: whether any value could have named a click. A referrer names one only if a link led to the store,
+    ///   and an advertising id of zeros is withheld.
     @discardableResult
     package static func add(_ request: Request, to evidence: inout LaunchEvidence) -> Bool {
         let query = request.query
@@ -49,9 +49,9 @@ package enum LaunchFields {
         return names
     }
 
-    /// What the client calls itself and its release: `ios 1.8.9` for `paylisher-ios/1.8.9`.
+    /// The client's name and release: `ios 1.8.9` for `paylisher-ios/1.8.9`.
     ///
-    /// Printable ASCII alone is kept, and no more than a record has room for.
+    /// Only printable ASCII is kept, up to the length of a record's field.
     package static func sdkVersion(_ request: Request) -> String? {
         guard let text = request.field("x-sdk-version") else { return nil }
         let own = text.hasPrefix(ownClients) ? text.dropFirst(ownClients.count) : text[...]

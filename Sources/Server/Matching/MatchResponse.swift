@@ -1,9 +1,10 @@
 internal import Attribution
 internal import JSON
 
-/// The body of a check's answer, as released clients decode it: both spellings of a name, never a wrong type.
+/// The body of a check's response, as released clients decode it: both spellings of a name, never a wrong type.
 enum MatchResponse {
-    /// Nil where the campaign alone is credited and there is no link to answer: a match without one would be lost.
+    /// Writes a match; nil where the campaign alone is credited and there is no link, because clients lose such a
+    /// match.
     static func match(_ claim: Claim, defaultLink: DeepLinkURL?) -> JSONWriter? {
         guard let url = url(claim, defaultLink) else { return nil }
         let facts = claim.click.facts
@@ -17,12 +18,12 @@ enum MatchResponse {
                 json.member("campaignKey", campaignKey.text)
                 json.member("campaign_key", campaignKey.text)
             }
-            // Whose click it was is what is not known then, and the journey and the metadata are his.
+            // It is then unknown whose click it was, and journey and metadata belong to one visitor.
             if !claim.isCampaignOnly { json.member("jid", facts.journeyID.text) }
             json.member("clickTimestamp", facts.clickedAt.iso8601)
             json.member("attributionWindow", facts.window.seconds)
             json.member("attributionMethod", claim.method.rawValue)
-            json.member("confidence", claim.confidence.map(shown))
+            json.member("confidence", claim.confidence.map(rounded))
             json.member("guaranteed", claim.method.isGuaranteed)
             json.member("competingClicks", claim.competingClicks)
             if claim.isCampaignOnly {
@@ -46,15 +47,15 @@ enum MatchResponse {
         return defaultLink?.answered(campaignKey: facts.campaignKey)
     }
 
-    /// To four places: more would say more than is known.
-    private static func shown(_ probability: Double) -> Double {
+    /// Rounds to four places: more would suggest more than is known.
+    private static func rounded(_ probability: Double) -> Double {
         Double(Int(probability * 10_000 + 0.5)) / 10_000
     }
 
-    /// What a live key is told: always the same, so that nobody can probe fingerprints with it.
+    /// The response to a live key: always the same, so that fingerprints cannot be probed with it.
     static var plainNoMatch: [UInt8] { noMatch(nil).bytes }
 
-    /// The reason is for test keys only.
+    /// Writes a no match; only test keys get the reason.
     static func noMatch(_ reason: NoMatchReason?) -> JSONWriter {
         var json = JSONWriter()
         json.object { json in

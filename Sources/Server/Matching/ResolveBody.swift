@@ -1,29 +1,24 @@
 package import Attribution
 package import HTTPServer
 
-/// What the body of a newer client's first launch says, every member checked for its type, length and form.
+/// The body of a newer client's first launch, every member checked for its type, length and form.
 ///
-/// As in a click's body, members that are not listed are ignored; `null` and an empty text count as not sent.
+/// As in a click's body, unlisted members are ignored; `null` and an empty text count as not sent.
 package struct ResolveBody {
     package let request: ResolveRequest
 
     private static let maximumNameLength = 255
-    private static let maximumLanguageCount = 100
     private static let maximumLocalizationCount = 1000
-    /// Points or pixels that no screen has more of on a side.
-    private static let sides = 1.0...100_000
-    /// Pixels per point.
-    private static let scales = 0.1...20
 
-    /// Reads the body, and what the header fields and the query of the same request add to it.
+    /// Reads the body, and adds the header fields and the query of the same request.
     ///
-    /// - Throws: 400 with the name of the member that is to blame; 415.
+    /// - Throws: 400 with the name of the wrong member; 415 for another media type.
     package init(_ request: Request) throws(APIError) {
         let body = try JSONBody(request, accepting: ["application/json"])
         var evidence = LaunchEvidence(fingerprint: try body.fingerprint())
         let platform = try body.platform()
         let signals = try body.object("signals")
-        if let signals { evidence.signals = try Self.signals(signals, platform) }
+        if let signals { evidence.signals = try SignalsBody.native(signals, platform) }
         let isNamed = try Self.addReferences(of: body, to: &evidence)
         let hasID = try Self.addAdvertisingIDs(of: body, to: &evidence)
         LaunchFields.add(request, to: &evidence)
@@ -47,8 +42,9 @@ package struct ResolveBody {
         )
     }
 
-    /// Whether there is a member in which a click could be named; a referrer names one only when a link of ours led to
-    /// the store.
+    /// Adds what may name a click, and returns whether there was any.
+    ///
+    /// A referrer names one only if a link led to the store.
     private static func addReferences(
         of body: JSONBody,
         to evidence: inout LaunchEvidence
@@ -61,7 +57,7 @@ package struct ResolveBody {
         return token != nil || clickID != nil || referrer != nil || pasteboard != nil
     }
 
-    /// Whether there is an advertising id, withheld or not.
+    /// Adds the advertising ids, and returns whether there was any, withheld or not.
     private static func addAdvertisingIDs(
         of body: JSONBody,
         to evidence: inout LaunchEvidence
@@ -84,25 +80,9 @@ package struct ResolveBody {
     }
 
     private static func installID(_ body: JSONBody, _ request: Request) throws(APIError) -> InstallID? {
-        // A field that is none is refused also where the body has an id, which then counts.
+        // A malformed field is refused even where the body has an id, which then counts.
         let sent = try LaunchFields.installID(request)
         guard let text = try body.text("install_id", maximumNameLength) else { return sent }
         return try LaunchFields.installID(text, from: "install_id")
-    }
-
-    static func signals(_ body: JSONBody, _ platform: Platform?) throws(APIError) -> NativeSignals {
-        var signals = NativeSignals(platform: platform ?? .unknown)
-        signals.model = try body.text("model", maximumNameLength)
-        signals.machine = try body.text("machine", maximumNameLength)
-        signals.osVersion = try body.text("osVersion", maximumNameLength)
-        if let screen = try body.object("screen") {
-            signals.screenWidth = try screen.number("width", in: sides)
-            signals.screenHeight = try screen.number("height", in: sides)
-        }
-        signals.scale = try body.number("scale", in: scales)
-        signals.timezone = try body.text("timezone", maximumNameLength)
-        signals.language = try body.text("language", maximumNameLength)
-        signals.languages = try body.texts("languages", maximumNameLength, count: maximumLanguageCount)
-        return signals
     }
 }

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// `POST /v1/deferred-deeplink/resolve`: a first launch of a newer client tells what it knows instead of a hash of it,
+/// `POST /v1/deferred-deeplink/resolve`: a first launch of a newer client sends its signals instead of their hash,
 /// and consumes the click that led to it.
 enum ResolveDeferredDeepLink {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
@@ -17,7 +17,7 @@ enum ResolveDeferredDeepLink {
         let devices = context.service.settings.devices
         let settings = exchange.directory.app(launch.app)?.settings
         let localization = settings?.localization(devices.languages) ?? .unknown
-        let canonical = signals(body, localization, exchange.request, devices)
+        let canonical = signals(body, exchange.request, localization: localization, devices)
         let told = canonical.map { LaunchSignals($0, given: evidence.fingerprint, data: devices) }
         let fingerprints = told?.fingerprints ?? evidence.fingerprint.map { [$0] } ?? []
         return try await launch.answer(
@@ -33,8 +33,8 @@ enum ResolveDeferredDeepLink {
 
     private static func signals(
         _ body: ResolveRequest,
-        _ localization: AppLocalization,
         _ request: Request,
+        localization: AppLocalization,
         _ devices: DeviceData
     ) -> CanonicalSignals? {
         guard var native = body.evidence.signals else { return nil }

@@ -1,8 +1,8 @@
 internal import HTTPServer
 internal import JSON
 
-/// `GET /v1/skan/config`: newer clients ask whether to update conversion values; a final "no" spares a fleet
-/// from asking for thirty days.
+/// `GET /v1/skan/config`: newer clients ask whether to update conversion values; a final "no" keeps a fleet from
+/// retrying for thirty days.
 enum ShowSKAdNetworkConfiguration {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

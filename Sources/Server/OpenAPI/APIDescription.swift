@@ -2,10 +2,10 @@ internal import JSON
 
 /// The description of the API in the form of the OpenAPI Specification, version 3.1.
 ///
-/// A file that is written by hand and that tests hold against the list of routes, the names that the code reads and
-/// writes, and the answers of all other tests.
+/// A file that is written by hand. Tests compare it with the list of routes, the names that the code reads and
+/// writes, and the responses of all other tests.
 package enum APIDescription {
-    /// Without what only its readers need: blanks, and ends of lines.
+    /// The document without blanks and line ends.
     package static let body: [UInt8] = {
         do throws(JSONError) {
             var json = JSONWriter(reservedCapacity: 128 * 1024)
@@ -16,7 +16,7 @@ package enum APIDescription {
         }
     }()
 
-    /// Made once: the description is long, and always the same.
+    /// Computed once, because the description is long and constant.
     static let tag = EntityTag(of: body)
 
     private static var text: String {

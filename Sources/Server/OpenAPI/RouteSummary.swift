@@ -1,20 +1,20 @@
 package import Attribution
 package import HTTPServer
 
-/// What a row of the list of routes says of a call, for whoever holds a description of the API against it.
+/// A row of the list of routes, for tests that compare the description of the API with it.
 package struct RouteSummary: Sendable {
     package let method: Method
-    /// As in `/admin/api/links/{id}`; a parameter of several parts is written as one of one part.
+    /// The path, as `/admin/api/links/{id}`; a parameter of several parts is written like one of one part.
     package let path: String
     /// The kinds of keys that may call.
     package let keyKinds: [KeyKind]
-    /// Whether who has no key may call.
+    /// Whether the call is allowed without a key.
     package let isOpen: Bool
     package let rateLimitClass: RateLimitClass?
     /// The query parameters that the call takes, all others being refused; nil where unknown ones are ignored.
     package let queryNames: [String]?
 
-    /// All rows of the service's own address.
+    /// All routes at the service's own address.
     package static let all = Routes.public.map(RouteSummary.init)
 
     private init(_ route: Route) {

@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// `GET /openapi.json`: every call of the service, for programs that make clients, tests and documentation of it.
 ///
-/// The same on every server, and without a version of the program: the API's own is in it.
+/// The document is the same on every server, and has the API's version instead of the program's.
 enum ShowOpenAPI {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
@@ -14,7 +14,7 @@ enum ShowOpenAPI {
             cacheControl: "public, max-age=3600",
             for: exchange.request
         )
-        // Viewers on other hosts may read it; it holds nothing of this server's.
+        // Viewers on other hosts may read it, because it reveals nothing about this server.
         response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: "*"))
         return response
     }

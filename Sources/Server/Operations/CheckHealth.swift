@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import JSON
 
-/// `GET /healthz`: the process lives and its loop turns.
+/// `GET /healthz`: reports that the process and its event loop run.
 enum CheckHealth {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

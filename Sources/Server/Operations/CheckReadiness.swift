@@ -2,8 +2,8 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// `GET /readyz`: whether clicks and checks can be answered: the store reads and writes, and nobody is
-/// stopping the server.
+/// `GET /readyz`: reports whether clicks and checks can be served: the store reads and writes, and the server is not
+/// stopping.
 enum CheckReadiness {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {

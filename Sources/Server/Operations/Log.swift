@@ -2,11 +2,11 @@ public import Attribution
 public import HTTPServer
 internal import JSON
 
-/// How log lines are written.
+/// The form of log lines.
 public enum LogFormat: String, CaseIterable, Sendable {
     /// One JSON object a line.
     case json
-    /// For eyes at a terminal.
+    /// Plain text for a terminal.
     case text
 }
 
@@ -16,8 +16,8 @@ public enum LogLevel: String, Sendable {
 
 /// The service's log: requests and events, one a line.
 ///
-/// Lines never hold a key, a fingerprint, an advertising id, a query or an address. Writing happens beside the
-/// event loops; when what is written to cannot keep up, lines are dropped and the log says how many.
+/// Lines never contain a key, a fingerprint, an advertising id, a query or an address. A thread of its own writes
+/// them; when the output cannot keep up, lines are dropped and the log reports how many.
 public final class Log: Sendable {
     public let format: LogFormat
     private let clock: WallClock
@@ -37,7 +37,7 @@ public final class Log: Sendable {
         self.clock = clock
         writer = try LogWriter(
             lossLine: { lines in
-                let message = "\(lines) log lines were dropped: what the log is written to is too slow"
+                let message = "\(lines) log lines were dropped: the output of the log is too slow"
                 return Self.line(.warning, message, format, clock)
             },
             write: write
@@ -48,22 +48,22 @@ public final class Log: Sendable {
         writer.end()
     }
 
-    /// Writes down something that happened besides requests.
+    /// Logs an event other than a request.
     ///
-    /// At once, because such lines are few, and wanted most of all when the process ends soon after.
+    /// Writes the line at once: events are few, and matter most when the process ends soon after.
     public func event(_ level: LogLevel, _ message: String) {
         writer.append(Self.line(level, message, format, clock), lineCount: 1, isUrgent: true)
     }
 
-    /// Returns when everything that was logged before is written.
+    /// Waits until everything that was logged before is written.
     public func flush() {
         writer.flush()
     }
 
-    /// Lines that were dropped since the start, because what the log is written to could not keep up.
+    /// The lines that were dropped since the start, because the output could not keep up.
     public var droppedLineCount: Int { writer.droppedTotal }
 
-    /// Takes whole lines, and their number for when they must be dropped.
+    /// Appends whole lines; `lineCount` is their number in case they must be dropped.
     func append(_ lines: [UInt8], lineCount: Int) {
         writer.append(lines, lineCount: lineCount)
     }
@@ -90,7 +90,7 @@ public final class Log: Sendable {
         }
     }
 
-    /// Control characters would let a message write lines of its own.
+    /// Replaces control characters, with which a message could forge lines.
     static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

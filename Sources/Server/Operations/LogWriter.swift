@@ -5,23 +5,22 @@ internal import Threads
 
 /// Gathers the log's lines and writes them in order, on a thread of its own.
 ///
-/// The thread exists from the start: one that were asked for later could be refused, and the log says least when
-/// it is needed most.
+/// The thread exists from the start, because the system could refuse one later, when the log is needed most.
 final class LogWriter: Sendable {
     private struct Pending {
         var bytes: [UInt8] = []
-        /// The thread was told that something waits.
+        /// Whether the thread has been woken for waiting lines.
         var isScheduled = false
-        /// The thread was told not to gather any longer.
+        /// Whether the thread must write without gathering further.
         var isUrgent = false
         var isOver = false
         var droppedLines = 0
-        /// Since the start.
+        /// The lines that were dropped since the start.
         var droppedTotal = 0
     }
 
     private static let gatheringTime = DispatchTimeInterval.milliseconds(25)
-    /// Bytes that may wait to be written.
+    /// The largest number of bytes that wait to be written.
     private static let maximumPending = 4 << 20
 
     private let pending = Mutex(Pending())
@@ -34,7 +33,7 @@ final class LogWriter: Sendable {
     /// Starts the thread, which runs until ``end()``.
     ///
     /// - Parameters:
-    ///   - lossLine: the line that says how many were dropped.
+    ///   - lossLine: creates the line that reports dropped lines.
     ///   - write: takes whole lines, in order; may block.
     /// - Throws: when the system refuses the thread.
     init(
@@ -50,12 +49,12 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Lines that were dropped since the start.
+    /// The lines that were dropped since the start.
     var droppedTotal: Int { pending.withLock { $0.droppedTotal } }
 
-    /// Takes whole lines, and their number for when they must be dropped.
+    /// Appends whole lines; `lineCount` is their number in case they must be dropped.
     ///
-    /// Urgent ones, and what came before them, are written at once.
+    /// Urgent lines, and all before them, are written at once.
     func append(_ lines: [UInt8], lineCount: Int, isUrgent: Bool = false) {
         let wakes = pending.withLock { pending in
             let hurries = isUrgent && !pending.isUrgent
@@ -72,12 +71,12 @@ final class LogWriter: Sendable {
         if wakes { somethingCame.signal() }
     }
 
-    /// Returns when everything that was appended before is written.
+    /// Waits until everything that was appended before is written.
     func flush() {
         drain()
     }
 
-    /// Lets the thread write what waits, and end.
+    /// Makes the thread write the waiting lines and end.
     func end() {
         pending.withLock { pending in
             pending.isUrgent = true
@@ -90,7 +89,7 @@ final class LogWriter: Sendable {
         SystemThread.nameCurrent("log")
         while true {
             somethingCame.wait()
-            // A moment later, so that busy loops do not wake this thread with each of their turns.
+            // Waits a moment, so that busy loops do not wake this thread with each of their turns.
             if !pending.withLock({ $0.isUrgent }) {
                 _ = somethingCame.wait(timeout: .now() + Self.gatheringTime)
             }

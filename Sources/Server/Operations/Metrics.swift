@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import Synchronization
 
-/// Requests by route and status and their durations, counted by each event loop for itself.
+/// Counts requests by route and status, and their durations, in each event loop by itself.
 public final class Metrics: Sendable {
     private let routes: [String]
     private let loops = Mutex<[LoopMetrics]>([])
@@ -10,14 +10,14 @@ public final class Metrics: Sendable {
         self.routes = routes
     }
 
-    /// The counts of a loop that answers these routes.
+    /// Creates the counts of a loop that serves these routes.
     func makeLoopMetrics(for served: [Route]) -> LoopMetrics {
         let metrics = LoopMetrics(routes: routes, served: served)
         loops.withLock { $0.append(metrics) }
         return metrics
     }
 
-    /// Errors answered by code, over all loops.
+    /// Error responses by code, over all loops.
     func errorCounts() -> [APIError.Code: Int64] {
         loops.withLock { $0 }.reduce(into: [:]) { $0.merge($1.errorCounts, uniquingKeysWith: +) }
     }
@@ -34,9 +34,9 @@ public final class Metrics: Sendable {
 
 /// The counts of one loop.
 ///
-/// The lock is its own, so that it is never waited for but while metrics are read.
+/// The lock is the loop's own, so that only reading the metrics can block it.
 final class LoopMetrics: Sendable {
-    /// What is counted for one route.
+    /// The counts of one route.
     struct RouteCounts {
         /// By status code.
         var statuses: [Int: Int64] = [:]

@@ -17,7 +17,7 @@ struct MetricsText {
         bytes += " \(Self.number(value))\n".utf8
     }
 
-    /// Writes a histogram from counts that are not cumulative: one for each bound, and one for everything above.
+    /// Writes a histogram from counts that are not cumulative: one per bound, and one for everything above.
     mutating func histogram(
         _ name: String,
         _ labels: [(String, String)],

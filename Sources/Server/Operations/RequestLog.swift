@@ -1,28 +1,34 @@
 internal import Attribution
 internal import HTTPServer
 
-/// The lines of one event loop's requests, gathered over a turn and handed to the log in one piece.
+/// Gathers the lines of one event loop's requests over a turn, and hands them to the log in one piece.
 struct RequestLog {
-    /// What is written down about one request.
+    /// What is logged of one request; the figures are set when its response is made.
     struct Line {
-        let at: Timestamp
         let requestID: String
+        /// `-` for bytes that never became a request.
         let method: String
-        /// Its pattern is logged, never the path as sent; nil for unknown paths and what was no request.
-        let route: Route?
-        let status: Int
-        /// From the first byte read to the answer made.
-        let microseconds: UInt64
-        /// Of the answer's body.
-        let byteCount: Int
-        let app: AppID?
-        let outcome: String?
+        /// Its pattern is logged, never the path as sent; nil for unknown paths.
+        var route: Route?
+        var app: AppID?
+        var outcome: String?
+        var at = Timestamp(milliseconds: 0)
+        var status = 0
+        /// From the request's first byte until its response was made.
+        var microseconds: UInt64 = 0
+        /// Of the response's body.
+        var byteCount = 0
+
+        init(_ requestID: String, _ method: String) {
+            self.requestID = requestID
+            self.method = method
+        }
     }
 
     private let log: Log
     private var bytes: [UInt8] = []
     private var lineCount = 0
-    /// What the last line said and how it was written: many lines share their millisecond, app and route.
+    /// Parts of the last line and their bytes: many lines share their millisecond, app and route.
     private var lastTime: (moment: Timestamp, text: [UInt8])?
     private var lastApp: (app: AppID, text: [UInt8])?
     private var lastCall: (method: String, route: Route?, status: Int, text: [UInt8])?
@@ -40,7 +46,7 @@ struct RequestLog {
         lineCount += 1
     }
 
-    /// Hands over what was gathered.
+    /// Hands the gathered lines to the log.
     mutating func flush() {
         guard lineCount > 0 else { return }
         log.append(bytes, lineCount: lineCount)
@@ -50,7 +56,7 @@ struct RequestLog {
 
     /// The pieces between a JSON line's values.
     ///
-    /// Literals, and no arrays: all loops write them, and would take turns at counting who uses an array.
+    /// Literals instead of arrays: loops that shared an array would contend for its reference count.
     private enum Piece {
         static let time = #"{"time":""#
         static let requestID = #"","request_id":""#
@@ -60,8 +66,8 @@ struct RequestLog {
         static let outcome = #","outcome":""#
     }
 
-    /// Written piece by piece, for every request there is: what a line holds are our own words, numbers, and a
-    /// request id of harmless characters, none of which JSON would have escaped.
+    /// Appends the line piece by piece, without escaping: it holds fixed words, numbers, and a request id whose
+    /// characters JSON does not escape.
     private mutating func appendJSON(_ line: Line) {
         append(line.at)
         bytes.append(line.requestID)
@@ -78,7 +84,7 @@ struct RequestLog {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// Everything before the request id.
+    /// Appends everything before the request id.
     private mutating func append(_ moment: Timestamp) {
         if lastTime?.moment != moment {
             lastTime = (moment, Array((Piece.time + moment.iso8601 + Piece.requestID).utf8))
@@ -86,13 +92,13 @@ struct RequestLog {
         if let lastTime { bytes += lastTime.text }
     }
 
-    /// The app with its name.
+    /// Appends the app's member.
     private mutating func append(_ app: AppID) {
         if lastApp?.app != app { lastApp = (app, Array((Piece.app + app.text + "\"").utf8)) }
         if let lastApp { bytes += lastApp.text }
     }
 
-    /// Everything from the request id's end to the duration.
+    /// Appends everything between the request id and the duration.
     private mutating func appendCall(_ line: Line) {
         if let lastCall, lastCall.route === line.route, lastCall.status == line.status,
             lastCall.method == line.method

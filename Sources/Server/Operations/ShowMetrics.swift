@@ -2,13 +2,13 @@ internal import Attribution
 internal import DomainFiles
 internal import HTTPServer
 
-/// `GET /metrics`: Prometheus' text exposition format, version 0.0.4.
+/// `GET /metrics`: reports metrics in Prometheus' text exposition format, version 0.0.4.
 enum ShowMetrics {
     static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
     {
         var text = MetricsText()
         let service = context.service
-        text.header("afterlink_build_info", .gauge, "Always 1; the label tells the version.")
+        text.header("afterlink_build_info", .gauge, "Always 1; the label has the version.")
         text.sample("afterlink_build_info", [("version", service.settings.version)], 1)
         text.header("afterlink_uptime_seconds", .gauge, "Seconds since the start.")
         text.sample("afterlink_uptime_seconds", [], Double(service.uptime) / 1_000_000_000)
@@ -20,7 +20,7 @@ enum ShowMetrics {
         try await facts(context, exchange, &text)
         store(service.storeHealth(), &text)
         domainFiles(service.settings.domainWatch?.all ?? [], &text)
-        text.header("afterlink_log_dropped_lines_total", .counter, "Log lines that could not be kept.")
+        text.header("afterlink_log_dropped_lines_total", .counter, "Log lines that were dropped.")
         text.sample("afterlink_log_dropped_lines_total", [], Double(service.log.droppedLineCount))
         samples(service.process(), &text)
         return Response(
@@ -45,7 +45,7 @@ enum ShowMetrics {
         text.header(
             "afterlink_http_request_duration_seconds",
             .histogram,
-            "From a request's first byte to its answer."
+            "From a request's first byte to its response."
         )
         for (route, counts) in routes where counts.durations.contains(where: { $0 > 0 }) {
             text.histogram(
@@ -59,7 +59,7 @@ enum ShowMetrics {
     }
 
     private static func errors(_ counts: [APIError.Code: Int64], _ text: inout MetricsText) {
-        text.header("afterlink_http_errors_total", .counter, "Errors answered, by their code.")
+        text.header("afterlink_http_errors_total", .counter, "Error responses, by their code.")
         for code in APIError.Code.allCases {
             guard let count = counts[code] else { continue }
             text.sample("afterlink_http_errors_total", [("code", code.rawValue)], Double(count))
@@ -71,7 +71,7 @@ enum ShowMetrics {
         text.sample("afterlink_http_connections", [], Double(statistics.openConnections))
         text.header("afterlink_http_connections_accepted_total", .counter, "Connections accepted.")
         text.sample("afterlink_http_connections_accepted_total", [], Double(statistics.acceptedConnections))
-        text.header("afterlink_http_connections_turned_away_total", .counter, "Connections answered 503.")
+        text.header("afterlink_http_connections_turned_away_total", .counter, "Connections refused with 503.")
         text.sample(
             "afterlink_http_connections_turned_away_total",
             [],
@@ -86,11 +86,11 @@ enum ShowMetrics {
     private static func tls(_ statistics: Statistics, _ text: inout MetricsText) {
         guard let expiry = statistics.certificateExpiry else { return }
         for (name, count, help) in [
-            ("handshakes", statistics.handshakes, "TLS handshakes that were finished."),
-            ("resumed_handshakes", statistics.resumedHandshakes, "TLS handshakes that took up a session."),
+            ("handshakes", statistics.handshakes, "Finished TLS handshakes."),
+            ("resumed_handshakes", statistics.resumedHandshakes, "TLS handshakes that resumed a session."),
             (
                 "failed_handshakes", statistics.failedHandshakes,
-                "TLS handshakes that were begun and not finished."
+                "TLS handshakes that did not finish."
             ),
         ] {
             text.header("afterlink_tls_\(name)_total", .counter, help)
@@ -101,7 +101,7 @@ enum ShowMetrics {
         text.sample(name, [], Double(expiry))
     }
 
-    /// Clicks, checks, matches and replays of all time, live ones, as the statistics have them.
+    /// Writes the statistics' counts of all time, for live traffic.
     private static func facts(
         _ context: LoopContext,
         _ exchange: Exchange,
@@ -111,7 +111,7 @@ enum ShowMetrics {
         do throws(StoreError) {
             report = try await context.stores.statistics.statistics(StatisticsQuery(), at: exchange.now)
         } catch {
-            // What the process knows by itself is still worth telling.
+            // The process's own figures are still worth reporting.
             return
         }
         let reasons = NoMatchReason.allCases.map { ($0, Metric($0)) }
@@ -146,7 +146,7 @@ enum ShowMetrics {
         text.header(
             drift,
             .gauge,
-            "1 where a copy of a link host's domain file says something else than this service."
+            "1 where a copy of a link host's domain file differs from this service's file."
         )
         for copy in copies { text.sample(drift, copy.labels, copy.hasDrifted ? 1 : 0) }
         let unreadable = "afterlink_domain_file_unreadable"
@@ -165,10 +165,18 @@ enum ShowMetrics {
             text.sample(methods, [("method", method.rawValue)], Double(group?.counts[.matches] ?? 0))
         }
         let expected = "afterlink_expected_conversions_total"
-        text.header(expected, .counter, "Launches that clicks are expected to have led to.")
+        text.header(
+            expected,
+            .counter,
+            "Launches that probably came from clicks, by the sum of their probabilities."
+        )
         text.sample(expected, [], report.expected.count)
         let unrecorded = "afterlink_unrecorded_checks_total"
-        text.header(unrecorded, .counter, "Checks that were counted and not recorded, too many at once.")
+        text.header(
+            unrecorded,
+            .counter,
+            "Checks that were counted and not recorded, because there were too many at once."
+        )
         text.sample(unrecorded, [], Double(report.unrecordedChecks))
     }
 
@@ -182,7 +190,7 @@ enum ShowMetrics {
         }
     }
 
-    /// Those of one name follow each other.
+    /// Writes samples; those of one name follow each other.
     private static func samples(_ samples: [StoreHealth.Sample], _ text: inout MetricsText) {
         var lastName = ""
         for sample in samples {

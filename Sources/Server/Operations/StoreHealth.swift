@@ -1,4 +1,4 @@
-/// How a store is: what readiness and metrics tell of it.
+/// The state of a store, for readiness and metrics.
 public struct StoreHealth: Sendable {
     /// A cumulative histogram as Prometheus has it.
     public struct Histogram: Sendable {

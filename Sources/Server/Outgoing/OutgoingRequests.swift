@@ -3,31 +3,31 @@ public import HTTPServer
 internal import Synchronization
 internal import Threads
 
-/// The service's calls to servers outside, off the event loops and few at a time.
+/// Makes the service's requests to outside servers, off the event loops and few at a time.
 public final class OutgoingRequests: Sendable {
-    /// Calls at a time; whoever comes then is told to come again.
-    private static let mostAtOnce = 4
+    /// The largest number of requests at a time; further ones are refused.
+    private static let maximumConcurrentCount = 4
 
     package let client: HTTPSClient
     private let underWay = Atomic<Int>(0)
 
-    /// - Parameter client: how they are made; only tests give one that may call inside.
+    /// - Parameter client: makes the requests; only tests pass one that may reach private addresses.
     public init(_ client: HTTPSClient = OutgoingRequests.publicOnly()) {
         self.client = client
     }
 
-    /// A client that calls addresses of the public Internet alone.
+    /// Creates a client that connects to addresses of the public Internet alone.
     ///
-    /// `roots` names a file of authorities in PEM, instead of those that this machine trusts.
+    /// `roots` names a file of authorities in PEM that replaces those of this machine.
     public static func publicOnly(roots: String? = nil) -> HTTPSClient {
         HTTPSClient(roots: roots) { NetworkAddress(high: $0.high, low: $0.low).isPublic }
     }
 
     /// Does blocking work on a thread of its own and suspends the caller meanwhile.
     ///
-    /// - Returns: nil where too much is under way already, or the system has no thread.
+    /// - Returns: nil where too many requests are under way, or the system has no thread.
     func perform<Result: Sendable>(_ work: @escaping @Sendable (HTTPSClient) -> Result) async -> Result? {
-        guard underWay.add(1, ordering: .relaxed).oldValue < Self.mostAtOnce else {
+        guard underWay.add(1, ordering: .relaxed).oldValue < Self.maximumConcurrentCount else {
             underWay.subtract(1, ordering: .relaxed)
             return nil
         }
@@ -44,7 +44,7 @@ public final class OutgoingRequests: Sendable {
 }
 
 extension HTTPSRequest {
-    /// A GET of a page.
+    /// Creates a GET of a page.
     init?(_ url: WebURL, fields: [FieldLine] = []) {
         self.init(host: url.host, port: url.port ?? 443, .get, url.target, fields: fields)
     }

@@ -2,9 +2,9 @@ internal import Attribution
 internal import HTTPServer
 internal import Threads
 
-/// A refusal as callers see it: a status, a stable code, and words that say what to do.
+/// An error as callers see it: a status, a stable code, and a message that says what to do.
 ///
-/// Source: the contract's table of errors. Holds nothing of the inside: no SQL, no path, no version.
+/// Source: the contract's table of errors. It reveals nothing internal: no SQL, no path, no version.
 package struct APIError: Error, Equatable {
     package enum Code: String, CaseIterable {
         case invalidFingerprint = "INVALID_FINGERPRINT"
@@ -13,13 +13,13 @@ package struct APIError: Error, Equatable {
         case invalidField = "INVALID_FIELD"
         case invalidJSON = "INVALID_JSON"
         case invalidAPIKey = "INVALID_API_KEY"
-        /// A key stands in the address instead of in the Authorization field.
+        /// A key was sent in the address instead of in the Authorization field.
         case keyInURL = "KEY_IN_URL"
         case forbidden = "FORBIDDEN"
         case notFound = "NOT_FOUND"
-        /// A link that leads nowhere any more.
+        /// A link that no longer leads anywhere.
         case linkEnded = "LINK_ENDED"
-        /// What was asked contradicts what is stored.
+        /// The request contradicts stored data.
         case conflict = "CONFLICT"
         case methodNotAllowed = "METHOD_NOT_ALLOWED"
         case bodyTooLarge = "BODY_TOO_LARGE"
@@ -30,7 +30,7 @@ package struct APIError: Error, Equatable {
         case rateLimitExceeded = "RATE_LIMIT_EXCEEDED"
         case unavailable = "UNAVAILABLE"
         case internalError = "INTERNAL_ERROR"
-        /// Bytes that are no HTTP request; never met by a client that speaks HTTP.
+        /// Bytes that are not an HTTP request; HTTP clients never get it.
         case badRequest = "BAD_REQUEST"
         case requestTimeout = "REQUEST_TIMEOUT"
         case notImplemented = "NOT_IMPLEMENTED"
@@ -41,11 +41,11 @@ package struct APIError: Error, Equatable {
     let status: Status
     package let code: Code
     package let message: String
-    /// The body member, query item or header that is to blame.
+    /// The body member, query parameter or header that is wrong.
     package var field: String?
-    /// All that is wrong, where several things are told at once; the first one is also the error's own.
+    /// All problems, where a call reports several at once; the first one is also the error's own.
     var problems: [FieldProblem] = []
-    /// Seconds until another try is worth it.
+    /// Seconds until another attempt makes sense.
     var retryAfter: Int?
     var fieldLines: [FieldLine] = []
 }
@@ -70,7 +70,7 @@ extension APIError {
         field: "fingerprint"
     )
 
-    /// The same for a missing, malformed, unknown, expired and revoked key, so that nobody learns which.
+    /// The same for a missing, malformed, unknown, expired and revoked key, so that callers cannot learn which.
     static let invalidAPIKey = APIError(
         status: .unauthorized,
         code: .invalidAPIKey,
@@ -82,7 +82,7 @@ extension APIError {
     static let keyInURL = APIError(
         status: .badRequest,
         code: .keyInURL,
-        message: "An API key stands in the address, which proxies and logs keep. Send it as "
+        message: "The address contains an API key, and proxies and logs store addresses. Send the key as "
             + "\"Authorization: Bearer <key>\", and replace this key by a new one"
     )
 
@@ -98,12 +98,12 @@ extension APIError {
         APIError(status: .conflict, code: .conflict, message: message, field: field)
     }
 
-    /// Well-formed JSON of a wrong shape, or with values that are not allowed: all of it at once.
+    /// Reports well-formed JSON of a wrong shape or with wrong values, all problems at once.
     static func unprocessable(_ problems: [FieldProblem]) -> APIError {
         refused(problems, .unprocessableContent)
     }
 
-    /// Items of a query that are not allowed: all of it at once.
+    /// Reports wrong query parameters, all of them at once.
     static func invalidItems(_ problems: [FieldProblem]) -> APIError {
         refused(problems, .badRequest)
     }
@@ -112,7 +112,7 @@ extension APIError {
         APIError(
             status: status,
             code: .invalidField,
-            message: problems.first?.message ?? "The request is not what this call takes",
+            message: problems.first?.message ?? "The request has a wrong parameter",
             field: problems.first?.field,
             problems: problems
         )
@@ -141,7 +141,7 @@ extension APIError {
         )
     }
 
-    /// What a store's failure means to a caller: almost always "try again", never "no match".
+    /// Translates a store's failure for callers: almost always "try again", never "no match".
     init(_ error: StoreError, requestID: String) {
         switch error.code {
         case .defect, .conflict, .notFound:
@@ -159,9 +159,10 @@ extension APIError {
         retryAfter: 1
     )
 
-    /// Callers who were refused together come back apart: up to two seconds more, by when each had begun.
+    /// Returns the error with up to two seconds more on `Retry-After`, by the request's time, so that refused callers
+    /// do not all retry at once.
     ///
-    /// A rate limit is left as it is: it says when exactly another try passes.
+    /// Rate limits stay unchanged: they state exactly when the next request passes.
     func spread(by moment: MonotonicTime) -> APIError {
         guard code == .unavailable, let retryAfter else { return self }
         var error = self
@@ -173,7 +174,7 @@ extension APIError {
         APIError(
             status: .internalServerError,
             code: .internalError,
-            message: "A defect of the server; its operator finds it under request id \(requestID)"
+            message: "A defect of the server; its operator finds it in the log under request id \(requestID)"
         )
     }
 }

@@ -1,7 +1,7 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Finds the key that a request carries and whether it may call a route.
+/// Finds the key that a request carries, and checks that it may call a route.
 enum Authentication {
     /// - Returns: the key, or nil where none is needed and none was sent.
     static func key(
@@ -18,7 +18,7 @@ enum Authentication {
             allowed = kinds
         case .key(let kinds): allowed = kinds
         }
-        // No token is looked up like a wrong one, so that time tells nobody which it was; no key is empty.
+        // A missing token is looked up like a wrong one, so that timing does not reveal which it was; no key is
         let digest = digestOfToken(of: request) ?? KeyDigest(of: "")
         guard let key = directory.key(digest), key.isValid(at: now)
         else { throw .invalidAPIKey }
@@ -28,16 +28,16 @@ enum Authentication {
         return key
     }
 
-    /// What is stored of the token of `Authorization: Bearer <token>` (RFC 6750 §2.1); nil for no, another or a
-    /// second field.
+    /// The digest of the token in `Authorization: Bearer <token>` (RFC 6750 §2.1); nil for a missing, malformed or
+    /// repeated field.
     ///
-    /// Read in place, so that the token itself is copied nowhere.
+    /// Reads the token in place, so that it is never copied.
     private static func digestOfToken(of request: Request) -> KeyDigest? {
         request.withOnlyFieldBytes("authorization") { value -> KeyDigest? in
             let scheme = "bearer ".utf8.span
             guard value.count >= scheme.count else { return nil }
             for index in scheme.indices {
-                // The bit that makes capitals small; a field value holds no NUL that it would make a blank.
+                // This bit makes capitals small. A field value contains no NUL, which it would make a blank.
                 guard value[index] | 0x20 == scheme[index] else { return nil }
             }
             var start = scheme.count

@@ -1,13 +1,13 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Whose address a request counts as.
+/// Finds the client's address of a request.
 enum ClientAddress {
-    /// The peer's, or what the rightmost untrusted hop of a trusted proxy's headers says.
+    /// The peer's address, or the rightmost untrusted hop in a trusted proxy's headers.
     static func of(_ request: Request, trusting proxies: TrustedProxies) -> NetworkAddress {
         let peer = NetworkAddress(high: request.peer.high, low: request.peer.low)
         guard proxies.trusts(peer) else { return peer }
-        // Nearly always there is one proxy, and it names one address.
+        // Nearly always there is one proxy, which names one address.
         if !request.hasField("forwarded"),
             let only = request.withOnlyFieldBytes("x-forwarded-for", { NetworkAddress(utf8: $0) }) ?? nil
         {

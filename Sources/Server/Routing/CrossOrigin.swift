@@ -1,12 +1,13 @@
 internal import Attribution
 internal import HTTPServer
 
-/// What pages of other origins may do (the Fetch standard's CORS protocol): the SDK calls, without credentials.
+/// The permissions of pages of other origins (the Fetch standard's CORS protocol): the SDK calls, without
+/// credentials.
 enum CrossOrigin {
     private static let allowedHeaders = "content-type, authorization, x-sdk-version, x-request-id"
     private static let maximumAge = "86400"
 
-    /// The answer to OPTIONS on a path that exists; who may read it is added by ``allow(_:app:_:_:)``.
+    /// The response to OPTIONS on a path that exists; ``allow(_:app:_:_:)`` adds who may read it.
     static func preflight(allowed: String, _ isCrossOrigin: Bool) -> Response {
         var response = Response(.noContent, fields: [FieldLine(name: "Allow", value: allowed)])
         guard isCrossOrigin else { return response }
@@ -18,14 +19,14 @@ enum CrossOrigin {
         return response
     }
 
-    /// Lets the page read the answer, if its origin may.
+    /// Lets the page read the response, if its origin may.
     ///
-    /// A preflight does not tell the app: then the origin may be any app's. The origin is nil where none was sent,
-    /// or the request broke off before it.
+    /// A preflight does not name the app: then the origin may be any app's. The origin is nil where none was sent, or
+    /// where the request broke off before it.
     static func allow(_ origin: String?, app: App?, _ directory: Directory, _ response: inout Response) {
         let apps = app.map { [$0] } ?? directory.apps
         response.fields.append(exposedHeaders)
-        // Not by key path: this runs for every check, and key paths are read at run time.
+        // Not by key path: this runs for every check, and key paths are evaluated at run time.
         if apps.contains(where: { $0.settings.allowedOrigins.isEmpty }) {
             response.fields.append(anyOrigin)
             return
@@ -36,7 +37,7 @@ enum CrossOrigin {
         response.fields.append(FieldLine(name: "Access-Control-Allow-Origin", value: origin))
     }
 
-    /// Lets every page read an answer that tells nothing of anybody: that the apps cannot be read at all.
+    /// Lets every page read a response that reveals nothing: that the apps cannot be read at all.
     static func allowAny(_ response: inout Response) {
         response.fields += [exposedHeaders, anyOrigin]
     }

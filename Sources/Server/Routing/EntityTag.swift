@@ -1,12 +1,12 @@
 internal import Crypto
 internal import HTTPServer
 
-/// A strong validator made of what it stands for (RFC 9110 §8.8.3).
+/// A strong validator, derived from the content (RFC 9110 §8.8.3).
 struct EntityTag {
     /// With its quotation marks.
     let text: String
 
-    /// Of an answer's body: the first half of its SHA-256.
+    /// Creates the tag of a body: the first half of its SHA-256.
     init(of body: [UInt8]) {
         let digits = SHA256.digest(of: body).bytes.prefix(16).map { byte in
             let text = String(byte, radix: 16)
@@ -15,7 +15,7 @@ struct EntityTag {
         text = "\"\(digits.joined())\""
     }
 
-    /// Whether a request's `If-None-Match` names it, strong or weak, so that the body need not be sent again.
+    /// Whether a request's `If-None-Match` names the tag, strong or weak, so that the body need not be sent again.
     func isNamed(by request: Request) -> Bool {
         request.fields("if-none-match").contains { line in
             line.split(separator: ",").contains { candidate in
@@ -28,13 +28,13 @@ struct EntityTag {
 }
 
 extension Response {
-    /// A body that whoever has it already is not sent again.
+    /// Creates a response with a body, or 304 for a client that has it already.
     init(_ body: [UInt8], as contentType: ContentType, cacheControl: String, for request: Request) {
         let tag = EntityTag(of: body)
         self.init(body, tagged: tag, as: contentType, cacheControl: cacheControl, for: request)
     }
 
-    /// The same with a tag that is known.
+    /// Creates the same response from a tag that is known.
     init(
         _ body: [UInt8],
         tagged tag: EntityTag,

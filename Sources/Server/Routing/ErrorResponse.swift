@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import JSON
 
 extension Response {
-    /// The one place where errors become answers.
+    /// Creates the response to an error: the one place where errors become responses.
     init(_ error: APIError) {
         var json = JSONWriter()
         json.object { json in
@@ -13,15 +13,9 @@ extension Response {
             if let field = error.field { json.member("field", field) }
             if let retryAfter = error.retryAfter { json.member("retry_after", Int64(retryAfter)) }
             if !error.problems.isEmpty {
-                json.member("errors") { json in
-                    json.array { json in
-                        for problem in error.problems {
-                            json.object { json in
-                                json.member("field", problem.field)
-                                json.member("message", problem.message)
-                            }
-                        }
-                    }
+                json.objects("errors", error.problems) { json, problem in
+                    json.member("field", problem.field)
+                    json.member("message", problem.message)
                 }
             }
         }
@@ -42,7 +36,7 @@ extension FieldLine {
 }
 
 extension APIError {
-    /// Bytes that never became a request.
+    /// The error for bytes that never became a request.
     init(_ rejection: Rejection) {
         let code: Code =
             switch rejection.kind {

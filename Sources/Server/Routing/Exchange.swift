@@ -1,25 +1,36 @@
 internal import Attribution
 internal import HTTPServer
 
-/// One request on its way to its answer, and what has been found out about it.
+/// One request on its way to its response, and what is known about it.
 struct Exchange {
     let request: Request
-    /// Echoed or made; stands in the answer and in the log line.
+    /// Echoed or generated; part of the response and of the log line.
     let requestID: String
-    /// When the request happens, for clicks, windows and expiry.
+    /// The time of the request, for clicks, windows and expiry.
     let now: Timestamp
-    /// The part of the path that stands for the route's `{name}`, where it has one, as sent.
+    /// The text of the path for the route's `{name}`, as sent; nil for a route without one.
     let parameter: String?
-    /// The client's address: the peer's, or what a trusted proxy says.
+    /// The client's address: the peer's, or the one that a trusted proxy reports.
     let address: NetworkAddress
     /// Apps and keys as they were when the request came.
     let directory: Directory
-    /// The key that was sent; nil where none was needed.
+    /// The key that was sent; nil where none was needed and sent.
     var key: APIKey?
-    /// Whose request it is, as soon as that is known.
+    /// The app of the request, as soon as it is known.
     var app: AppID?
     /// A word for the log line: what became of a click or a check.
     var outcome: String?
+
+    /// Calls a store, and turns its failure into the error that callers see.
+    func store<Value>(
+        _ call: @autoclosure () async throws(StoreError) -> Value
+    ) async throws(APIError) -> Value {
+        do throws(StoreError) {
+            return try await call()
+        } catch {
+            throw APIError(error, requestID: requestID)
+        }
+    }
 
     /// The items of the query in their order, decoded.
     var queryItems: [QueryItem] {

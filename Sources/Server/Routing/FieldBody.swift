@@ -2,22 +2,22 @@ internal import Attribution
 internal import HTTPServer
 public import JSON
 
-/// Fields of a link or an app in JSON, read into their texts.
+/// The fields of a link or an app, read from JSON into texts.
 struct FieldBody<Field: SettingField> {
     private(set) var fields: FieldTexts<Field>
     private(set) var problems: [FieldProblem] = []
 
     /// - Parameters:
     ///   - object: the body; `null` clears a field.
-    ///   - fields: what is set so far.
-    ///   - others: members that are no fields and that somebody else reads.
+    ///   - fields: the fields that are set so far.
+    ///   - others: members that are no fields, which the caller reads itself.
     init(_ object: JSONObject, over fields: FieldTexts<Field>, besides others: Set<String>) {
         self.fields = fields
         for member in object.members where !others.contains(member.name) {
             guard let field = Field(rawValue: member.name) else {
                 let known = Field.allCases.map(\.rawValue).joined(separator: ", ")
                 problems.append(
-                    FieldProblem(member.name, "\(member.name) can not be set here; what can is \(known).")
+                    FieldProblem(member.name, "\(member.name) cannot be set here; set one of \(known).")
                 )
                 continue
             }
@@ -54,7 +54,7 @@ struct FieldBody<Field: SettingField> {
         }
     }
 
-    /// Nil unless each element is what `read` wants.
+    /// Reads every element; nil unless `read` accepts each.
     private static func all(_ value: JSONValue, _ read: (JSONValue) -> String?) -> [String]? {
         guard let values = value.array else { return nil }
         let texts = values.compactMap(read)
@@ -82,7 +82,8 @@ struct FieldBody<Field: SettingField> {
 }
 
 extension JSONWriter {
-    /// The fields that are set, each in its form; variants are for whoever knows their counts.
+    /// Writes the fields that are set, each in its form, except variants, which their caller writes with their
+    /// counts.
     mutating func members<Field: SettingField>(of fields: FieldTexts<Field>) {
         for (field, texts) in fields.all {
             switch field.kind {
@@ -95,19 +96,12 @@ extension JSONWriter {
             }
         }
     }
-
-    /// A list of texts.
-    public mutating func member(_ name: String, _ texts: [String]) {
-        member(name) { json in
-            json.array { json in for text in texts { json.value(text) } }
-        }
-    }
 }
 
 extension Exchange {
-    /// The body of an admin call.
+    /// Reads the body of an admin call.
     ///
-    /// - Throws: 415, 400 for what is no JSON, 422 for JSON that is no object.
+    /// - Throws: 415 for another media type, 400 for text that is not a JSON object.
     func adminBody() throws(APIError) -> JSONObject {
         try JSONBody(request, accepting: ["application/json"]).members
     }

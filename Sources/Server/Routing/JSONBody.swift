@@ -2,14 +2,14 @@ internal import Attribution
 internal import HTTPServer
 internal import JSON
 
-/// A JSON object out of a request's body, read member by member; a wrong type is refused with the member's name.
+/// A JSON object from a request's body, read member by member; a wrong type is refused with the member's name.
 struct JSONBody {
     private let object: JSONObject
     private let bytes: [UInt8]
-    /// Where the object stands in the body: `signals.` for example.
+    /// The object's path in the body, for example `signals.`.
     private let path: String
 
-    /// - Throws: 415 for another media type and for a content coding, 400 for what is no JSON object.
+    /// - Throws: 415 for another media type or a content coding, 400 for text that is not a JSON object.
     init(_ request: Request, accepting mediaTypes: [String]) throws(APIError) {
         guard Self.isUncoded(request) else {
             throw APIError(
@@ -34,12 +34,12 @@ struct JSONBody {
         try self.init(parsing: request.body, named: "The body")
     }
 
-    /// A JSON object that may be no request's body.
+    /// Reads a JSON object from any text.
     ///
     /// - Parameters:
     ///   - bytes: all of it.
-    ///   - subject: what refusals call it.
-    /// - Throws: 400 for what is no JSON object.
+    ///   - subject: its name in errors.
+    /// - Throws: 400 for text that is not a JSON object.
     init(parsing bytes: [UInt8], named subject: String) throws(APIError) {
         let value: JSONValue
         do throws(JSONError) {
@@ -60,15 +60,15 @@ struct JSONBody {
         self.path = path
     }
 
-    /// The object, for whoever knows what its members mean.
+    /// The object itself.
     var members: JSONObject { object }
 
-    /// The object as it stands in the body.
+    /// The object's text in the body.
     var source: String {
         String(decoding: bytes[object.byteRange], as: UTF8.self)
     }
 
-    /// A text of at most so many characters; an empty one counts as not sent.
+    /// A text of at most `maximumLength` characters; an empty one counts as not sent.
     func text(_ name: String, _ maximumLength: Int) throws(APIError) -> String? {
         switch object[name] {
         case nil, .some(.null): return nil
@@ -81,7 +81,7 @@ struct JSONBody {
         }
     }
 
-    /// The member if it is a text, whatever else it may be.
+    /// The member if it is a text; nil for every other type.
     func anyText(_ name: String) -> String? {
         guard case .string(let text) = object[name] else { return nil }
         return text
@@ -128,7 +128,7 @@ struct JSONBody {
         return number
     }
 
-    /// A list of at most `count` texts of at most so many characters each.
+    /// A list of at most `count` texts of at most `maximumLength` characters each.
     func texts(_ name: String, _ maximumLength: Int, count: Int = .max) throws(APIError) -> [String]? {
         switch object[name] {
         case nil, .some(.null): return nil
@@ -156,7 +156,7 @@ struct JSONBody {
         }
     }
 
-    /// Whether the body is as it was written: without a content coding (RFC 9110 §8.4), or with `identity` alone.
+    /// Whether the body has no content coding (RFC 9110 §8.4), or `identity` alone.
     private static func isUncoded(_ request: Request) -> Bool {
         guard request.hasField("content-encoding") else { return true }
         return request.fields("content-encoding").allSatisfy { line in
@@ -164,8 +164,7 @@ struct JSONBody {
         }
     }
 
-    /// Whether a `Content-Type` field has this type and subtype, in letters of either case, whatever its
-    /// parameters are.
+    /// Whether a `Content-Type` field has this type and subtype, in either case and with any parameters.
     private static func isMediaType(_ lowercase: String, _ field: Span<UInt8>) -> Bool {
         let wanted = lowercase.utf8.span
         guard field.count >= wanted.count else { return false }

@@ -1,6 +1,7 @@
 internal import Attribution
+internal import HTTPServer
 
-/// Members that mean the same in every body.
+/// Members that have the same meaning in every body.
 extension JSONBody {
     func fingerprint() throws(APIError) -> Fingerprint? {
         guard let text = try text("fingerprint", .max) else { return nil }
@@ -14,6 +15,29 @@ extension JSONBody {
             throw .invalidField(name, "is not an ISO 8601 time such as 2026-01-31T12:00:00.000Z")
         }
         return time
+    }
+
+    func address() throws(APIError) -> NetworkAddress? {
+        guard let text = try text("ip_address", 255) else { return nil }
+        guard let address = NetworkAddress(text) else {
+            throw .invalidField("ip_address", "is not an IPv4 or IPv6 address")
+        }
+        return address
+    }
+
+    func window() throws(APIError) -> AttributionWindow? {
+        guard let seconds = try integer("attribution_window_seconds") else { return nil }
+        guard let window = AttributionWindow(seconds: seconds) else {
+            let allowed = AttributionWindow.allowedSeconds
+            throw APIError(
+                status: .badRequest,
+                code: .expiredAttributionWindow,
+                message:
+                    "attribution_window_seconds must lie between \(allowed.lowerBound) and \(allowed.upperBound)",
+                field: "attribution_window_seconds"
+            )
+        }
+        return window
     }
 
     func platform() throws(APIError) -> Platform? {

@@ -2,7 +2,7 @@ package import Attribution
 internal import Synchronization
 package import Threads
 
-/// How many requests one address may make: so many a second in the long run, and so many at once.
+/// How many requests one address may make: per second in the long run, and at once.
 public struct RateLimit: Equatable, Sendable {
     /// Requests a second, 1 to 1,000,000.
     public let perSecond: Int64
@@ -25,15 +25,15 @@ public struct RateLimit: Equatable, Sendable {
         self.init(perSecond: perSecond, burst: burst)
     }
 
-    /// As it is read.
+    /// The form that is read, as `20/s:500`.
     public var text: String { "\(perSecond)/s:\(burst)" }
 }
 
 /// Token buckets by address for one class of requests; one number each, in a bounded table.
 ///
-/// A bucket is kept as the moment at which it will be full again (the generic cell rate algorithm, ITU-T
-/// I.371): a moment in the past is a full bucket and need not be kept at all. When a shard is full of buckets
-/// in use, newcomers share one bucket, so that a flood of addresses fills no memory.
+/// A bucket is stored as the time at which it will be full again (the generic cell rate algorithm, ITU-T
+/// I.371): one in the past is a full bucket and need not be stored. When a shard is full of buckets in use,
+/// new addresses share one bucket, so that a flood of addresses fills no memory.
 package final class RateLimiter: Sendable {
     package struct Refusal: Equatable {
         /// Whole seconds until the next request is allowed, at least 1.
@@ -50,7 +50,7 @@ package final class RateLimiter: Sendable {
         /// Nanoseconds of the monotonic clock at which the address's bucket is full again.
         var fullAt: [NetworkAddress: UInt64] = [:]
         var sharedFullAt: UInt64 = 0
-        /// When the table may be searched for full buckets again: not for every newcomer.
+        /// When the table may be searched for full buckets again, which is not done for every new address.
         var nextSweep: UInt64 = 0
     }
 
@@ -71,21 +71,21 @@ package final class RateLimiter: Sendable {
     }
 
     /// Takes a token of the address's bucket; IPv6 addresses share one by /64.
-    /// - Returns: nil when the request may go on.
+    /// - Returns: nil when the request is allowed.
     package func take(for address: NetworkAddress, at now: MonotonicTime) -> Refusal? {
         guard countsLoopback || !address.isLoopback else { return nil }
         let bucket = address.prefix(ipv4Bits: 32, ipv6Bits: 64)
-        // Hashing is seeded at random in each process: nobody can choose addresses that meet in one shard.
+        // Hashing is seeded at random in each process: clients cannot choose addresses that meet in one shard.
         let index = Int(truncatingIfNeeded: UInt(bitPattern: bucket.hashValue) % UInt(Self.shardCount))
         return shards[index].shard.withLock { take(bucket, now.nanoseconds, &$0) }
     }
 
-    /// Addresses that are kept at present.
+    /// The number of stored addresses.
     package var count: Int {
         shards.reduce(0) { sum, lock in sum + lock.shard.withLock { $0.fullAt.count } }
     }
 
-    /// Addresses that are kept at most.
+    /// The largest number of stored addresses.
     package static let maximumCount = shardCount * entriesPerShard
 
     private func take(_ address: NetworkAddress, _ now: UInt64, _ shard: inout Shard) -> Refusal? {

@@ -1,16 +1,16 @@
-/// Which requests of one address count together.
+/// A class of requests that share one limit for each address.
 public enum RateLimitClass: String, CaseIterable, Sendable {
     case clicks, checks, admin
-    /// QR codes, which are drawn anew for each.
+    /// QR codes, each of which is drawn for its request.
     case pictures
 }
 
-/// How much one address may ask for, by class of requests.
+/// How many requests one address may make, by class.
 public struct RateLimits: Equatable, Sendable {
-    /// A limit, and for whom it holds.
+    /// A limit, and whether it holds for this machine itself.
     public struct Rule: Equatable, Sendable {
         public var limit: RateLimit
-        /// Whether requests that come from this machine itself count, too.
+        /// Whether requests from this machine itself count too.
         public var countsLoopback: Bool
 
         public init(_ limit: RateLimit, countsLoopback: Bool) {
@@ -30,13 +30,13 @@ public struct RateLimits: Equatable, Sendable {
         set { rules[limitClass] = newValue }
     }
 
-    /// What holds where the operator says nothing.
+    /// The limits where the operator sets none.
     ///
     /// A carrier's network may stand behind one address with ten thousand phones and more, and a check that is
     /// refused can cost an old client its attribution for good: so a burst of ten thousand passes, and 500 a
-    /// second after it, many times what a campaign brings from one carrier's address, and a small part of what
-    /// one machine answers. This machine itself is not limited: behind a proxy on it that was not named as
-    /// trusted, everybody would share one bucket.
+    /// second after it. That is many times what a campaign brings from one carrier's address, and a small part of
+    /// what one machine serves. This machine itself is not limited: behind a proxy on it that the settings do not
+    /// name as trusted, all clients would share one bucket.
     public static let standard: RateLimits = {
         var limits = RateLimits()
         for limitClass in RateLimitClass.allCases {

@@ -1,16 +1,16 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Which host a visitor has asked.
+/// Finds the host that a visitor requested.
 enum RequestHost {
-    /// The request's own, or what a trusted proxy says that it was asked for.
+    /// The request's host, or the one that a trusted proxy reports.
     ///
-    /// Of several the last one: the nearest proxy has written it.
+    /// Of several hosts the last one counts, because the nearest proxy wrote it.
     static func of(_ request: Request, trusting proxies: TrustedProxies) -> LinkHost? {
         authority(of: request, trusting: proxies).flatMap { LinkHost($0) }
     }
 
-    /// What stands before the path of the address that was asked, as in `http://127.0.0.1:8080`.
+    /// The origin of the requested address, such as `http://127.0.0.1:8080`.
     ///
     /// Nil for a request that names no host.
     static func origin(of request: Request, trusting proxies: TrustedProxies) -> String? {
@@ -30,7 +30,7 @@ enum RequestHost {
         return request.host
     }
 
-    /// What the nearest proxy says in a field; nil where none is trusted or it says nothing.
+    /// The nearest proxy's value of a field; nil where the peer is not a trusted proxy or sends none.
     private static func forwarded(
         _ field: String,
         by request: Request,

@@ -1,12 +1,11 @@
 internal import Attribution
 internal import HTTPServer
 
-/// Gives each request the id under which it is found in the log: the caller's own where it is fit to be
-/// written there, else a new one.
+/// Gives each request the id under which the log lists it: the caller's where it may be logged, else a new one.
 struct RequestIDs {
-    /// The last id, in memory that is used again for the next.
+    /// The last id; its memory is reused for the next.
     private var text: [UInt8]
-    /// What all begin with: random for each loop and process, so that ids of different runs do not meet.
+    /// The length of the prefix, which is random for each loop and process, so that ids of different runs differ.
     private let prefixLength: Int
     private var count: UInt64 = 0
 
@@ -30,7 +29,7 @@ struct RequestIDs {
     }
 
     private static func isFit(_ text: String) -> Bool {
-        // It goes into the log, where neither keys nor fingerprints belong.
+        // The id is logged, and neither keys nor fingerprints may be.
         (1...maximumLength).contains(text.utf8.count) && !KeyText.mayOccur(in: text)
             && !Fingerprint.mayOccur(in: text)
             && text.utf8.allSatisfy { byte in

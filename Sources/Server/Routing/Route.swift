@@ -3,12 +3,12 @@ internal import HTTPServer
 
 /// One row of the list of routes.
 ///
-/// A class, so that a request carries a reference to its row and not a copy of it.
+/// A class, so that a request carries a reference to its row instead of a copy.
 final class Route: Sendable {
     /// Who may call.
     enum Access: Sendable {
         case anyone
-        /// A key is not needed; one that is sent must be good and of one of these kinds.
+        /// No key is needed; one that is sent must be valid and of one of these kinds.
         case anyoneOrKey([KeyKind])
         case key([KeyKind])
     }
@@ -16,22 +16,22 @@ final class Route: Sendable {
     typealias Endpoint = @Sendable (inout Exchange, LoopContext) async throws(APIError) -> Response
 
     let method: Method
-    /// Literal, or with one part `{name}` that stands for any single part, or `{name...}` for any number of them.
+    /// A literal path, or one with `{name}` for any single part or `{name...}` for any number of parts.
     ///
-    /// One that is nothing but that is asked, where it reads, for what no other route knows.
+    /// A path of only `{name...}` is the fallback for GET and HEAD.
     let path: String
-    /// How the route is called in logs and metrics.
+    /// The route's name in logs and metrics.
     let name: String
     let access: Access
-    /// Against which of their address's limits requests count.
+    /// The limit of the address that requests count against; nil for none.
     let rateLimitClass: RateLimitClass?
     /// Whether pages of other origins may call it.
     let isCrossOrigin: Bool
     /// Whether a GET changes something, so that HEAD cannot stand for it.
     let consumes: Bool
-    /// Whether apps and keys have a say.
+    /// Whether the endpoint needs apps and keys.
     ///
-    /// Nothing else depends on the store: a process whose database cannot be read is alive.
+    /// Other routes do not depend on the store: a process whose database cannot be read is alive.
     let needsDirectory: Bool
     /// The query parameters that the call takes, all others being refused; nil where unknown ones are ignored.
     let queryNames: [String]?
@@ -76,14 +76,15 @@ final class Route: Sendable {
     }
 }
 
-/// What an endpoint works with besides the request: the loop's stores and what all loops share.
+/// What an endpoint uses besides the request: the loop's stores and the state that all loops share.
 ///
-/// A class, so that an endpoint is handed one reference and not all the parts. Touched on the loop's thread alone.
+/// A class, so that an endpoint gets one reference instead of all the parts. Touched on the loop's thread alone.
 final class LoopContext {
     let service: Service
     let stores: Stores
     let launches = LaunchClassifier()
-    /// ``MatchResponse/plainNoMatch`` in memory of the loop's own: of one array loops would take turns at counting users.
+    /// ``MatchResponse/plainNoMatch`` in an array of the loop's own: loops that shared one would contend for its
+    /// count.
     let plainNoMatch = MatchResponse.plainNoMatch
     private let loopKeys: LoopKeys
 
@@ -93,6 +94,6 @@ final class LoopContext {
         loopKeys = LoopKeys(service.keyring)
     }
 
-    /// What values are hashed under now.
+    /// The current keys.
     var keys: Keyring { loopKeys.latest }
 }

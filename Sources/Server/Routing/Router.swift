@@ -8,17 +8,17 @@ struct Router {
         case unknownPath
     }
 
-    /// The routes of a path, which are told apart by their methods.
-    private struct Place {
-        /// The whole path, or what stands before the `{name}` of a part.
+    /// The routes of one path, which differ in their methods.
+    private struct PathPattern {
+        /// The whole path, or its text before `{name}`.
         let path: [UInt8]
-        /// What stands behind it; empty where that part is the last one.
-        let rest: [UInt8]
+        /// The text after `{name}`; empty where the parameter ends the path.
+        let suffix: [UInt8]
         let parameter: Parameter
         var routes: [Route]
 
-        /// Fits every path below its own: it is asked for what nobody else knows.
-        var isLastResort: Bool { parameter == .anyParts && rest.isEmpty }
+        /// Whether it matches every path, and so is tried last.
+        var isFallback: Bool { parameter == .anyParts && suffix.isEmpty }
     }
 
     private enum Parameter {
@@ -32,51 +32,53 @@ struct Router {
         }
     }
 
-    /// Literal paths first; there are few, and most are told apart by their length.
+    /// Literal paths first; there are few, and most differ in length.
     ///
-    /// A parameter of any number of parts, which fits nearly everything, comes last, the longest end first.
-    private let places: [Place]
+    /// A parameter of any number of parts, which matches nearly everything, comes last, the longest suffix first.
+    private let patterns: [PathPattern]
 
     init(_ routes: [Route]) {
-        var places: [Place] = []
+        var patterns: [PathPattern] = []
         for route in routes {
             let path = Array(route.path.utf8.prefix { $0 != UInt8(ascii: "{") })
-            let rest = Array(route.path.utf8.drop { $0 != UInt8(ascii: "}") }.dropFirst())
+            let suffix = Array(route.path.utf8.drop { $0 != UInt8(ascii: "}") }.dropFirst())
             let parameter = Parameter(of: route.path)
-            let index = places.firstIndex {
-                $0.path == path && $0.rest == rest && $0.parameter == parameter
+            let index = patterns.firstIndex {
+                $0.path == path && $0.suffix == suffix && $0.parameter == parameter
             }
             if let index {
-                places[index].routes.append(route)
+                patterns[index].routes.append(route)
             } else {
-                places.append(Place(path: path, rest: rest, parameter: parameter, routes: [route]))
+                patterns.append(
+                    PathPattern(path: path, suffix: suffix, parameter: parameter, routes: [route])
+                )
             }
         }
-        self.places =
-            places.filter { $0.parameter == .none } + places.filter { $0.parameter == .onePart }
-            + places.filter { $0.parameter == .anyParts }.sorted { $0.rest.count > $1.rest.count }
+        self.patterns =
+            patterns.filter { $0.parameter == .none } + patterns.filter { $0.parameter == .onePart }
+            + patterns.filter { $0.parameter == .anyParts }.sorted { $0.suffix.count > $1.suffix.count }
     }
 
     func route(_ method: Method, _ path: Span<UInt8>) -> Result {
-        for place in places where Self.starts(path, with: place.path) {
-            let part = path.extracting(droppingFirst: place.path.count)
-            guard place.parameter != .none else {
+        for pattern in patterns where Self.starts(path, with: pattern.path) {
+            let part = path.extracting(droppingFirst: pattern.path.count)
+            guard pattern.parameter != .none else {
                 guard part.isEmpty else { continue }
-                return choose(method, from: place.routes, parameter: nil)
+                return choose(method, from: pattern.routes, parameter: nil)
             }
-            guard Self.ends(part, with: place.rest) else { continue }
-            // What is not read stays unknown, and no path gets methods by it that there is nothing at.
-            if place.isLastResort, !Self.isAnsweredEverywhere(method) { return .unknownPath }
-            let name = part.extracting(0..<part.count - place.rest.count)
-            guard let parameter = Self.text(name, as: place.parameter) ?? (place.isLastResort ? "" : nil)
+            guard Self.ends(part, with: pattern.suffix) else { continue }
+            // The fallback must not give every unknown path a list of allowed methods.
+            if pattern.isFallback, !Self.reachesFallback(method) { return .unknownPath }
+            let name = part.extracting(0..<part.count - pattern.suffix.count)
+            guard let parameter = Self.text(name, as: pattern.parameter) ?? (pattern.isFallback ? "" : nil)
             else { continue }
-            return choose(method, from: place.routes, parameter: parameter)
+            return choose(method, from: pattern.routes, parameter: parameter)
         }
         return .unknownPath
     }
 
-    /// Links are read anywhere; what is nowhere taken is told so anywhere.
-    private static func isAnsweredEverywhere(_ method: Method) -> Bool {
+    /// Whether the fallback route handles the method: reads, and methods that always get 405.
+    private static func reachesFallback(_ method: Method) -> Bool {
         switch method {
         case .get, .head, .trace, .query: true
         case .post, .put, .delete, .patch, .options: false
@@ -85,7 +87,7 @@ struct Router {
 
     private static func starts(_ path: Span<UInt8>, with prefix: [UInt8]) -> Bool {
         guard path.count >= prefix.count else { return false }
-        // From the end, where paths differ.
+        // Compares from the end, where paths differ.
         for index in prefix.indices.reversed() where path[index] != prefix[index] { return false }
         return true
     }
@@ -97,7 +99,7 @@ struct Router {
         return true
     }
 
-    /// The text of what stands for a parameter; nil where it is empty, or has more parts than that may.
+    /// The text of a parameter; nil where it is empty, or has more parts than the parameter allows.
     private static func text(_ parts: Span<UInt8>, as parameter: Parameter) -> String? {
         var bytes: [UInt8] = []
         for index in parts.indices {
@@ -108,7 +110,7 @@ struct Router {
     }
 
     private func choose(_ method: Method, from routes: [Route], parameter: String?) -> Result {
-        // HEAD is GET without a body, except where GET consumes: such a route names HEAD as not its own.
+        // HEAD is GET without a body, except where GET consumes: such a route does not allow HEAD.
         let wanted = method == .head && !routes.contains { $0.consumes } ? Method.get : method
         if let route = routes.first(where: { $0.method == wanted }) {
             return .found(route, parameter: parameter)

@@ -117,7 +117,7 @@ final class RunningService: Sendable {
             let stores = store.makeStores()
             defer { stores.endTurn() }
             guard let directory = try? stores.apps.directory() else { return }
-            service.lookAtDomains(directory, unless: mustStop)
+            service.pollDomainFiles(directory, unless: mustStop)
         }
     }
 

@@ -127,7 +127,7 @@ struct NamedCallTests {
             )
         }
         let figures = Dictionary(
-            uniqueKeysWithValues: apps.map { ($0.id, PolicyFigures(checks: 1000, sureMatches: 0)) }
+            uniqueKeysWithValues: apps.map { ($0.id, PolicyFigures(checks: 1000, certainMatches: 0)) }
         )
         let directory = Directory(apps: apps, keys: [])
         let texts = directory.policyWarnings(figures) + directory.warnings

@@ -7,7 +7,7 @@ import Server
 import Support
 import Testing
 
-/// Domain files fetched over TLS from a server on the loopback address, which only these tests may call.
+/// Domain files as they come over TLS from a server on the loopback address, which only these tests may call.
 @Suite("Fetched domain files", .blocking)
 struct DomainCheckTests {
     private static let apple =
@@ -17,7 +17,7 @@ struct DomainCheckTests {
           "package_name":"com.example.app","sha256_cert_fingerprints":["\#((0..<32).map { _ in "AB" }.joined(separator: ":"))"]}}]
         """#
 
-    /// A server with the given response for each path and 404 for others, and a client that trusts it.
+    /// A server with a given response for each path, 404 for others, and a client that trusts it.
     private struct Site {
         let server: RawTLSServer
         let client: HTTPSClient
@@ -69,7 +69,7 @@ struct DomainCheckTests {
     private static let appPath = DomainFile.apple.path
     private static let googlePath = DomainFile.google.path
 
-    @Test("have no findings if they are delivered as Apple and Google require")
+    @Test("are valid where their delivery meets Apple's and Google's rules")
     func good() throws {
         let check = try check(
             [
@@ -87,7 +87,7 @@ struct DomainCheckTests {
     }
 
     @Test(
-        "have findings about their delivery",
+        "get a finding for each fault of their delivery",
         arguments: [
             (response("404 Not Found", "text/html", "no"), AssociationFinding.Kind.status),
             (response("500 Oops", nil, ""), .status), (response("204 No Content", nil, ""), .status),
@@ -113,7 +113,7 @@ struct DomainCheckTests {
         #expect(file.hasErrors && check.hasErrors)
     }
 
-    @Test("are not fetched from the target of a redirect, which the finding names")
+    @Test("report where a redirect leads, and do not follow it")
     func redirect() throws {
         let check = try check([
             Self.googlePath: Self.response(
@@ -127,7 +127,7 @@ struct DomainCheckTests {
         #expect(finding.problem.contains("https://www.example.com/x"))
     }
 
-    @Test("are found at the root, where Apple looks second, with a warning")
+    @Test("are found at the root, which Apple tries second, with a finding")
     func root() throws {
         let check = try check([
             "/apple-app-site-association": Self.response("200 OK", "application/json", Self.apple)
@@ -141,7 +141,7 @@ struct DomainCheckTests {
         #expect(none.files.first?.source.contains("well-known") == true)
     }
 
-    @Test("have a finding about an untrusted certificate")
+    @Test("get a finding for a certificate that no client trusts")
     func certificate() throws {
         let other = try check([:], trusted: TestCertificate("localhost"))
         #expect(other.files.allSatisfy { $0.findings.map(\.kind) == [.certificate] })
@@ -166,7 +166,7 @@ struct DomainCheckTests {
     }
 
     @Test(
-        "are refused for malformed hosts and URLs",
+        "are validated for operators, who get an error for a wrong host or URL",
         arguments: [
             (#"{"host":"a b"}"#, 400, "INVALID_FIELD"), (#"{}"#, 400, "MISSING_REQUIRED_FIELD"),
             (#"{"host":"https://a.example"}"#, 400, "INVALID_FIELD"),
@@ -187,7 +187,7 @@ struct DomainCheckTests {
     }
 
     @Test(
-        "are fetched for four operators at a time; a fifth gets 503 with Retry-After"
+        "are fetched for four operators at a time; a fifth gets 503, and the four get their results"
     )
     func crowded() async throws {
         let release = DispatchSemaphore(value: 0)
@@ -198,7 +198,7 @@ struct DomainCheckTests {
                 lookup: { _, _ in
                     begins.yield()
                     release.wait()
-                    // Releases the next lookup.
+                    // For the next call.
                     release.signal()
                     return []
                 },
@@ -249,7 +249,7 @@ struct DomainCheckTests {
                 fields: fields,
                 body: #"{"host":"\#(host)","url":"/x"}"#
             )
-            // A malformed host name is not even looked up.
+            // A text that is not a host name is not resolved.
             guard answer.status != 400 else { continue }
             #expect(answer.status == 200 && answer.text.contains(#""ok":false"#), "\(host)")
             #expect(answer.text.contains("inside a network"), "\(host): \(answer.text)")

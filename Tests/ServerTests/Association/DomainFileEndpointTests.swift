@@ -34,7 +34,7 @@ struct DomainFileEndpointTests {
         return service
     }
 
-    @Test("are JSON under both of Apple's paths, with everything that the host's apps share")
+    @Test("return 200 as JSON, at both of Apple's paths, with everything that the host's apps share")
     func answers() async throws {
         let service = try await service([
             Self.settings(rules: ["exclude /terms", "/p/* ?id=?*"]), Self.settings("news"),
@@ -74,7 +74,7 @@ struct DomainFileEndpointTests {
         )
     }
 
-    @Test("have no findings, and open the app for the right URLs")
+    @Test("pass every rule for other hosts' files, and open what they should")
     func areSound() async throws {
         let service = try await service([
             Self.settings(rules: ["exclude /terms", "/p/*"]), Self.settings("news"),
@@ -89,7 +89,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("are the same bytes each time, and 304 for a client that has them")
+    @Test("are the same bytes each time, and are not sent again to a client that has them")
     func tags() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
@@ -115,7 +115,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("are 404 with advice for a host that no app lists")
+    @Test("return 404 for a host that no app lists, with what to do")
     func unknownHosts() async throws {
         let service = try await service([Self.settings()])
         for path in [Self.apple, Self.google] {
@@ -135,7 +135,7 @@ struct DomainFileEndpointTests {
         }
     }
 
-    @Test("follow X-Forwarded-Host of a trusted proxy alone")
+    @Test("follow a trusted proxy's X-Forwarded-Host, and no other client's")
     func forwardedHost() async throws {
         let fields = ["Host": "inside", "X-Forwarded-Host": "evil.example.com, go.example.com"]
         let trusting = try await service([Self.settings()], trustedProxies: ["127.0.0.0/8"])
@@ -144,7 +144,7 @@ struct DomainFileEndpointTests {
         #expect(await other.send(.get, Self.apple, fields: fields).status == 404)
     }
 
-    @Test("are refused with the reason if they are longer than Apple reads")
+    @Test("are refused where Apple would read only half of them, with the reason")
     func tooLong() async throws {
         let rules = (0..<100).map { "/\($0)" + String(repeating: "x", count: 450) }
         let service = try await service((0..<3).map { try Self.settings("shop\($0)", rules: rules) })

@@ -7,8 +7,8 @@ import Support
 import Synchronization
 import Testing
 
-/// A server on the loopback address shows the link host's files and Apple's and Google's copies of them.
-@Suite("The monitor of domain files", .blocking)
+/// Link hosts whose files, and Apple's and Google's copies of them, a server on the loopback address shows.
+@Suite("The monitor of domain file copies", .blocking)
 struct DomainFileMonitorTests {
     private static let fingerprint = (0..<32).map { _ in "AB" }.joined(separator: ":")
     private static let apple = """
@@ -106,7 +106,7 @@ struct DomainFileMonitorTests {
         var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
     }
 
-    @Test("logs nothing while all four copies are current")
+    @Test("finds four current copies, and logs nothing")
     func current() throws {
         let (site, lines) = (try Site(), Lines())
         try site.poll(lines, at: 1)
@@ -115,7 +115,7 @@ struct DomainFileMonitorTests {
         #expect(lines.text.isEmpty, "\(lines.text)")
     }
 
-    @Test("logs once when a copy begins to differ and when it is current again")
+    @Test("logs once how a copy differs, since when, and when that has ended")
     func differs() throws {
         let (site, lines) = (try Site(), Lines())
         try site.poll(lines, at: 1)
@@ -150,7 +150,7 @@ struct DomainFileMonitorTests {
         )
     }
 
-    @Test("reports an unreadable copy, and reads the others")
+    @Test("logs what it could not read, and continues with the rest")
     func unread() throws {
         let (site, lines) = (try Site(), Lines())
         site.pages["/apple/localhost"] = nil
@@ -166,7 +166,7 @@ struct DomainFileMonitorTests {
         #expect(lines.text.contains("could not be read"))
     }
 
-    @Test("forgets hosts that no app lists, and stops on request")
+    @Test("forgets hosts that no app lists any more, and stops on request")
     func forgets() throws {
         let (site, lines) = (try Site(), Lines())
         let log = try Log(format: .text, clock: .fixed(Timestamp(milliseconds: 0))) { lines.append($0) }
@@ -184,8 +184,8 @@ struct DomainFileMonitorTests {
         #expect(site.watch.all.isEmpty)
     }
 
-    @Test("is part of the statistics and the metrics if it runs")
-    func isReported() async throws {
+    @Test("is part of the statistics and the metrics, and left out where it is switched off")
+    func isTold() async throws {
         let (site, lines) = (try Site(), Lines())
         site.pages["/google?site=https://localhost"] = "{}"
         site.pages[DomainFile.google.path] = nil

@@ -6,13 +6,13 @@ import QRCodes
 import Server
 import Testing
 
-/// The description of the API against the code: a call, a field or a code that is new and not described is seen here.
+/// Compares the description of the API with the code, to find new calls, fields and codes that are not described.
 @Suite("The description of the API")
 struct APIDescriptionTests {
     private let api = Described.api
 
     @Test(
-        "is of OpenAPI 3.1, tells the API's version and not the program's, and calls operations by different names"
+        "is OpenAPI 3.1, has the API's version and not the program's, and gives operations different names"
     )
     func head() {
         #expect(api.root["openapi"].string == "3.1.0")
@@ -54,7 +54,7 @@ struct APIDescriptionTests {
     }
 
     @Test(
-        "says who may call, what a call counts against, and what follows of both, as the list of routes does"
+        "has the permitted keys and the limit of each call, and what follows from both, as the list of routes does"
     )
     func access() {
         let kinds = Set(api.root["components"]["securitySchemes"].names)
@@ -176,7 +176,7 @@ struct APIDescriptionTests {
         }
     }
 
-    @Test("has examples that are what it says")
+    @Test("has examples that match its schemas")
     func examples() {
         let check = SchemaCheck(api: api)
         var count = 0
@@ -202,7 +202,7 @@ struct APIDescriptionTests {
         }
     }
 
-    @Test("is served to everybody, on every origin, and not again to who has it")
+    @Test("is served without a key, to every origin, and not again to a client that has it")
     func serves() async throws {
         let service = try await TestService()
         let answer = await service.play(
@@ -222,7 +222,7 @@ struct APIDescriptionTests {
         #expect(again.status == 304 && again.body.isEmpty && again.field("etag") == tag)
     }
 
-    @Test("what answers are held against finds a status, a member, a type and a field that are not described")
+    @Test("the check of responses finds a status, a member, a type and a field that are not described")
     func finds() {
         func violations(_ status: Int, _ body: String, _ fields: String) -> [String] {
             let answer = Answer(status: status, body: Array(body.utf8), fieldLines: fields)

@@ -3,9 +3,9 @@ import JSON
 import Server
 import Testing
 
-/// Holds every answer of every test of this module against the description of the API.
+/// Compares every response in this module's tests with the description of the API.
 ///
-/// So that a status, a member or a value which the service answers anywhere cannot be missing in it.
+/// So the description cannot lack a status, a member or a value of any response.
 enum DescribedAnswers {
     private static let check = SchemaCheck(api: .api)
 

@@ -2,14 +2,14 @@ import Attribution
 import JSON
 import Server
 
-/// Holds values against schemas of the description (JSON Schema 2020-12, as far as the description uses it).
+/// Validates values by the description's schemas (JSON Schema 2020-12, as far as the description uses it).
 ///
 /// Members that are not described are wrong here, although clients have to put up with them: what the service writes is
 /// to be told.
 struct SchemaCheck {
     let api: Described
 
-    /// What is wrong with a value, each with its place; empty where nothing is.
+    /// The violations of a schema, each with its place; empty for a valid value.
     func violations(_ value: JSONValue, _ schema: JSONValue, at place: String = "") -> [String] {
         let schema = api.resolved(schema)
         return typeViolations(value, schema, place) + choiceViolations(value, schema, place)

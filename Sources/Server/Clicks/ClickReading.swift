@@ -1,0 +1,176 @@
+internal import Attribution
+internal import HTTPServer
+
+/// A post of a click with everything that is derived from it before it is stored.
+struct ClickReading {
+    let body: ClickBody
+    let app: App
+    let exchange: Exchange
+    let context: LoopContext
+    let provenance: ClickProvenance
+    let device: ClickDevice
+    let destination: ClickDestination
+    private let keys: Keyring
+
+    /// - Throws: 400 for what the body may not say, 404 for a link without a destination for the platform.
+    init(
+        _ body: ClickBody,
+        of link: TappedLink?,
+        app: App,
+        _ exchange: Exchange,
+        _ context: LoopContext
+    ) throws(APIError) {
+        self.body = body
+        self.app = app
+        self.exchange = exchange
+        self.context = context
+        let window = body.window ?? link?.settings.window ?? app.settings.window
+        let provenance = try ClickProvenance(
+            body,
+            exchange,
+            window: window ?? context.service.settings.attributionWindow
+        )
+        let stated = try ClickDestination.stated(body, app: app, key: exchange.key)
+        keys = context.keys
+        let key = keys.server.present
+        device = try ClickDevice(body, provenance, app: app, service: context.service, key: key)
+        destination = try ClickDestination(
+            stated: stated,
+            of: link,
+            body,
+            app: app,
+            platform: device.platform
+        ) { link in
+            key.variantChoice(of: link, address: provenance.address, userAgent: provenance.userAgent)
+        }
+        self.provenance = provenance
+    }
+
+    private var isTest: Bool { exchange.key?.kind == .test }
+
+    private var isCounted: Bool { provenance.basis == .counted }
+
+    private var campaignKey: CampaignKey? { body.campaignKey ?? destination.link?.settings.campaignKey }
+
+    /// The click on its way into the store.
+    var newClick: NewClick {
+        let addressKey = keys.addresses.key(at: exchange.now)
+        let visit = visit(under: addressKey)
+        var click = NewClick(
+            facts: facts,
+            fingerprints: device.fingerprints,
+            visit: visit,
+            post: post(of: visit, under: addressKey),
+            evidence: evidence(under: addressKey),
+            idempotency: body.idempotencyKey.map { idempotency($0, under: keys.server.present) }
+        )
+        if let earlier = keys.addresses.keyOfVisitor(before: exchange.now) {
+            let visit = self.visit(under: earlier)
+            click.earlier.visit = visit
+            click.earlier.post = post(of: visit, under: earlier)
+            let address = provenance.addressHashes(context.service, earlier)
+            click.earlier.visitor = earlier.visitor(address, userAgent: provenance.userAgent)
+        }
+        if let text = body.idempotencyKey, !keys.server.others.isEmpty {
+            click.earlier.idempotencies = keys.server.others.map { idempotency(text, under: $0) }
+            click.earlier.fingerprints = keys.server.others.map { device.keys(under: $0) }
+        }
+        return click
+    }
+
+    /// The token that names a stored click; nil for one that is counted and never matched.
+    func token(for click: Click) -> ClickToken? {
+        guard !isCounted else { return nil }
+        let (app, expiresAt) = (click.facts.app, click.facts.expiresAt)
+        return ClickToken(for: click.id, of: app, expiresAt: expiresAt, signedBy: keys.server.present)
+    }
+
+    private func visit(under key: AddressKey) -> KeyedHash {
+        // What little their signals say distinguishes visitors without a fingerprint.
+        let signals = device.primary == nil ? device.canonicalText : nil
+        return key.visit(
+            app: app.id,
+            isTest: isTest,
+            fingerprint: device.primary,
+            destinationOrLink: destination.visited,
+            address: provenance.address,
+            userAgent: provenance.userAgent + (signals.map { "\n" + $0 } ?? "")
+        )
+    }
+
+    /// A journey that the server makes is new with each post, and does not count.
+    private func post(of visit: KeyedHash, under key: AddressKey) -> KeyedHash {
+        key.post(of: visit, campaignKey: campaignKey, journeyID: body.journeyID)
+    }
+
+    /// A stranger's idempotency key must not stand for a customer's own click, nor for another stranger's; nor must a
+    /// click that is counted alone stand for one that may be matched.
+    private func idempotency(_ text: String, under key: ServerKey) -> KeyedHash {
+        let sender = exchange.key?.kind == .server ? "server " : "\(provenance.address.text) "
+        let scope = (isCounted ? "counted " : "") + sender
+        return key.idempotency(app: app.id, isTest: isTest, key: scope + text)
+    }
+
+    private func evidence(under addressKey: AddressKey) -> ClickEvidence {
+        guard !isCounted else { return ClickEvidence(visitor: 0, canonicalText: device.canonicalText) }
+        let address = provenance.addressHashes(context.service, addressKey)
+        var ids = body.advertisingIDs
+        for id in AdvertisingID.ids(in: destination.url.queryItems + destination.query)
+        where !ids.contains(where: { $0.kind == id.kind }) {
+            ids.append(id)
+        }
+        return ClickEvidence(
+            address: address,
+            visitor: addressKey.visitor(address, userAgent: provenance.userAgent),
+            signals: device.signals,
+            canonicalText: device.canonicalText,
+            advertisingIDs: ids.map { id in
+                let key = keys.server.present.advertisingID(app: app.id, isTest: isTest, id: id)
+                return AdvertisingIDEntry(id.kind, key: key)
+            }
+        )
+    }
+
+    private var facts: Click.Facts {
+        let link = destination.link
+        let source = SourceSignals(
+            linkItems: destination.sourceItems,
+            source: body.source,
+            utmSource: body.utmSource ?? link?.settings.utm.first { $0.name == "utm_source" }?.value,
+            referer: referer,
+            userAgent: provenance.userAgent
+        ).reading
+        return Click.Facts(
+            app: app.id,
+            isTest: isTest,
+            destination: destination.url,
+            campaignKey: campaignKey,
+            journeyID: body.journeyID ?? link?.settings.journeyID
+                ?? JourneyID(at: exchange.now, random: context.service.random),
+            clickedAt: provenance.clickedAt,
+            recordedAt: exchange.now,
+            window: provenance.window,
+            source: source.token,
+            rawSource: source.raw,
+            platform: device.platform,
+            osVersion: device.osVersion,
+            browser: BrowserFamily(userAgent: provenance.userAgent),
+            metadata: link.map { LinkMetadata.merged(body.metadata, $0.settings) } ?? body.metadata,
+            isRobot: device.isRobot,
+            isContradictory: device.isContradictory,
+            link: link?.id,
+            variant: destination.variant?.name
+        )
+    }
+
+    /// The page that the visitor came from: what the body says, else what the browser sent.
+    ///
+    /// A link's own page posts its click, and its button requests the store, both with the page's address as the referer,
+    /// which says nothing about where the visitor came from.
+    private var referer: String? {
+        guard body.referer == nil, let sent = exchange.request.field("referer") else { return body.referer }
+        guard destination.link != nil, let host = LinkHost(SourceToken.host(in: sent)) else { return sent }
+        let requested = RequestHost.of(exchange.request, trusting: context.service.settings.trustedProxies)
+        return host == requested || app.settings.links.hosts.contains(host) ? nil : sent
+    }
+}

@@ -1,0 +1,45 @@
+internal import Attribution
+
+/// Reads the signals of a device from a JSON object, every member checked for its type and range.
+enum SignalsBody {
+    private static let maximumTextLength = 255
+    private static let maximumLanguageCount = 100
+    /// Points or pixels of one side of a screen.
+    private static let sides = 1.0...100_000
+    /// Pixels per point.
+    private static let scales = 0.1...20
+
+    /// The signals that a browser reports with a click.
+    static func browser(_ body: JSONBody) throws(APIError) -> DeviceSignals {
+        var signals = DeviceSignals()
+        signals.model = try body.text("model", maximumTextLength)
+        signals.osVersion = try body.text("osVersion", maximumTextLength)
+        signals.screenWidth = try body.number("screenWidth")
+        signals.screenHeight = try body.number("screenHeight")
+        signals.pixelRatio = try body.number("pixelRatio")
+        signals.timezone = try body.text("timezone", maximumTextLength)
+        signals.language = try body.text("language", maximumTextLength)
+        signals.languages = try body.texts("languages", maximumTextLength)
+        signals.touchPoints = try body.integer("touchPoints").map(Int.init(clamping:))
+        signals.uaModel = try body.text("uaModel", maximumTextLength)
+        signals.uaPlatformVersion = try body.text("uaPlatformVersion", maximumTextLength)
+        return signals
+    }
+
+    /// The signals that an app reports with its first launch.
+    static func native(_ body: JSONBody, _ platform: Platform?) throws(APIError) -> NativeSignals {
+        var signals = NativeSignals(platform: platform ?? .unknown)
+        signals.model = try body.text("model", maximumTextLength)
+        signals.machine = try body.text("machine", maximumTextLength)
+        signals.osVersion = try body.text("osVersion", maximumTextLength)
+        if let screen = try body.object("screen") {
+            signals.screenWidth = try screen.number("width", in: sides)
+            signals.screenHeight = try screen.number("height", in: sides)
+        }
+        signals.scale = try body.number("scale", in: scales)
+        signals.timezone = try body.text("timezone", maximumTextLength)
+        signals.language = try body.text("language", maximumTextLength)
+        signals.languages = try body.texts("languages", maximumTextLength, count: maximumLanguageCount)
+        return signals
+    }
+}
