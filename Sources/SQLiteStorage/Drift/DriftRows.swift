@@ -17,13 +17,17 @@ enum DriftRows {
                 scope.number,
                 DriftHistory.start(before: end).milliseconds,
                 end.milliseconds,
-                side.rawValue
+                side.dimension.rawValue
             ) { row in
                 let name = row.text(1)
                 let group = groups[name] ?? DriftGroup(side, name: name)
                 groups[name] = .some(group)
                 guard let group else { return }
-                let count = DriftCount(trials: row.integer(2), matches: row.integer(3))
+                let isTrials = row.text(2) == CountWord.trials
+                let count = DriftCount(
+                    trials: isTrials ? row.integer(3) : 0,
+                    matches: isTrials ? 0 : row.integer(3)
+                )
                 history.add(count, of: group, in: Timestamp(milliseconds: row.integer(0)))
             }
         }
@@ -79,9 +83,10 @@ enum DriftRows {
     }
 
     static let counters: StaticString = """
-        SELECT period, name, trials, matches FROM drift_counters
-        WHERE scope = ?1 AND period >= ?2 AND period < ?3 AND side = ?4
+        SELECT period, value, metric, count FROM counts
+        WHERE scope = ?1 AND campaign = '' AND dimension = ?4 AND span = 'quarter' AND period >= ?2 AND period < ?3
         """
+    static let watched: StaticString = "SELECT name FROM drift_groups WHERE scope = ?1 AND side = ?2"
     static let looked: StaticString = "SELECT looked_at FROM drift_looks WHERE scope = ?1"
     static let groups: StaticString = """
         SELECT side, name, trials, matches, usual_rate, since, began, fallen_rate FROM drift_groups
@@ -121,9 +126,11 @@ extension WriteContext {
             )
         }
         let start = DriftHistory.start(before: end).milliseconds
-        for _ in 0..<Self.spansRemoved {
-            try connection.statement(Self.removeOldest).run(scope.number, start)
-            if connection.changeCount == 0 { break }
+        for side in DriftSide.allCases {
+            for _ in 0..<Self.spansRemoved {
+                try connection.statement(Self.removeOldest).run(scope.number, start, side.dimension.rawValue)
+                if connection.changeCount == 0 { break }
+            }
         }
         return true
     }
@@ -139,7 +146,11 @@ extension WriteContext {
         INSERT INTO drift_groups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
         """
     static let removeOldest: StaticString = """
-        DELETE FROM drift_counters
-        WHERE scope = ?1 AND period = (SELECT min(period) FROM drift_counters WHERE scope = ?1) AND +period < ?2
+        DELETE FROM counts
+        WHERE scope = ?1 AND campaign = '' AND dimension = ?3 AND span = 'quarter' AND +period < ?2
+            AND period = (
+                SELECT min(period) FROM counts
+                WHERE scope = ?1 AND campaign = '' AND dimension = ?3 AND span = 'quarter'
+            )
         """
 }

@@ -125,7 +125,7 @@ extension WriteContext {
         where try LiveClicks.purge(scope, at: now, atMost: limit, on: connection) { slice.isMore = true }
         if try deleteChecks(before: deletingBefore, limit: 4 * limit) { slice.isMore = true }
         if !slice.isMore {
-            slice.isMore = try thinCounters(of: scopes, at: now, limit: limit, until: deadline)
+            slice.isMore = try thinCounters(of: scopes, at: now, until: deadline)
         }
         return slice
     }

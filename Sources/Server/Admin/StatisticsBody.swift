@@ -88,7 +88,7 @@ public struct StatisticsBody {
         json.member("checks", counts[.checks] ?? 0)
         json.member("matches", counts[.matches] ?? 0)
         json.member("replays", counts[.replays] ?? 0)
-        let reasons = NoMatchReason.allCases.map { ($0.rawValue, counts[Metric($0)] ?? 0) }
+        let reasons = NoMatchReason.allCases.map { ($0.rawValue, counts[.noMatch($0)] ?? 0) }
         json.member("no_matches", reasons.reduce(0) { $0 + $1.1 })
         json.name("no_match_reasons")
         json.object { json in

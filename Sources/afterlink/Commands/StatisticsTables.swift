@@ -33,7 +33,7 @@ struct StatisticsTables {
         }
         for reason in NoMatchReason.allCases {
             let name = "no match: " + reason.rawValue.map { $0 == "_" ? " " : String($0) }.joined()
-            table.add([name, count(Metric(reason), in: report.totals)])
+            table.add([name, count(.noMatch(reason), in: report.totals)])
         }
         table.add(["expected conversions", ProbabilityTables.text(report.expected)])
         if report.unrecordedChecks > 0 {
