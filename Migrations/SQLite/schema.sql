@@ -305,12 +305,17 @@ CREATE INDEX top_campaigns
     ON counts (scope, span, period, count)
     WHERE metric = 'clicks' AND dimension = 'total' AND campaign <> '';
 
-CREATE TABLE drift_looks (
-    -- Until when the counts of an app were looked at: of several servers, one looks at each span.
+CREATE TABLE jobs (
+    -- Background jobs that one process does for all processes of the database, and how far they are.
 
-    scope INTEGER PRIMARY KEY,
-    looked_at INTEGER NOT NULL
-) STRICT;
+    name TEXT PRIMARY KEY,
+    -- The process that is doing it, by a random number, and the time until which the others leave it alone.
+    holder INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    -- `drift`: the end of the last evaluated span. `collisions`: when the last count ended. `clock`: when jobs last went
+    -- by the wall clock.
+    progress INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE drift_groups (
     -- How the watched groups were at the last evaluation. Each one replaces them, but for the alarms, which begin and end.

@@ -124,7 +124,7 @@ struct DriftTests {
     func leap() async throws {
         let test = try await TestStore()
         try writeFall(to: test)
-        try test.execute("INSERT INTO drift_looks VALUES (2, 4000000000000)")
+        try test.execute("INSERT INTO jobs VALUES ('drift', 0, 0, 4000000000000)")
         try test.store.lookAtMatchRates()
         #expect(try await drift(test).first?.readings.first?.status == .falling)
     }

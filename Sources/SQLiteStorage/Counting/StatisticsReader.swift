@@ -147,8 +147,8 @@ struct StatisticsReader {
         let end = DriftHistory.end(at: now)
         var drift: [AppDrift] = []
         var room = AppDrift.groupLimit
+        let looked = try JobRows.progress(of: .drift, on: connection)
         for app in apps where !app.scope.isTest {
-            let looked = try DriftRows.lookedAt(app.scope, on: connection)
             var readings: [DriftReading]
             if apps.count == 1, DriftScheduler.isDue(end, after: looked) {
                 readings = try DriftRows.look(at: app.scope, end: end, on: connection).readings

@@ -65,10 +65,12 @@ struct Retention: Sendable {
     }
 
     private func runSlice() throws(StoreError) -> RetentionSlice {
-        let now = shared.configuration.clock.now()
+        guard let now = shared.settledNow() else { return RetentionSlice() }
         let keptMilliseconds = shared.configuration.retentionSeconds * 1000
+        let isNoted = !shared.configuration.trustsClock
         let slice = try shared.performAndWait { context throws(SQLiteError) in
-            .success(
+            if isNoted { try context.noteSettled(at: now) }
+            return .success(
                 try context.runRetentionSlice(
                     closingBefore: now.advanced(byMilliseconds: -Self.closingDelay),
                     deletingBefore: now.advanced(byMilliseconds: -keptMilliseconds),
