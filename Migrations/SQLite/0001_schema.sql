@@ -264,103 +264,45 @@ CREATE TABLE checks (
     signal_marks INTEGER
 ) STRICT;
 
-CREATE TABLE counters (
-    -- Counts, moved in the transaction of what they count. A campaign of '' stands for all campaigns together; the
-    -- dimension 'total' has the value ''. Ordered so that the values of one span of time lie together.
+CREATE TABLE counts (
+    -- Counts, moved in the transaction of what they count. Ordered so that the values of one span of time lie together.
 
     scope INTEGER NOT NULL,
+    -- '' for all campaigns together.
     campaign TEXT NOT NULL,
+    -- `total` (its value is ''), `source`, `platform`, `os_version`, `method`; the bins of `time_to_install` and of
+    -- `calibration`; the groups whose match rate is watched, `launch` and `click`: `ios/26.1/1.8.9`, `?` for what was not
+    -- reported, `*` for others.
     dimension TEXT NOT NULL,
-    granularity TEXT NOT NULL CHECK (granularity IN ('all', 'day', 'hour')),
-    -- The first millisecond of the span; 0 for 'all'.
+    -- `all`, `day`, `hour`; `quarter`, a quarter of a day, of watched groups alone, as long as the watch looks back.
+    span TEXT NOT NULL,
+    -- The first millisecond of the span; 0 for `all`.
     period INTEGER NOT NULL,
     value TEXT NOT NULL,
-    clicks INTEGER NOT NULL,
-    duplicates INTEGER NOT NULL,
-    robots INTEGER NOT NULL,
-    checks INTEGER NOT NULL,
-    matches INTEGER NOT NULL,
-    replays INTEGER NOT NULL,
-    no_match_no_click INTEGER NOT NULL,
-    no_match_expired INTEGER NOT NULL,
-    no_match_already_claimed INTEGER NOT NULL,
-    no_match_robot_click INTEGER NOT NULL,
-    no_match_below_threshold INTEGER NOT NULL DEFAULT 0,
-    no_match_ambiguous INTEGER NOT NULL DEFAULT 0,
-    no_match_other_app INTEGER NOT NULL DEFAULT 0,
-    no_match_token_invalid INTEGER NOT NULL DEFAULT 0,
-    no_match_token_used INTEGER NOT NULL DEFAULT 0,
-    no_match_fingerprint_disabled INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (scope, campaign, dimension, granularity, period, value)
+    -- `clicks`, `duplicates`, `robots`, `checks`, `matches`, `replays`, `no_match_` and a reason. A campaign's total has a
+    -- row of `clicks` in each span, 0 too. Sums of probabilities are in millionths: of a total, `conversions` and
+    -- `variance`; of a bin of `calibration`, `stated` and `expected`, beside its `launches` and those `correct`.
+    metric TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (scope, campaign, dimension, span, period, value, metric)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX top_campaigns
     -- The most clicked campaigns of a span without reading the others, and the campaigns that a day knows.
-    ON counters (scope, granularity, period, clicks)
-    WHERE dimension = 'total' AND campaign <> '';
+    ON counts (scope, span, period, count)
+    WHERE metric = 'clicks' AND dimension = 'total' AND campaign <> '';
 
-CREATE TABLE install_delays (
-    -- Delays from click to first launch in bins, for quantiles without keeping delays.
+CREATE TABLE jobs (
+    -- Background jobs that one process does for all processes of the database, and how far they are.
 
-    scope INTEGER NOT NULL,
-    campaign TEXT NOT NULL,
-    granularity TEXT NOT NULL CHECK (granularity IN ('all', 'day')),
-    period INTEGER NOT NULL,
-    bin INTEGER NOT NULL,
-    count INTEGER NOT NULL,
-    PRIMARY KEY (scope, campaign, granularity, period, bin)
+    name TEXT PRIMARY KEY,
+    -- The process that is doing it, by a random number, and the time until which the others leave it alone.
+    holder INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    -- `drift`: the end of the last evaluated span. `collisions`: when the last count ended. `clock`: when jobs last went
+    -- by the wall clock.
+    progress INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE expected_conversions (
-    -- How many launches clicks are expected to have led to, in millionths, and the variance of that: sums of probabilities.
-    -- A campaign of '' stands for all of them, also for those that have no key.
-
-    scope INTEGER NOT NULL,
-    campaign TEXT NOT NULL,
-    granularity TEXT NOT NULL CHECK (granularity IN ('all', 'day', 'hour')),
-    period INTEGER NOT NULL,
-    conversions INTEGER NOT NULL,
-    variance INTEGER NOT NULL,
-    PRIMARY KEY (scope, campaign, granularity, period)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE calibration (
-    -- What fingerprints said of launches whose token told which click led to them, by the tenth in which the probability of
-    -- the likeliest click lay: sums in millionths, as it was stated and given that some click led to the launch.
-
-    scope INTEGER NOT NULL,
-    granularity TEXT NOT NULL CHECK (granularity IN ('all', 'day')),
-    period INTEGER NOT NULL,
-    bin INTEGER NOT NULL,
-    launches INTEGER NOT NULL,
-    stated INTEGER NOT NULL,
-    expected INTEGER NOT NULL,
-    correct INTEGER NOT NULL,
-    PRIMARY KEY (scope, granularity, period, bin)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE drift_counters (
-    -- Checks and clicks, and how many of them matched, by the groups whose match rate is watched for a fall: launches by
-    -- platform, OS version and SDK version, clicks by platform, OS version and browser. In spans of six hours, as long as
-    -- the watch looks back.
-
-    scope INTEGER NOT NULL,
-    -- The first millisecond of the span.
-    period INTEGER NOT NULL,
-    side TEXT NOT NULL CHECK (side IN ('launch', 'click')),
-    -- `ios/26.1/1.8.9`; `?` for what nothing told, `*` for others.
-    name TEXT NOT NULL,
-    trials INTEGER NOT NULL,
-    matches INTEGER NOT NULL,
-    PRIMARY KEY (scope, period, side, name)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE drift_looks (
-    -- Until when the counts of an app were looked at: of several servers, one looks at each span.
-
-    scope INTEGER PRIMARY KEY,
-    looked_at INTEGER NOT NULL
-) STRICT;
 
 CREATE TABLE drift_groups (
     -- How the watched groups were at the last evaluation. Each one replaces them, but for the alarms, which begin and end.

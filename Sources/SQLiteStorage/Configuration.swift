@@ -34,6 +34,10 @@ public struct SQLiteConfiguration: Sendable {
     /// Pages that the database may have; nil: as many as the disk holds.
     public var pageLimit: Int64?
     public var clock: WallClock
+    /// Whether jobs go by the clock however it leaps: for servers whose clock tests move.
+    public var trustsClock = false
+    /// Whether an operator says that the clock is right at the start, however long nothing was recorded.
+    public var acceptsClock = false
     /// Nanoseconds of the clock that ``Check/firstByteAt`` is read from.
     public var monotonicNow: @Sendable () -> UInt64 = { MonotonicTime.now().nanoseconds }
     /// 64 unpredictable bits.

@@ -15,9 +15,12 @@ package enum HotQueries {
         Query(name: name, sql: sql, plan: plan)
     }
 
-    private static let counterPlan =
-        "SEARCH counters USING PRIMARY KEY "
-        + "(scope=? AND campaign=? AND dimension=? AND granularity=? AND period=? AND value=?)"
+    private static let spanPlan =
+        "SEARCH counts USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND span=? AND period=?"
+    private static let rangePlan =
+        "SEARCH counts USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND span=? AND period>?"
+    private static let rankPlan =
+        "SEARCH counts USING COVERING INDEX top_campaigns (scope=? AND span=? AND period=?)"
 
     private static let visitPlan =
         "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since>? AND since<?)"
@@ -250,12 +253,6 @@ package enum HotQueries {
             "SEARCH figures USING PRIMARY KEY (scope=? AND report=?)"
         ),
         query(
-            "expected conversions",
-            ProbabilitySQL.sumOfExpected,
-            "SEARCH expected_conversions USING PRIMARY KEY "
-                + "(scope=? AND campaign=? AND granularity=? AND period>? AND period<?)"
-        ),
-        query(
             "limits of a tapped link",
             LinkSQL.limits,
             "SEARCH links USING INDEX sqlite_autoindex_links_1 (id_high=? AND id_low=?)",
@@ -268,50 +265,54 @@ package enum HotQueries {
             "SEARCH link_counts USING PRIMARY KEY (link=? AND variant=?)"
         ),
         query("identifier of a link", LinkSQL.idOfNumber, "SEARCH links USING INTEGER PRIMARY KEY (rowid=?)"),
-        query("counts of clicks", CounterIncrement.addClicks, Self.counterPlan),
-        query("counts of matches", CounterIncrement.addMatches, Self.counterPlan),
-        query(
-            "counts of a dimension",
-            StatisticsSQL.groups,
-            "SEARCH counters USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND granularity=? AND period>?",
-            "USE TEMP B-TREE FOR GROUP BY"
-        ),
-        query(
-            "series",
-            StatisticsSQL.series,
-            "SEARCH counters USING PRIMARY KEY (scope=? AND campaign=? AND dimension=?"
-        ),
-        query(
-            "top campaigns",
-            CampaignRanking.top,
-            "SEARCH counters USING COVERING INDEX top_campaigns (scope=? AND granularity=? AND period=?)"
-        ),
-        query(
-            "campaigns of a day",
-            AdmittedNames.campaigns,
-            "SEARCH counters USING COVERING INDEX top_campaigns (scope=? AND granularity=? AND period=?)"
-        ),
+        query("counts of a dimension", CountRows.sums, Self.rangePlan, "USE TEMP B-TREE FOR GROUP BY"),
+        query("series", CountRows.series, Self.rangePlan),
+        query("spans with counts", CountRows.periods, Self.rangePlan),
+        query("names of a span", CountRows.values, Self.spanPlan),
+        query("top campaigns", CountRows.top, Self.rankPlan),
+        query("campaigns of a day", CountRows.campaigns, Self.rankPlan),
         query(
             "first counted day",
-            CounterCompaction.firstDay,
-            "SEARCH counters USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND granularity=?)"
+            CompactionSQL.firstDay,
+            "SEARCH counts USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND span=?)"
         ),
         query(
-            "rare campaigns",
-            CounterCompaction.rareCampaigns,
-            "SEARCH counters USING COVERING INDEX top_campaigns (scope=? AND granularity=? AND period=?)"
+            "compaction of campaigns",
+            CompactionSQL.foldCampaigns,
+            Self.spanPlan,
+            "LIST SUBQUERY",
+            Self.rankPlan,
+            "LIST SUBQUERY",
+            "SCAN json_each"
         ),
         query(
-            "counts of a span",
-            CounterSQL.rows,
-            "SEARCH counters USING PRIMARY KEY "
-                + "(scope=? AND campaign=? AND dimension=? AND granularity=? AND period=?)"
+            "deletion of campaigns",
+            CompactionSQL.removeCampaigns,
+            Self.spanPlan,
+            "LIST SUBQUERY",
+            Self.rankPlan,
+            "LIST SUBQUERY",
+            "SCAN json_each"
         ),
         query(
-            "deletion of counts of a span",
-            CounterSQL.remove,
-            "SEARCH counters USING PRIMARY KEY "
-                + "(scope=? AND campaign=? AND dimension=? AND granularity=? AND period=?)"
+            "compaction of names",
+            CompactionSQL.foldValues,
+            Self.spanPlan,
+            "LIST SUBQUERY",
+            Self.spanPlan,
+            "LIST SUBQUERY",
+            "SCAN json_each",
+            "USE TEMP B-TREE FOR ORDER BY"
+        ),
+        query(
+            "deletion of names",
+            CompactionSQL.removeValues,
+            Self.spanPlan,
+            "LIST SUBQUERY",
+            Self.spanPlan,
+            "LIST SUBQUERY",
+            "SCAN json_each",
+            "USE TEMP B-TREE FOR ORDER BY"
         ),
         query(
             "live seconds",

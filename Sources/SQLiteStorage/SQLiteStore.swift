@@ -43,7 +43,8 @@ public final class SQLiteStore: Sendable {
         }
         let (connection, isNew) = try opening.open()
         let (context, directory) = try opening.translated { () throws(SQLiteError) in
-            (
+            shared.startClock(lastSettled: try JobRows.lastSettled(on: connection))
+            return (
                 try WriteContext(connection: connection, shared: shared),
                 try DirectoryCache(reading: connection)
             )
@@ -138,6 +139,9 @@ public final class SQLiteStore: Sendable {
         var lookout = DriftScheduler(shared: shared)
         try lookout.runTurn { connection }
     }
+
+    /// Whether jobs go by the wall clock; see ``SettledClock``.
+    public var isClockSettled: Bool { shared.settledNow() != nil }
 
     /// Counts collisions now and keeps what was found; for tests.
     ///

@@ -11,6 +11,10 @@ final class SharedState: Sendable {
     let troubles: FailureLog
     let learnt: LearningState
     let records = RecordBudget()
+    /// Names this process in the leases of jobs.
+    let jobHolder: Int64
+    /// Nil until the database is open, and for a store that trusts its clock.
+    private let settledClock = ConditionLock<SettledClock?>(nil)
 
     /// What the background threads wait for, and what is waited for of them.
     struct Background: Sendable {
@@ -47,6 +51,7 @@ final class SharedState: Sendable {
 
     init(_ configuration: SQLiteConfiguration) {
         self.configuration = configuration
+        jobHolder = Int64(bitPattern: configuration.random())
         troubles = FailureLog(configuration.log, quiet: configuration.quietNanoseconds)
         queue = WriteQueue(limit: configuration.queueLimit)
         ledger = AnswerLedger(now: configuration.monotonicNow)
@@ -56,6 +61,33 @@ final class SharedState: Sendable {
         if configuration.isReadOnly {
             queue.close(StoreError(.readOnly, "the database was opened to be read"))
         }
+    }
+
+    /// Begins to compare the clocks.
+    ///
+    /// - Parameter lastSettled: when jobs last went by the wall clock; nil for a new database.
+    func startClock(lastSettled: Timestamp?) {
+        guard !configuration.trustsClock else { return }
+        let clock = SettledClock(
+            lastSettled: lastSettled,
+            isAccepted: configuration.acceptsClock,
+            now: configuration.clock.now(),
+            monotonic: configuration.monotonicNow()
+        )
+        settledClock.withLock { $0 = clock }
+    }
+
+    /// The time that jobs may act on; nil while the clock may have leapt, which the log says.
+    func settledNow() -> Timestamp? {
+        let (now, monotonic) = (configuration.clock.now(), configuration.monotonicNow())
+        let (state, news) = settledClock.withLock { clock -> (SettledClock.State, String?) in
+            guard let hasChanged = clock?.update(now: now, monotonic: monotonic) else {
+                return (.settled, nil)
+            }
+            return (clock?.state ?? .settled, hasChanged ? clock?.sentence : nil)
+        }
+        if let news { configuration.log.write(state == .settled ? .information : .warning, news) }
+        return state == .settled ? now : nil
     }
 
     var commitCount: UInt64 { commits.load(ordering: .acquiring) }

@@ -50,6 +50,7 @@ enum Wiring {
             confirm: { checks, now throws(StoreError) in
                 try store.confirm(serverKeys: checks, at: now)
             },
+            isClockSettled: { store.isClockSettled },
             keyNeeds: { () throws(StoreError) in try store.keyNeeds() },
             forget: { check throws(StoreError) in try store.forget(serverKey: check) },
             stop: { store.stop(within: $0) }
@@ -80,6 +81,8 @@ enum Wiring {
         case .serving(let clock, let log):
             settings.clock = clock
             settings.learnsAtOnce = configuration.usesTestClock
+            settings.trustsClock = configuration.usesTestClock
+            settings.acceptsClock = configuration.acceptsClock
             settings.log = StoreLog { level, text in log.event(logLevel(level), text) }
         case .command, .reading:
             settings.hasBackgroundWork = false

@@ -193,7 +193,7 @@ struct BackupTests {
         let installation = try Installation()
         #expect(try installation.run(["backup", installation.backup]).status == 0)
         let last = try Data(contentsOf: URL(fileURLWithPath: installation.backup))
-        try damage(table: "counters", of: installation.database)
+        try damage(table: "counts", of: installation.database)
         let output = try installation.run(["backup", installation.backup, "--overwrite"])
         #expect(output.status == 1)
         #expect(output.errors.contains("damaged"), "\(output.errors)")

@@ -19,9 +19,11 @@ struct DriftAlarmTests {
             let period = end - Int64(age) * 86_400_000 - DriftHistory.periodMilliseconds
             try connection.execute(
                 """
-                INSERT INTO drift_counters VALUES
-                    (2, \(period), 'launch', 'ios/26.1/1.8.9', 100, \(age < 2 ? 40 : 70)),
-                    (2, \(period), 'launch', 'android/15/1.8.9', 900, 600)
+                INSERT INTO counts VALUES
+                    (2, '', 'launch', 'quarter', \(period), 'ios/26.1/1.8.9', 'trials', 100),
+                    (2, '', 'launch', 'quarter', \(period), 'ios/26.1/1.8.9', 'matches', \(age < 2 ? 40 : 70)),
+                    (2, '', 'launch', 'quarter', \(period), 'android/15/1.8.9', 'trials', 900),
+                    (2, '', 'launch', 'quarter', \(period), 'android/15/1.8.9', 'matches', 600)
                 """
             )
         }

@@ -20,8 +20,6 @@ struct RestoreTests {
             #expect(output.status == 1)
             #expect(output.errors.contains("process \(server.identifier) has"), "\(output.errors)")
         }
-        let repair = try installation.run(["verify", "--repair-counters"])
-        #expect(repair.status == 1 && repair.errors.contains("stop the service"))
         #expect(try server.connect().click(fingerprint(1)).status == 201)
         server.kill()
         let output = try installation.run(["restore", installation.backup])
@@ -117,7 +115,7 @@ struct VerifyCommandTests {
         let json = try #require(JSONSerialization.jsonObject(with: output.standardOutput) as? [String: Any])
         #expect(json["ok"] as? Bool == true)
         let checks = try #require(json["checks"] as? [[String: Any]])
-        #expect(checks.count == 13 && checks.allSatisfy { $0["ok"] as? Bool == true })
+        #expect(checks.count == 10 && checks.allSatisfy { $0["ok"] as? Bool == true })
     }
 
     @Test("fails where anything is wrong, in one line with what to do")
@@ -131,24 +129,18 @@ struct VerifyCommandTests {
         #expect(output.status == 1)
         let line = output.text.split(separator: "\n").first { $0.hasPrefix("problem  integrity: ") }
         #expect(line?.contains("restore the newest backup") == true, "\(output.text)")
-        let repair = try installation.run(["verify", "--repair-counters"])
-        #expect(
-            repair.status == 1 && repair.errors.contains("Counters are repaired only where all else is well")
-        )
         try Data("no database".utf8).write(to: installation.database)
         #expect(try installation.run(["verify"]).status == 1)
         try FileManager.default.removeItem(at: installation.database)
         #expect(try installation.run(["verify"]).errors.contains("There is no database"))
     }
 
-    @Test("a missing server key is a finding, and has nothing to do with counters")
+    @Test("a missing server key is a finding")
     func missingKey() throws {
         let installation = try Installation()
         try FileManager.default.removeItem(atPath: installation.database.path + ".key")
         let output = try installation.run(["verify"])
         #expect(output.status == 1)
         #expect(output.text.contains("problem  server_key: "))
-        let repair = try installation.run(["verify", "--repair-counters"])
-        #expect(repair.text.contains("No counter had to be changed."))
     }
 }

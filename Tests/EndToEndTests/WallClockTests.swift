@@ -1,4 +1,5 @@
 import Foundation
+import SQLite
 import Support
 import Testing
 
@@ -37,5 +38,44 @@ struct WallClockTests {
         #expect(!installation.log.contains("\"level\":\"error\""))
         server.terminate()
         #expect(server.waitUntilExit() == 0)
+    }
+
+    @Test("makes no job delete anything, across restarts too, until an operator says that it is right")
+    func jobsWait() throws {
+        let (installation, disk, first) = try AfterlinkProcess.onFaultyDisk(["--retention", "1"])
+        func clickCount() throws -> Int64 {
+            try SQLiteConnection(path: installation.database.path, access: .readOnly, busyMilliseconds: 1000)
+                .integer("SELECT count(*) FROM clicks")
+        }
+        func wait(on server: AfterlinkProcess, until isSo: () throws -> Bool) throws {
+            let connection = try server.connect()
+            let end = Polling.end
+            while try !isSo(), ContinuousClock.now < end {
+                #expect(try connection.get("/healthz").status == 200)
+            }
+            #expect(try isSo())
+        }
+        func warnings() -> Int { installation.log.split(separator: "--accept-clock").count - 1 }
+        #expect(try first.connect().click(fingerprint(1)).status == 201)
+        try disk.setClock(offBySeconds: seconds(to: 2041))
+        try wait(on: first) { warnings() == 1 }
+        #expect(try first.connect().click(fingerprint(2)).status == 201)
+        first.terminate()
+        #expect(first.waitUntilExit() == 0)
+
+        let options = ["--retention", "1"]
+        let second = try AfterlinkProcess(installation, options, environment: disk.environment)
+        try wait(on: second) { warnings() == 2 }
+        #expect(try clickCount() == 2)
+        second.terminate()
+        #expect(second.waitUntilExit() == 0)
+
+        let third = try AfterlinkProcess(
+            installation,
+            options + ["--accept-clock"],
+            environment: disk.environment
+        )
+        defer { third.kill() }
+        try wait(on: third) { try clickCount() == 1 }
     }
 }

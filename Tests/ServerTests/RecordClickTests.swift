@@ -479,7 +479,7 @@ struct RecordClickTests {
         #expect(check.member("status") == "no_match")
         #expect(await service.check(hex).member("status") == "no_match")
         #expect(try await service.totals()[.robots] == 1)
-        #expect(try await service.totals()[.noMatchRobotClick] == 1)
+        #expect(try await service.totals()[.noMatch(.robotClick)] == 1)
     }
 
     @Test(

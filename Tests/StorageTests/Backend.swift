@@ -75,6 +75,7 @@ final class TestStore: Sendable {
         configuration.log = StoreLog { log.append($1) }
         configuration.monotonicNow = { monotonic.now }
         configuration.hasBackgroundWork = false
+        configuration.trustsClock = true
         // Tests that are about time set a limit of their own; all others must not fail on a busy machine.
         configuration.timeLimitMilliseconds = 600_000
         configuration.quietNanoseconds = 0

@@ -17,8 +17,8 @@ struct CounterCompactionTests {
         #expect(
             try test.integer(
                 """
-                SELECT clicks FROM counters
-                WHERE campaign = 'other' AND dimension = 'total' AND granularity = 'day'
+                SELECT count FROM counts
+                WHERE campaign = 'other' AND dimension = 'total' AND span = 'day' AND metric = 'clicks'
                 """
             ) == 200
         )
@@ -38,13 +38,12 @@ struct CounterCompactionTests {
             CREATE TEMP TABLE invented AS
             WITH RECURSIVE number(n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM number WHERE n < \(days * 10_000 - 1))
             SELECT n, 'invented ' || n AS campaign, 1699920000000 + (n / 10000) * 86400000 AS day FROM number;
-            INSERT INTO counters
-            SELECT 2, campaign, dimension, granularity, CASE granularity WHEN 'all' THEN 0 ELSE day END, value,
-                1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+            INSERT INTO counts
+            SELECT 2, campaign, dimension, span, CASE span WHEN 'all' THEN 0 ELSE day END, value, 'clicks', 1
             FROM invented,
-                (SELECT 'all' AS granularity UNION SELECT 'day' UNION SELECT 'hour'),
+                (SELECT 'all' AS span UNION SELECT 'day' UNION SELECT 'hour'),
                 (SELECT 'total' AS dimension, '' AS value UNION SELECT 'source', 'direct')
-            WHERE granularity <> 'hour' OR n % 20 = 0;
+            WHERE span <> 'hour' OR n % 20 = 0;
             """
         )
         let before = try test.integer(sum)
@@ -62,17 +61,21 @@ struct CounterCompactionTests {
     }
 
     private let sum: StaticString = """
-        SELECT sum(clicks) FROM counters WHERE campaign <> '' AND granularity = 'all' AND dimension = 'total'
+        SELECT sum(count) FROM counts
+        WHERE campaign <> '' AND span = 'all' AND dimension = 'total' AND metric = 'clicks'
         """
 
     private func campaigns(_ granularity: Granularity) -> StaticString {
         switch granularity {
         case .all:
-            "SELECT count(*) FROM counters WHERE dimension = 'total' AND campaign <> '' AND granularity = 'all'"
+            "SELECT count(DISTINCT campaign) FROM counts WHERE campaign <> '' AND span = 'all'"
         case .day:
-            "SELECT count(*) FROM counters WHERE dimension = 'total' AND campaign <> '' AND granularity = 'day'"
-        case .hour:
-            "SELECT count(*) FROM counters WHERE campaign <> '' AND granularity = 'hour'"
+            """
+            SELECT count(*) FROM counts
+            WHERE dimension = 'total' AND campaign <> '' AND span = 'day' AND metric = 'clicks'
+            """
+        case .hour, .quarter:
+            "SELECT count(*) FROM counts WHERE campaign <> '' AND span = 'hour'"
         }
     }
 }

@@ -73,7 +73,7 @@ struct CountingModel: Sendable {
         case .replay(let claim):
             count(.replays, claim.click.facts, at: check.at)
         case .noMatch(let reason):
-            count(Metric(reason), check, at: check.at)
+            count(.noMatch(reason), check, at: check.at)
         }
     }
 

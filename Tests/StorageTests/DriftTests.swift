@@ -21,9 +21,9 @@ struct DriftTests {
     {
         let values = days.enumerated().map { age, day in
             let period = end.milliseconds - Int64(age) * Self.day - DriftHistory.periodMilliseconds
-            return "(2, \(period), '\(side)', '\(name)', \(day.trials), \(day.matches))"
+            return "(\(period), '\(side)', '\(name)', \(day.trials), \(day.matches))"
         }
-        try test.execute("INSERT INTO drift_counters VALUES \(values.joined(separator: ", "))")
+        try insert(values, into: test)
     }
 
     /// The group of the tests falls in the last two days.
@@ -82,9 +82,28 @@ struct DriftTests {
     private func write(_ name: String, _ days: [(Int, Int)], later: Int64, to test: TestStore) throws {
         let values = days.enumerated().map { age, day in
             let period = end.milliseconds + (later - Int64(age)) * Self.day - DriftHistory.periodMilliseconds
-            return "(2, \(period), 'launch', '\(name)', \(day.0), \(day.1))"
+            return "(\(period), 'launch', '\(name)', \(day.0), \(day.1))"
         }
-        try test.execute("INSERT INTO drift_counters VALUES \(values.joined(separator: ", "))")
+        try insert(values, into: test)
+    }
+
+    /// Inserts rows of period, side, name, trials and matches.
+    private func insert(_ rows: [String], into test: TestStore) throws {
+        try test.execute(
+            """
+            WITH day (period, side, name, trials, matches) AS (VALUES \(rows.joined(separator: ", ")))
+            INSERT INTO counts
+            SELECT 2, '', side, 'quarter', period, name, 'trials', trials FROM day
+            UNION ALL SELECT 2, '', side, 'quarter', period, name, 'matches', matches FROM day
+            """
+        )
+    }
+
+    /// What was counted of one group.
+    private func count(_ metric: String, of name: String, in test: TestStore) throws -> Int64? {
+        try SQLiteConnection(path: test.path, access: .readOnly, busyMilliseconds: 1000)
+            .prepare("SELECT count FROM counts WHERE span = 'quarter' AND value = ?1 AND metric = ?2")
+            .first(name, metric) { $0.integer(0) }
     }
 
     @Test("goes on with its alarms after a restart")
@@ -105,7 +124,7 @@ struct DriftTests {
     func leap() async throws {
         let test = try await TestStore()
         try writeFall(to: test)
-        try test.execute("INSERT INTO drift_looks VALUES (2, 4000000000000)")
+        try test.execute("INSERT INTO jobs VALUES ('drift', 0, 0, 4000000000000)")
         try test.store.lookAtMatchRates()
         #expect(try await drift(test).first?.readings.first?.status == .falling)
     }
@@ -118,7 +137,9 @@ struct DriftTests {
             test.clock.advance(seconds: 21_600)
             try test.store.lookAtMatchRates()
         }
-        #expect(try test.integer("SELECT count(*) FROM drift_counters") == 63)
+        #expect(
+            try test.integer("SELECT count(*) FROM counts WHERE span = 'quarter' AND metric = 'trials'") == 63
+        )
     }
 
     @Test("counts no more groups of a span than there is room for, the watched ones always among them")
@@ -135,10 +156,10 @@ struct DriftTests {
             try await session.check(sdk: "1.0.0")
             _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)
         }
-        #expect(try test.integer("SELECT count(*) FROM drift_counters WHERE side = 'launch'") == 201)
-        #expect(try test.integer("SELECT sum(trials) FROM drift_counters") == 302)
-        #expect(try test.integer("SELECT trials FROM drift_counters WHERE name = 'ios/?/999.9.9'") == 1)
-        #expect(try test.integer("SELECT trials > 90 FROM drift_counters WHERE name = '*/*/*'") == 1)
+        #expect(try test.integer("SELECT count(*) FROM counts WHERE dimension = 'launch'") == 201)
+        #expect(try test.integer("SELECT sum(count) FROM counts WHERE metric = 'trials'") == 302)
+        #expect(try count("trials", of: "ios/?/999.9.9", in: test) == 1)
+        #expect(try count("trials", of: "*/*/*", in: test) ?? 0 > 90)
     }
 
     @Test("counts a claim with its launch and its click, and undoes both with it")
@@ -152,16 +173,11 @@ struct DriftTests {
             _ = try await session.match(check)
         }
         _ = try await drift(test)
-        #expect(
-            try test.integer(
-                "SELECT trials * 10 + matches FROM drift_counters WHERE name = 'ios/17.2/instagram'"
-            ) == 11
-        )
-        #expect(
-            try test.integer("SELECT trials * 10 + matches FROM drift_counters WHERE name = 'ios/?/1.8.9'")
-                == 21
-        )
-        #expect(try test.integer("SELECT count(*) FROM drift_counters") == 2)
+        for (name, trials) in [("ios/17.2/instagram", 1), ("ios/?/1.8.9", 2)] as [(String, Int64)] {
+            #expect(try count("trials", of: name, in: test) == trials)
+            #expect(try count("matches", of: name, in: test) == 1)
+        }
+        #expect(try test.integer("SELECT count(*) FROM counts WHERE span = 'quarter'") == 4)
     }
 }
 

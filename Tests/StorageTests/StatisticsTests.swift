@@ -47,7 +47,8 @@ struct StatisticsTests {
         }
         // A model that counted nothing would agree with a store that counts nothing.
         for metric in [
-            Metric.clicks, .duplicates, .robots, .matches, .replays, .noMatchExpired, .noMatchAlreadyClaimed,
+            Metric.clicks, .duplicates, .robots, .matches, .replays, .noMatch(.expired),
+            .noMatch(.alreadyClaimed),
         ] {
             #expect(model.totals[metric, default: 0] > 0, "\(metric) happened")
         }
@@ -149,7 +150,7 @@ struct StatisticsTests {
         }
         #expect(
             reports.map(\.totals) == [
-                [.checks: 1, .noMatchNoClick: 1], [.clicks: 1, .checks: 1, .matches: 1],
+                [.checks: 1, .noMatch(.noClick): 1], [.clicks: 1, .checks: 1, .matches: 1],
             ]
         )
     }
@@ -185,7 +186,7 @@ struct StatisticsTests {
         arguments: Backend.available
     )
     func capsValues(backend: Backend) async throws {
-        let limit = try #require(Dimension.osVersion.dailyLimit)
+        let limit = try #require(Dimension.osVersion.nameLimit)
         let first = try await TestStore(backend)
         try await first.run { session in
             for number in 0..<(limit + 20) {

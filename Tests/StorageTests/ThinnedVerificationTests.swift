@@ -75,40 +75,15 @@ private struct ThinnedHistory {
     func verify() throws -> VerificationReport {
         try DatabaseVerification.run(configuration)
     }
-
-    /// The last moment, and everything, by the day.
-    func statistics() async throws -> [StatisticsReport] {
-        let now = test.clock.now
-        let reopened = try await TestStore(in: test.folder)
-        defer { reopened.stop() }
-        let first = TestStore.noon.advanced(byMilliseconds: -86_400_000)
-        let range = StatisticsQuery(from: first, to: now, interval: .day)
-        return try await reopened.run { session in
-            [
-                try await session.statistics(StatisticsQuery(), at: now),
-                try await session.statistics(range, at: now),
-            ]
-        }
-    }
 }
 
-@Suite("Verification of what was thinned out")
+@Suite("Verification of compacted counts")
 struct ThinnedVerificationTests {
-    @Test(
-        "finds nothing in counters whose rare names were added up, and repairs nothing",
-        arguments: [false, true]
-    )
+    @Test("finds nothing in counts whose rare names were added up", arguments: [false, true])
     func findsNothing(keepsFacts: Bool) async throws {
         let history = try await ThinnedHistory(keepsFacts: keepsFacts)
         try expectFolded(history.test)
         #expect(try history.verify().problems == [])
-        let (counters, statistics) = (
-            try history.test.content(counters: true), try await history.statistics()
-        )
-        let repair = try CounterRepair.run(history.configuration)
-        #expect(repair.lines == [] && repair.count == 0)
-        #expect(try history.test.content(counters: true) == counters)
-        #expect(try await history.statistics() == statistics)
     }
 
     /// That there is something to go wrong about.
@@ -116,171 +91,54 @@ struct ThinnedVerificationTests {
         #expect(
             try test.integer(
                 """
-                SELECT max(clicks) FROM counters
-                WHERE dimension = 'source' AND campaign = '' AND value = 'unknown' AND granularity = 'day'
+                SELECT max(count) FROM counts
+                WHERE dimension = 'source' AND campaign = '' AND value = 'unknown' AND span = 'day' AND metric = 'clicks'
                 """
             ) > 100
         )
         #expect(
             try test.integer(
-                "SELECT count(*) FROM counters WHERE dimension = 'source' AND campaign = '' AND value = 'unknown' AND granularity = 'all'"
-            )
-                == 0
+                """
+                SELECT count(*) FROM counts
+                WHERE dimension = 'source' AND campaign = '' AND value = 'unknown' AND span = 'all'
+                """
+            ) == 0
         )
         #expect(
             try test.integer(
-                "SELECT sum(count) FROM install_delays WHERE campaign = 'other' AND granularity = 'day'"
+                """
+                SELECT sum(count) FROM counts
+                WHERE dimension = 'time_to_install' AND campaign = 'other' AND span = 'day'
+                """
             ) >= 10
         )
         let oldHours = try test.integer(
             """
-            SELECT count(*) FROM counters WHERE dimension = 'source' AND granularity = 'hour'
+            SELECT count(*) FROM counts
+            WHERE dimension = 'source' AND span = 'hour'
                 AND period < (SELECT value FROM progress WHERE name = 'thinned_before')
             """
         )
         #expect(oldHours == 0)
-        #expect(
-            try test.integer("SELECT count(*) FROM counters WHERE value = 'src 5' AND granularity = 'hour'")
-                > 2
-        )
+        #expect(try test.integer("SELECT count(*) FROM counts WHERE value = 'src 5' AND span = 'hour'") > 0)
     }
 
-    @Test("finds nothing in a backup of it, and nothing while a day is being thinned out")
-    func findsNothingElsewhere() async throws {
-        let history = try await ThinnedHistory()
-        let copy = history.test.folder.file("copy.db")
-        let backup = try SQLiteBackup(
-            of: history.configuration,
-            to: copy,
-            mayReplace: false,
-            unless: { false },
-            check: { _ in }
-        )
-        try backup.publish()
-        let configuration = SQLiteConfiguration(path: copy, clock: .fixed(history.test.clock.now))
-        #expect(try DatabaseVerification.run(configuration).problems == [])
-
-        // As if the last day that is thinned out were not done yet.
-        try history.test.execute(
+    @Test(
+        "finds what no compaction makes",
+        arguments: [
+            "UPDATE counts SET count = count + 1 WHERE value = 'src 5' AND span = 'day' AND metric = 'clicks'",
             """
-            UPDATE progress SET value =
-                (SELECT max(period) FROM counters WHERE dimension = 'total' AND granularity = 'day' AND period < value)
-            WHERE name = 'thinned_before'
-            """
-        )
-        #expect(try history.verify().problems == [])
-        #expect(try CounterRepair.run(history.configuration).count == 0)
-    }
-
-    struct Damage: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let script: String
-    }
-
-    /// A day whose hours are all kept, and of whose clicks none is held.
-    private static let day = """
-        period = (SELECT max(period) FROM counters WHERE dimension = 'total' AND granularity = 'day'
-            AND period < (SELECT max(period) - 15 * 86400000 FROM counters))
-        """
-
-    private static let damages = [
-        Damage(
-            testDescription: "a source, where sources were added up",
-            script:
-                "UPDATE counters SET clicks = clicks + 1 WHERE value = 'src 5' AND granularity = 'day' AND \(day)"
-        ),
-        Damage(
-            testDescription: "repeated posts of several sources",
-            script: """
-                UPDATE counters SET duplicates = duplicates + 2
-                WHERE value IN ('src 2', 'src 7') AND granularity = 'day' AND \(day)
-                """
-        ),
-        Damage(
-            testDescription: "one of our own sources",
-            script: """
-                UPDATE counters SET clicks = clicks - 1
-                WHERE value = 'instagram' AND campaign = '' AND granularity = 'day' AND \(day)
-                """
-        ),
-        Damage(
-            testDescription: "an OS version, of which none was added up",
-            script: """
-                UPDATE counters SET matches = matches + 1
-                WHERE dimension = 'os_version' AND value = '12.0' AND granularity = 'day' AND \(day)
-                """
-        ),
-        Damage(
-            testDescription: "campaigns",
-            script: """
-                UPDATE counters SET clicks = clicks + 3
-                WHERE campaign = 'campaign 1' AND dimension = 'total' AND granularity = 'day' AND \(day)
-                """
-        ),
-        Damage(
-            testDescription: "totals and platforms of a day that was thinned out",
-            script: """
-                UPDATE counters SET clicks = clicks + 3, checks = checks - 1 WHERE campaign = ''
-                    AND dimension IN ('total', 'platform') AND granularity = 'day'
-                    AND period = (SELECT min(period) FROM counters WHERE granularity = 'day')
-                """
-        ),
-        Damage(
-            testDescription: "hours that facts tell",
-            script: """
-                UPDATE counters SET clicks = clicks + 1 WHERE value = 'src 5' AND granularity = 'hour'
-                    AND period = (SELECT max(period) FROM counters WHERE value = 'src 5' AND granularity = 'hour')
-                """
-        ),
-    ]
-
-    @Test("finds and repairs what later days, facts or totals prove, exactly", arguments: damages)
-    func repairs(damage: Damage) async throws {
+            UPDATE counts SET count = count - 1
+            WHERE dimension = 'total' AND campaign = '' AND span = 'hour' AND metric = 'clicks'
+                AND period = (SELECT min(period) FROM counts WHERE span = 'hour')
+            """,
+            "UPDATE counts SET count = count + 1 WHERE campaign = 'other' AND dimension = 'total' AND span = 'day'",
+        ]
+    )
+    func findsDamage(damage: String) async throws {
         let history = try await ThinnedHistory()
-        let counters = try history.test.content(counters: true)
-        try history.test.execute(damage.script)
-        #expect(try history.test.content(counters: true) != counters)
+        try history.test.execute(damage)
         #expect(try !history.verify().isWhole)
-        #expect(try CounterRepair.run(history.configuration).count > 0)
-        #expect(try history.test.content(counters: true) == counters)
-        #expect(try history.verify().problems == [])
-    }
-
-    private static let undecided = [
-        Damage(
-            testDescription: "a source of a day that was thinned out",
-            script: """
-                UPDATE counters SET clicks = clicks + 1 WHERE dimension = 'source' AND value = 'unknown'
-                    AND campaign = '' AND granularity = 'day'
-                """
-        ),
-        Damage(
-            testDescription: "an OS version over all time",
-            script: """
-                UPDATE counters SET duplicates = duplicates + 1
-                WHERE dimension = 'os_version' AND value = '12.0' AND granularity = 'all'
-                """
-        ),
-        Damage(
-            testDescription: "hours and days of sources that make up for each other",
-            script: """
-                UPDATE counters SET clicks = clicks + 1 WHERE value = 'src 5' AND granularity = 'hour' AND \(hour);
-                UPDATE counters SET clicks = clicks - 1 WHERE value = 'src 7' AND granularity = 'hour' AND \(hour);
-                """
-        ),
-    ]
-
-    private static let hour = day.replacing("granularity = 'day'", with: "granularity = 'hour'")
-
-    @Test("says what nobody can tell any more, and leaves it as it is", arguments: undecided)
-    func undecidable(damage: Damage) async throws {
-        let history = try await ThinnedHistory()
-        try history.test.execute(damage.script)
-        let counters = try history.test.content(counters: true)
-        let findings = try #require(history.verify().checks.first { $0.name == "counter_sums" }).findings
-        #expect(findings.first?.advice.contains("stays as it is") == true)
-        #expect(try CounterRepair.run(history.configuration).count == 0)
-        #expect(try history.test.content(counters: true) == counters)
     }
 
     @Test("after a leap ahead and back, clicks that were deleted there are not taken for held ones")
@@ -293,10 +151,7 @@ struct ThinnedVerificationTests {
             try test.store.runRetention()
         }
         test.stop()
-        let counters = try test.content(counters: true)
         let configuration = SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
         #expect(try DatabaseVerification.run(configuration).problems == [])
-        #expect(try CounterRepair.run(configuration).count == 0)
-        #expect(try test.content(counters: true) == counters)
     }
 }

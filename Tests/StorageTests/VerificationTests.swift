@@ -40,32 +40,6 @@ private struct History {
     func verify() throws -> VerificationReport {
         try DatabaseVerification.run(configuration, serverKeys: [key].compactMap(\.self))
     }
-
-    func content(counters: Bool) throws -> [String] { try test.content(counters: counters) }
-}
-
-extension TestStore {
-    /// All rows of the tables named, as text.
-    func content(counters: Bool) throws -> [String] {
-        let connection = try SQLiteConnection(path: path, access: .readWrite, busyMilliseconds: 0)
-        let statements: [StaticString] =
-            counters
-            ? [
-                "SELECT * FROM counters ORDER BY 1, 2, 3, 4, 5, 6",
-                "SELECT * FROM install_delays ORDER BY 1, 2, 3, 4, 5",
-                "SELECT * FROM live_clicks ORDER BY 1, 2, 3",
-            ]
-            : [
-                "SELECT * FROM clicks ORDER BY 1", "SELECT * FROM click_index ORDER BY 1, 2, 3, 4, 5",
-                "SELECT * FROM claims ORDER BY 1",
-                "SELECT * FROM apps",
-                "SELECT * FROM keys", "SELECT * FROM progress", "SELECT * FROM migrations",
-                "SELECT * FROM sqlite_schema",
-            ]
-        return try statements.flatMap { sql in
-            try connection.prepare(sql).all { row in (0..<24).map { row.text($0) }.joined(separator: "|") }
-        }
-    }
 }
 
 extension VerificationReport {
@@ -89,8 +63,6 @@ struct VerificationTests {
         let report = try history.verify()
         #expect(report.problems == [])
         #expect(report.isWhole)
-        let scope = try #require(report.checks.first { $0.name == "counters" }?.scope)
-        #expect(scope.contains(isPurged ? "hours and days that begin after" : "no click was deleted yet"))
     }
 
     struct Damage: Sendable, CustomTestStringConvertible {
@@ -100,60 +72,57 @@ struct VerificationTests {
         var testDescription: String { says }
     }
 
-    private static let hour =
-        "granularity = 'hour' AND period = (SELECT max(period) FROM counters WHERE clicks > 0)"
-
     static let damages = [
         Damage(
-            check: "counters",
-            says: "total, hour of",
-            script:
-                "UPDATE counters SET clicks = clicks + 1 WHERE dimension = 'total' AND campaign = '' AND \(hour)"
-        ),
-        Damage(
-            check: "counters",
-            says: "matches",
+            check: "counts",
+            says: "fewer clicks",
             script: """
-                UPDATE counters SET matches = matches - 1
-                WHERE dimension = 'platform' AND campaign = '' AND granularity = 'all' AND matches > 0
+                UPDATE counts SET count = count - 1
+                WHERE dimension = 'total' AND campaign = '' AND span = 'hour' AND metric = 'clicks'
+                    AND period = (SELECT max(period) FROM counts WHERE span = 'hour' AND metric = 'clicks')
                 """
         ),
         Damage(
-            check: "counters",
-            says: "times to install",
-            script: "UPDATE install_delays SET count = count + 1 WHERE granularity = 'day' AND campaign = ''"
+            check: "counts",
+            says: "fewer clicks, or robots' clicks",
+            script: "DELETE FROM counts WHERE dimension = 'total' AND span = 'hour' AND metric = 'robots'"
         ),
         Damage(
-            check: "counters",
-            says: "0 instead of",
-            script: "DELETE FROM counters WHERE dimension = 'source' AND granularity = 'day' AND clicks > 0"
+            check: "counts",
+            says: "fewer matches",
+            script:
+                "UPDATE counts SET count = 0 WHERE dimension = 'total' AND span = 'hour' AND metric = 'matches'"
         ),
         Damage(
-            check: "counter_sums",
-            says: "in the hours",
+            check: "counts",
+            says: "by the hour do not add up",
             script: """
-                UPDATE counters SET no_match_expired = no_match_expired + 1
-                WHERE dimension = 'total' AND granularity = 'day'
+                UPDATE counts SET count = count + 1
+                WHERE dimension = 'total' AND span = 'day' AND metric = 'no_match_expired'
                 """
         ),
         Damage(
-            check: "counter_sums",
-            says: "by platform",
-            script:
-                "UPDATE counters SET duplicates = duplicates + 1 WHERE dimension = 'total' AND granularity = 'all'"
-                + "; UPDATE counters SET duplicates = duplicates + 1 WHERE (scope, campaign, period) IN"
-                + " (SELECT scope, campaign, max(period) FROM counters WHERE dimension = 'total' AND granularity = 'day'"
-                + " GROUP BY 1, 2) AND dimension = 'total' AND granularity = 'day'"
-                + "; UPDATE counters SET duplicates = duplicates + 1 WHERE (scope, campaign, period) IN"
-                + " (SELECT scope, campaign, max(period) FROM counters WHERE dimension = 'total' AND granularity = 'hour'"
-                + " GROUP BY 1, 2) AND dimension = 'total' AND granularity = 'hour'"
+            check: "counts",
+            says: "by the day do not add up",
+            script: """
+                UPDATE counts SET count = count + 1
+                WHERE dimension = 'time_to_install' AND span = 'day' AND campaign = ''
+                """
         ),
         Damage(
-            check: "live_clicks",
-            says: "expire in the hour",
-            script: "UPDATE live_clicks SET count = count + 1 WHERE span = 'hour'"
-                + " AND expires_in = (SELECT max(expires_in) FROM live_clicks WHERE span = 'hour')"
+            check: "counts",
+            says: "by the day do not add up",
+            script: "DELETE FROM counts WHERE dimension = 'source' AND span = 'day' AND metric = 'clicks'"
         ),
+        Damage(
+            check: "counts",
+            says: "by the day do not add up to those of all time",
+            script: """
+                UPDATE counts SET count = count + 1
+                WHERE dimension = 'platform' AND span = 'all' AND campaign = 'c1' AND metric = 'clicks'
+                """
+        ),
+        Damage(check: "counts", says: "records of checks", script: "DELETE FROM checks"),
         Damage(
             check: "claims",
             says: "claims have no click",
@@ -315,63 +284,5 @@ struct VerificationTests {
             return true
         }
         for report in try await reports { #expect(report.problems == []) }
-    }
-}
-
-@Suite("Repair of counters")
-struct CounterRepairTests {
-    private static let damages =
-        VerificationTests.damages.prefix(5).map(\.script) + [
-            VerificationTests.damages[6].script,
-            "DELETE FROM live_clicks WHERE span = 'hour' AND expires_in = (SELECT max(expires_in) FROM live_clicks"
-                + " WHERE span = 'hour')",
-            "UPDATE counters SET matches = matches + 3 WHERE granularity = 'all'",
-            "UPDATE install_delays SET count = count + 2 WHERE granularity = 'all'",
-        ]
-
-    @Test(
-        "brings back exactly what was counted, touches nothing else, and says what it changed",
-        arguments: damages
-    )
-    func repairs(damage: String) async throws {
-        let history = try await History()
-        let (counters, facts) = (try history.content(counters: true), try history.content(counters: false))
-        try history.test.execute(damage)
-        #expect(try history.content(counters: true) != counters)
-        let repair = try CounterRepair.run(history.configuration)
-        #expect(repair.count > 0 && repair.lines.count == min(repair.count, 100))
-        #expect(try history.content(counters: true) == counters)
-        #expect(try history.content(counters: false) == facts)
-        #expect(try history.verify().problems == [])
-    }
-
-    @Test("has nothing to do where all is well")
-    func nothingToDo() async throws {
-        let history = try await History(isPurged: true)
-        let before = try history.content(counters: true)
-        #expect(try CounterRepair.run(history.configuration).count == 0)
-        #expect(try history.content(counters: true) == before)
-    }
-
-    @Test("leaves as it is what nobody can tell any more, and says so")
-    func undecidable() async throws {
-        let history = try await History(isPurged: true)
-        try history.test.execute(
-            "UPDATE counters SET duplicates = duplicates + 1 WHERE dimension = 'total' AND campaign = ''"
-                + " AND granularity = 'hour' AND period = (SELECT min(period) FROM counters WHERE granularity = 'hour')"
-        )
-        let before = try history.content(counters: true)
-        #expect(try CounterRepair.run(history.configuration).count == 0)
-        #expect(try history.content(counters: true) == before)
-        let findings = try #require(history.verify().checks.first { $0.name == "counter_sums" }).findings
-        #expect(findings.first?.advice.contains("stays as it is") == true)
-    }
-
-    @Test("is refused while another process has the database open")
-    func refusedWhileServing() async throws {
-        // Another process is played by the end-to-end tests; here, the database of a missing folder.
-        let folder = try TemporaryFolder()
-        let configuration = SQLiteConfiguration(path: folder.file("a.db"), clock: .fixed(TestStore.noon))
-        #expect(throws: StoreError.self) { try CounterRepair.run(configuration) }
     }
 }

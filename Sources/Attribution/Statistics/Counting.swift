@@ -15,22 +15,37 @@ public struct CounterLabel: Hashable, Sendable {
 }
 
 extension Dimension {
-    /// How many different values an app may have on one day with counters of their own: free text from
-    /// outside must not fill a store.
+    /// How many different values an app may have in one span of time with counts of their own: free text from outside
+    /// must not fill a store.
     ///
-    /// Nil where the values are our own.
-    public var dailyLimit: Int? {
+    /// The span is a day, or six hours for groups that are watched. Nil where the values are our own.
+    public var nameLimit: Int? {
         switch self {
-        case .total, .platform, .method: nil
+        case .total, .platform, .method, .timeToInstall, .calibration: nil
         case .campaign: 10_000
         case .source: 1_000
         case .osVersion: 500
+        case .launch, .click: 200
         }
     }
 
-    /// The value under which everything above ``dailyLimit`` is counted.
+    /// The value under which everything above ``nameLimit`` is counted.
     public var overflowValue: String {
-        self == .source ? SourceToken.unknown.rawValue : "other"
+        switch self {
+        case .source: SourceToken.unknown.rawValue
+        case .launch, .click: DriftGroup(.launch, platform: .others, osVersion: .others, client: .others).name
+        default: "other"
+        }
+    }
+}
+
+extension DriftSide {
+    /// The dimension that its groups are counted in.
+    public var dimension: Dimension {
+        switch self {
+        case .launch: .launch
+        case .click: .click
+        }
     }
 }
 
@@ -76,7 +91,7 @@ public struct CountedTraits: Hashable, Sendable {
     ///
     /// Within a campaign, sources are told apart by their token alone: seven values, whatever strangers invent.
     ///
-    /// `admit` gives a value back, or ``Dimension/overflowValue`` when the app has had ``Dimension/dailyLimit``
+    /// `admit` gives a value back, or ``Dimension/overflowValue`` when the app has had ``Dimension/nameLimit``
     /// others on that day.
     public func labels<Failure: Error>(
         admit: (Dimension, String) throws(Failure) -> String

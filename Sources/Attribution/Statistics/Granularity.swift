@@ -6,6 +6,18 @@ public enum Granularity: String, CaseIterable, Sendable {
     case all
     case day
     case hour
+    /// A quarter of a day, in which match rates are watched.
+    case quarter
+
+    /// The spans that a number of this granularity is kept in: each of them adds up the finer ones.
+    public var kept: [Granularity] {
+        switch self {
+        case .all: [.all]
+        case .day: [.all, .day]
+        case .hour: [.all, .day, .hour]
+        case .quarter: [.quarter]
+        }
+    }
 
     /// The first millisecond of the span that holds `moment`, in UTC; 0 for ``all``.
     public func start(of moment: Timestamp) -> Timestamp {
@@ -21,6 +33,7 @@ public enum Granularity: String, CaseIterable, Sendable {
         case .all: nil
         case .day: 86_400_000
         case .hour: 3_600_000
+        case .quarter: DriftHistory.periodMilliseconds
         }
     }
 }

@@ -1,42 +1,47 @@
 /// What is counted.
-///
-/// The raw value is the word in the database and in the JSON.
-public enum Metric: String, CaseIterable, Sendable {
+public enum Metric: Hashable, Sendable {
     case clicks
     case duplicates
     case robots
     case checks
     case matches
     case replays
-    case noMatchNoClick = "no_match_no_click"
-    case noMatchExpired = "no_match_expired"
-    case noMatchAlreadyClaimed = "no_match_already_claimed"
-    case noMatchRobotClick = "no_match_robot_click"
-    case noMatchBelowThreshold = "no_match_below_threshold"
-    case noMatchAmbiguous = "no_match_ambiguous"
-    case noMatchOtherApp = "no_match_other_app"
-    case noMatchTokenInvalid = "no_match_token_invalid"
-    case noMatchTokenUsed = "no_match_token_used"
-    case noMatchFingerprintDisabled = "no_match_fingerprint_disabled"
+    /// Checks that ended without a match for this reason.
+    case noMatch(NoMatchReason)
+}
 
-    public init(_ reason: NoMatchReason) {
-        self =
-            switch reason {
-            case .noClick: .noMatchNoClick
-            case .expired: .noMatchExpired
-            case .alreadyClaimed: .noMatchAlreadyClaimed
-            case .robotClick: .noMatchRobotClick
-            case .belowThreshold: .noMatchBelowThreshold
-            case .ambiguous: .noMatchAmbiguous
-            case .otherApp: .noMatchOtherApp
-            case .tokenInvalid: .noMatchTokenInvalid
-            case .tokenUsed: .noMatchTokenUsed
-            case .fingerprintDisabled: .noMatchFingerprintDisabled
-            }
+extension Metric: CaseIterable {
+    public static let allCases: [Metric] =
+        [.clicks, .duplicates, .robots, .checks, .matches, .replays]
+        + NoMatchReason.allCases.map(Metric.noMatch)
+}
+
+extension Metric {
+    /// The word in the database.
+    public var name: String {
+        switch self {
+        case .clicks: "clicks"
+        case .duplicates: "duplicates"
+        case .robots: "robots"
+        case .checks: "checks"
+        case .matches: "matches"
+        case .replays: "replays"
+        case .noMatch(let reason): "no_match_" + reason.rawValue
+        }
     }
+
+    /// The metric of a ``name``; nil for what is none.
+    public init?(name: String) {
+        guard let metric = Self.byName[name] else { return nil }
+        self = metric
+    }
+
+    private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
 }
 
 /// By what counts are kept apart.
+///
+/// The raw value is the word in the database.
 public enum Dimension: String, CaseIterable, Sendable {
     case total
     case campaign
@@ -45,6 +50,14 @@ public enum Dimension: String, CaseIterable, Sendable {
     case osVersion = "os_version"
     /// How launches were recognised; of matches alone.
     case method
+    /// The bin of ``TimeToInstallHistogram``; of matches alone.
+    case timeToInstall = "time_to_install"
+    /// The bin of ``CalibrationTable``.
+    case calibration
+    /// The group of a launch whose match rate is watched; see ``DriftSide``.
+    case launch
+    /// The group of a click whose match rate is watched.
+    case click
 }
 
 /// Numbers by metric; a metric that is missing is zero.

@@ -10,10 +10,17 @@ extension WriteContext {
             try connection.statement(CheckSQL.addProgress).run("unrecorded_checks", notes.unrecorded)
         }
         for (slot, expected) in notes.expected {
-            guard let campaign = try name(of: slot, expected) else { continue }
-            counters.addExpected(expected.sum, of: slot.scope, campaign: campaign, in: slot.hour)
+            var campaign: String?
+            if slot.campaign != .all {
+                guard let name = try name(of: slot, expected) else { continue }
+                let day = Granularity.day.start(of: slot.hour)
+                campaign = try admit(name, .campaign, of: slot.scope, in: day)
+            }
+            counts.addExpected(expected.sum, of: slot.scope, campaign: campaign, at: slot.hour)
         }
-        for (slot, bin) in notes.calibration { counters.addCalibration(bin, slot) }
+        for (slot, bin) in notes.calibration {
+            counts.addCalibration(bin, at: slot.index, of: slot.scope, on: slot.day)
+        }
     }
 
     private func insert(_ records: [PendingCheckRecords.Record]) throws(SQLiteError) {
@@ -67,19 +74,15 @@ extension WriteContext {
         )
     }
 
-    /// The name that a slot's campaign is counted under, empty for all of them; nil where it cannot be found any more.
+    /// The name of a slot's campaign; nil for all of them, and where it can no longer be found.
     private func name(of slot: PendingCheckRecords.Slot, _ expected: PendingCheckRecords.Expected)
         throws(SQLiteError)
         -> String?
     {
-        let campaign: String?
         switch slot.campaign {
-        case .all: return ""
-        case .named(let name): campaign = name
-        case .hashed(let hash): campaign = try name(ofCampaign: hash, slot.scope, expected)
-        }
-        return try campaign.map { (name) throws(SQLiteError) in
-            try admitted(name, of: slot.scope, at: slot.hour)
+        case .all: nil
+        case .named(let name): name
+        case .hashed(let hash): try name(ofCampaign: hash, slot.scope, expected)
         }
     }
 

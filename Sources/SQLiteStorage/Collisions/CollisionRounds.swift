@@ -12,6 +12,8 @@ struct CollisionRounds {
     private var countedCommits: UInt64?
     /// When the next slice is due, on the monotonic clock.
     private(set) var dueAt: UInt64
+    /// When the lease was taken or renewed, in nanoseconds; nil without one.
+    private var leasedAt: UInt64?
 
     /// How long after a slice the next may be: so many times as long as it took.
     ///
@@ -60,9 +62,10 @@ struct CollisionRounds {
     /// True when there is nothing to do for a while.
     private mutating func work(_ connection: SQLiteConnection) throws(StoreError) -> Bool {
         guard var census else {
-            guard try opening.translated({ () throws(SQLiteError) in try isRoundDue(on: connection) }) else {
-                return true
-            }
+            guard let now = shared.settledNow(),
+                try opening.translated({ () throws(SQLiteError) in try isRoundDue(at: now, on: connection) }),
+                try takeLease(at: now)
+            else { return true }
             self.census = try opening.translated { () throws(SQLiteError) in
                 CollisionCensus(of: try places(on: connection))
             }
@@ -70,15 +73,45 @@ struct CollisionRounds {
         }
         // One copy alone: what it has counted is not small.
         self.census = nil
+        // Another process that took the lease meanwhile has begun a count of its own.
+        if let leasedAt, MonotonicTime.now().nanoseconds > leasedAt + Self.renewal {
+            guard try takeLease(at: shared.configuration.clock.now()) else { return true }
+        }
         let isMore = try opening.translated { () throws(SQLiteError) in try census.runSlice(on: connection) }
         guard !isMore else {
             self.census = census
             return false
         }
-        try keep(census.reports(at: shared.configuration.clock.now()), on: connection)
+        let now = shared.configuration.clock.now()
+        try keep(census.reports(at: now), on: connection)
+        let holder = shared.jobHolder
+        try shared.performAndWait { context throws(SQLiteError) in
+            .success(try context.finish(.collisions, for: holder, progress: now))
+        }
+        leasedAt = nil
         countedCommits = shared.commitCount
         return true
     }
+
+    private mutating func takeLease(at now: Timestamp) throws(StoreError) -> Bool {
+        let holder = shared.jobHolder
+        let isTaken = try shared.performAndWait { context throws(SQLiteError) in
+            .success(
+                try context.takeLease(
+                    of: .collisions,
+                    for: holder,
+                    at: now,
+                    milliseconds: Self.leaseMilliseconds
+                )
+            )
+        }
+        leasedAt = isTaken ? MonotonicTime.now().nanoseconds : nil
+        return isTaken
+    }
+
+    /// How long another process waits for this one to go on; it is renewed after a third.
+    private static let leaseMilliseconds: Int64 = 300_000
+    private static let renewal: UInt64 = 100_000_000_000
 
     /// A few at a time: other writes wait for it.
     private func keep(_ reports: [Scope: CollisionReport], on connection: SQLiteConnection) throws(StoreError)
@@ -105,12 +138,10 @@ struct CollisionRounds {
     private static let keptAtOnce = 16
 
     /// Whether anything can have changed, and no other process has counted just now.
-    private func isRoundDue(on connection: SQLiteConnection) throws(SQLiteError) -> Bool {
+    private func isRoundDue(at now: Timestamp, on connection: SQLiteConnection) throws(SQLiteError) -> Bool {
         guard countedCommits != shared.commitCount else { return false }
-        let newest = try connection.statement(CollisionRows.newest).first { $0.optionalInteger(0) }
-        guard let newest = newest ?? nil else { return true }
-        let age = shared.configuration.clock.now().milliseconds - newest
-        return !(0..<Self.pauseMilliseconds).contains(age)
+        guard let last = try JobRows.progress(of: .collisions, on: connection) else { return true }
+        return !(0..<Self.pauseMilliseconds).contains(now.milliseconds(since: last))
     }
 
     private func places(on connection: SQLiteConnection) throws(SQLiteError) -> [CollisionCensus.Place] {

@@ -97,9 +97,6 @@ enum CollisionRows {
     static let figures: StaticString = """
         SELECT name, value FROM figures WHERE scope = ?1 AND report = 'collisions'
         """
-    static let newest: StaticString = """
-        SELECT max(CAST(value AS INTEGER)) FROM figures WHERE report = 'collisions' AND name = 'counted_at'
-        """
 }
 
 extension WriteContext {

@@ -2,7 +2,7 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// Puts a report together from counters: its cost follows the values and spans asked for, never the clicks.
+/// Puts a report together from counts: its cost follows the values and spans asked for, never the clicks.
 struct StatisticsReader {
     struct CountedApp {
         let id: AppID
@@ -18,23 +18,128 @@ struct StatisticsReader {
     func report(at now: Timestamp) throws(SQLiteError) -> StatisticsReport {
         var report = StatisticsReport()
         for app in apps {
-            let totals = try groups(.total, of: app.scope)[""] ?? Tally()
-            report.byApp.append(StatisticsReport.Group(name: app.id.text, counts: totals.counts))
+            let total = try sum(.total, of: app.scope, campaign: campaign)
+            report.byApp.append(StatisticsReport.Group(name: app.id.text, counts: total.counts()))
+            report.totals.merge(total.counts(), uniquingKeysWith: +)
+            report.expected += total.expected()
             report.liveClicks += try LiveClicks.count(of: app.scope, at: now, on: connection)
         }
-        report.totals = Tally(sumOf: report.byApp.map(\.counts)).counts
-        report.bySource = try sortedGroups(.source)
-        report.byPlatform = try sortedGroups(.platform)
-        report.byOSVersion = try sortedGroups(.osVersion)
+        report.bySource = try sum(.source).groups
+        report.byPlatform = try sum(.platform).groups
+        report.byOSVersion = try sum(.osVersion).groups
         report.byMethod = try methods()
         report.byCampaign = try campaigns(totals: report.totals)
         report.series = try series()
-        report.timeToInstall = try delays()
-        try addProbabilities(to: &report)
+        // Delays and probabilities are kept by day: a range within days takes in the whole of them.
+        report.timeToInstall = try sum(.timeToInstall, over: [query.delaySpan]).timeToInstall
+        report.calibration = try sum(.calibration, campaign: "", over: [query.delaySpan]).calibration
+        report.unrecordedChecks = try connection.statement(Self.unrecordedChecks).first { $0.integer(0) } ?? 0
         report.drift = try drift(at: now)
         report.collisions = try collisions()
         report.databaseBytes = try connection.databaseByteCount()
         return report
+    }
+
+    /// Counts by value of a dimension over all apps of the query, in its campaign and spans unless given.
+    private func sum(_ dimension: Dimension, campaign: String? = nil, over spans: [CountedSpans]? = nil)
+        throws(SQLiteError) -> CountSum
+    {
+        var sum = CountSum()
+        for app in apps {
+            sum.add(
+                try self.sum(dimension, of: app.scope, campaign: campaign ?? self.campaign, over: spans)
+            )
+        }
+        return sum
+    }
+
+    private func sum(
+        _ dimension: Dimension,
+        of scope: Scope,
+        campaign: String,
+        over spans: [CountedSpans]? = nil
+    ) throws(SQLiteError) -> CountSum {
+        var sum = CountSum()
+        for spans in spans ?? query.spans {
+            let query = CountQuery(scope: scope, campaign: campaign, dimension: dimension, spans: spans)
+            try CountRows.add(query, to: &sum, on: connection)
+        }
+        return sum
+    }
+
+    /// In the order in which they are tried.
+    private func methods() throws(SQLiteError) -> [StatisticsReport.Group] {
+        let sum = try sum(.method)
+        return AttributionMethod.allCases.map(\.rawValue).filter(sum.values.contains).map { method in
+            StatisticsReport.Group(name: method, counts: sum.counts(of: method))
+        }
+    }
+
+    private func campaigns(totals: Counts) throws(SQLiteError) -> [StatisticsReport.Group] {
+        var groups: [StatisticsReport.Group]
+        if let campaign = query.campaign {
+            groups = totals.isEmpty ? [] : [StatisticsReport.Group(name: campaign.text, counts: totals)]
+        } else {
+            var sum = CountSum()
+            for app in apps {
+                for name in try topCampaigns(of: app.scope) {
+                    sum.add(try self.sum(.total, of: app.scope, campaign: name), as: name)
+                }
+            }
+            groups = sum.groups
+        }
+        for index in groups.indices {
+            groups[index].expected = try sum(.total, campaign: groups[index].name).expected()
+        }
+        return groups
+    }
+
+    /// The most clicked campaigns of one scope, found by an index however many campaigns there are.
+    ///
+    /// Over all time they are read off. Over a range, the most clicked of each span compete: a campaign that is never
+    /// among a span's first hundred is not in the report, though it might have come in by its sum.
+    private func topCampaigns(of scope: Scope) throws(SQLiteError) -> [String] {
+        let limit = StatisticsReport.campaignLimit
+        var candidates: [String: Int64] = [:]
+        for span in query.spans {
+            for period in try periods(of: span, scope) {
+                try connection.statement(CountRows.top)
+                    .forEach(scope.number, span.granularity.rawValue, period, limit) { row in
+                        candidates[row.text(0), default: 0] += row.integer(1)
+                    }
+            }
+        }
+        return candidates.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(2 * limit).map(\.key)
+    }
+
+    /// The starts of the spans in which anything was counted.
+    private func periods(of span: CountedSpans, _ scope: Scope) throws(SQLiteError) -> [Int64] {
+        guard span.granularity != .all else { return [0] }
+        return try connection.statement(CountRows.periods).all(
+            scope.number,
+            span.granularity.rawValue,
+            span.first.milliseconds,
+            span.end.milliseconds
+        ) { $0.integer(0) }
+    }
+
+    private func series() throws(SQLiteError) -> [StatisticsReport.Period] {
+        var periods: [Int64: CountSum] = [:]
+        let (first, end) = query.range
+        for app in apps {
+            try connection.statement(CountRows.series).forEach(
+                app.scope.number,
+                campaign,
+                query.seriesGranularity.rawValue,
+                first.milliseconds,
+                end.milliseconds
+            ) { row in periods[row.integer(0), default: CountSum()].add(row.integer(2), row.text(1), of: "") }
+        }
+        return periods.sorted { $0.key < $1.key }.compactMap { period in
+            let counts = period.value.counts()
+            guard !counts.isEmpty else { return nil }
+            return StatisticsReport.Period(start: Timestamp(milliseconds: period.key), counts: counts)
+        }
     }
 
     /// As the last look found it, or a look of its own where that is not up to date.
@@ -42,8 +147,8 @@ struct StatisticsReader {
         let end = DriftHistory.end(at: now)
         var drift: [AppDrift] = []
         var room = AppDrift.groupLimit
+        let looked = try JobRows.progress(of: .drift, on: connection)
         for app in apps where !app.scope.isTest {
-            let looked = try DriftRows.lookedAt(app.scope, on: connection)
             var readings: [DriftReading]
             if apps.count == 1, DriftScheduler.isDue(end, after: looked) {
                 readings = try DriftRows.look(at: app.scope, end: end, on: connection).readings
@@ -68,107 +173,17 @@ struct StatisticsReader {
         return collisions
     }
 
-    /// Counts by value of a dimension in one scope, over all spans of the query.
-    func groups(_ dimension: Dimension, of scope: Scope) throws(SQLiteError) -> [String: Tally] {
-        var groups: [String: Tally] = [:]
-        let statement = try connection.statement(StatisticsSQL.groups)
-        for span in query.spans {
-            try statement.forEach(
-                scope.number,
-                campaign,
-                dimension.rawValue,
-                span.granularity.rawValue,
-                span.first.milliseconds,
-                span.end.milliseconds
-            ) { row in groups[row.text(0), default: Tally()].add(row, from: 1) }
-        }
-        return groups
-    }
-
-    private func sortedGroups(_ dimension: Dimension) throws(SQLiteError) -> [StatisticsReport.Group] {
-        var groups: [String: Tally] = [:]
-        for app in apps { groups.merge(try self.groups(dimension, of: app.scope), uniquingKeysWith: +) }
-        return Tally.sorted(groups)
-    }
-
-    private func campaigns(totals: Counts) throws(SQLiteError) -> [StatisticsReport.Group] {
-        if let campaign = query.campaign {
-            return totals.isEmpty ? [] : [StatisticsReport.Group(name: campaign.text, counts: totals)]
-        }
-        var groups: [String: Tally] = [:]
-        for app in apps {
-            let ranking = CampaignRanking(connection: connection, spans: query.spans, scope: app.scope)
-            groups.merge(try ranking.top(), uniquingKeysWith: +)
-        }
-        return Tally.sorted(groups)
-    }
-
-    private func series() throws(SQLiteError) -> [StatisticsReport.Period] {
-        var periods: [Int64: Tally] = [:]
-        let (first, end) = query.range
-        for app in apps {
-            try connection.statement(StatisticsSQL.series).forEach(
-                app.scope.number,
-                campaign,
-                query.seriesGranularity.rawValue,
-                first.milliseconds,
-                end.milliseconds
-            ) { row in periods[row.integer(0), default: Tally()].add(row, from: 1) }
-        }
-        return periods.sorted { $0.key < $1.key }.map { period in
-            StatisticsReport.Period(start: Timestamp(milliseconds: period.key), counts: period.value.counts)
-        }
-    }
-
-    /// Delays are kept by day: a range within days takes in the whole of them.
-    private func delays() throws(SQLiteError) -> TimeToInstallHistogram {
-        var histogram = TimeToInstallHistogram()
-        let span = query.delaySpan
-        for app in apps {
-            try connection.statement(StatisticsSQL.delays).forEach(
-                app.scope.number,
-                campaign,
-                span.granularity.rawValue,
-                span.first.milliseconds,
-                span.end.milliseconds
-            ) { row in histogram.add(row.integer(1), inBin: Int(row.integer(0))) }
-        }
-        return histogram
-    }
+    private static let unrecordedChecks: StaticString = """
+        SELECT value FROM progress WHERE name = 'unrecorded_checks'
+        """
 }
 
 extension StatisticsQuery {
     /// The whole days of the range.
-    var delaySpan: CountedSpans {
+    fileprivate var delaySpan: CountedSpans {
         var query = self
         query.interval = .day
         return query.spans.first
             ?? CountedSpans(.all, from: Timestamp(milliseconds: 0), before: .init(milliseconds: 1))
     }
-}
-
-enum StatisticsSQL {
-    static let groups: StaticString = """
-        SELECT value, sum(clicks), sum(duplicates), sum(robots), sum(checks), sum(matches), sum(replays),
-            sum(no_match_no_click), sum(no_match_expired), sum(no_match_already_claimed), sum(no_match_robot_click),
-            sum(no_match_below_threshold), sum(no_match_ambiguous), sum(no_match_other_app),
-            sum(no_match_token_invalid), sum(no_match_token_used), sum(no_match_fingerprint_disabled)
-        FROM counters
-        WHERE scope = ?1 AND campaign = ?2 AND dimension = ?3 AND granularity = ?4 AND period >= ?5 AND period < ?6
-        GROUP BY value
-        """
-    static let series: StaticString = """
-        SELECT period, clicks, duplicates, robots, checks, matches, replays,
-            no_match_no_click, no_match_expired, no_match_already_claimed, no_match_robot_click,
-            no_match_below_threshold, no_match_ambiguous, no_match_other_app,
-            no_match_token_invalid, no_match_token_used, no_match_fingerprint_disabled
-        FROM counters
-        WHERE scope = ?1 AND campaign = ?2 AND dimension = 'total' AND granularity = ?3
-            AND period >= ?4 AND period < ?5
-        """
-    static let delays: StaticString = """
-        SELECT bin, sum(count) FROM install_delays
-        WHERE scope = ?1 AND campaign = ?2 AND granularity = ?3 AND period >= ?4 AND period < ?5
-        GROUP BY bin
-        """
 }

@@ -17,22 +17,21 @@ enum DriftRows {
                 scope.number,
                 DriftHistory.start(before: end).milliseconds,
                 end.milliseconds,
-                side.rawValue
+                side.dimension.rawValue
             ) { row in
                 let name = row.text(1)
                 let group = groups[name] ?? DriftGroup(side, name: name)
                 groups[name] = .some(group)
                 guard let group else { return }
-                let count = DriftCount(trials: row.integer(2), matches: row.integer(3))
+                let isTrials = row.text(2) == CountWord.trials
+                let count = DriftCount(
+                    trials: isTrials ? row.integer(3) : 0,
+                    matches: isTrials ? 0 : row.integer(3)
+                )
                 history.add(count, of: group, in: Timestamp(milliseconds: row.integer(0)))
             }
         }
         return history
-    }
-
-    /// When a scope was looked at; nil when it never was.
-    static func lookedAt(_ scope: Scope, on connection: SQLiteConnection) throws(SQLiteError) -> Timestamp? {
-        try connection.statement(looked).first(scope.number) { Timestamp(milliseconds: $0.integer(0)) }
     }
 
     /// What the last look found, at most so many groups; those with an alarm are all among them.
@@ -79,10 +78,10 @@ enum DriftRows {
     }
 
     static let counters: StaticString = """
-        SELECT period, name, trials, matches FROM drift_counters
-        WHERE scope = ?1 AND period >= ?2 AND period < ?3 AND side = ?4
+        SELECT period, value, metric, count FROM counts
+        WHERE scope = ?1 AND campaign = '' AND dimension = ?4 AND span = 'quarter' AND period >= ?2 AND period < ?3
         """
-    static let looked: StaticString = "SELECT looked_at FROM drift_looks WHERE scope = ?1"
+    static let watched: StaticString = "SELECT name FROM drift_groups WHERE scope = ?1 AND side = ?2"
     static let groups: StaticString = """
         SELECT side, name, trials, matches, usual_rate, since, began, fallen_rate FROM drift_groups
         WHERE scope = ?1 ORDER BY side, name LIMIT ?2
@@ -96,15 +95,9 @@ enum DriftRows {
 
 extension WriteContext {
     /// Keeps what a look found, and takes the oldest counts away that nobody looks at any more.
-    ///
-    /// - Returns: false when somebody else has looked since: nothing is kept then.
     func keep(_ findings: DriftDetector.Findings, of scope: Scope, lookedAt end: Timestamp)
         throws(SQLiteError)
-        -> Bool
     {
-        let looked = try DriftRows.lookedAt(scope, on: connection)
-        guard DriftScheduler.isDue(end, after: looked) else { return false }
-        try connection.statement(Self.noteLook).run(scope.number, end.milliseconds)
         try connection.statement(Self.removeGroups).run(scope.number)
         for reading in findings.readings {
             let (group, alarm) = (reading.group, reading.alarm)
@@ -121,25 +114,27 @@ extension WriteContext {
             )
         }
         let start = DriftHistory.start(before: end).milliseconds
-        for _ in 0..<Self.spansRemoved {
-            try connection.statement(Self.removeOldest).run(scope.number, start)
-            if connection.changeCount == 0 { break }
+        for side in DriftSide.allCases {
+            for _ in 0..<Self.spansRemoved {
+                try connection.statement(Self.removeOldest).run(scope.number, start, side.dimension.rawValue)
+                if connection.changeCount == 0 { break }
+            }
         }
-        return true
     }
 
     /// One span grows too old with each look; after a time without looks, several have.
     private static let spansRemoved = 4
 
-    static let noteLook: StaticString = """
-        INSERT INTO drift_looks VALUES (?1, ?2) ON CONFLICT DO UPDATE SET looked_at = excluded.looked_at
-        """
     static let removeGroups: StaticString = "DELETE FROM drift_groups WHERE scope = ?1"
     static let addGroup: StaticString = """
         INSERT INTO drift_groups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
         """
     static let removeOldest: StaticString = """
-        DELETE FROM drift_counters
-        WHERE scope = ?1 AND period = (SELECT min(period) FROM drift_counters WHERE scope = ?1) AND +period < ?2
+        DELETE FROM counts
+        WHERE scope = ?1 AND campaign = '' AND dimension = ?3 AND span = 'quarter' AND +period < ?2
+            AND period = (
+                SELECT min(period) FROM counts
+                WHERE scope = ?1 AND campaign = '' AND dimension = ?3 AND span = 'quarter'
+            )
         """
 }

@@ -10,6 +10,8 @@ struct DriftScheduler {
     private var looked: Timestamp?
     /// Apps that are still to be looked at.
     private var waiting: [App] = []
+    /// Whether the lease is to be given up when no app waits any more.
+    private var holdsLease = false
 
     private struct App {
         let scope: Scope
@@ -18,6 +20,8 @@ struct DriftScheduler {
 
     /// How long one turn may take, in nanoseconds: whatever else is done beside requests waits for it.
     private static let turnNanoseconds: UInt64 = 100_000_000
+    /// How long another process waits for this one to go on.
+    private static let leaseMilliseconds: Int64 = 60_000
     /// What was looked at this much later than now was looked at by a clock that had leapt ahead.
     private static let leapMilliseconds: Int64 = 86_400_000
 
@@ -33,45 +37,84 @@ struct DriftScheduler {
 
     /// Looks at as many apps as a turn has time for; those that are left wait for the next.
     mutating func runTurn(_ open: () throws(StoreError) -> SQLiteConnection) throws(StoreError) {
-        let end = DriftHistory.end(at: shared.configuration.clock.now())
+        guard let now = shared.settledNow() else { return }
+        let end = DriftHistory.end(at: now)
         if Self.isDue(end, after: looked) {
-            // What was noted of the span must be on disk before it is read.
-            try shared.writeNotesAndWait()
-            waiting = try reading(open) { connection throws(SQLiteError) in
-                try connection.statement(Self.apps).all {
-                    App(scope: Scope(app: $0.integer(0), isTest: false), name: $0.text(1))
-                }
-            }
-            looked = end
+            guard try begin(end, at: now, open) else { return }
         }
         guard let looked else { return }
         let deadline = MonotonicTime.now().nanoseconds + Self.turnNanoseconds
         while let app = waiting.last {
             waiting.removeLast()
             do throws(StoreError) {
-                try look(at: app, end: looked, open)
+                try look(at: app, end: looked, now: now, open)
             } catch {
                 // Once more, after the others: what is wrong with one must not keep them waiting.
                 waiting.insert(app, at: 0)
                 throw error
             }
-            if MonotonicTime.now().nanoseconds >= deadline { return }
+            if MonotonicTime.now().nanoseconds >= deadline { break }
         }
+        guard waiting.isEmpty, holdsLease else { return }
+        let holder = shared.jobHolder
+        try shared.performAndWait { context throws(SQLiteError) in
+            .success(try context.finish(.drift, for: holder, progress: looked))
+        }
+        holdsLease = false
     }
 
-    private func look(at app: App, end: Timestamp, _ open: () throws(StoreError) -> SQLiteConnection)
-        throws(StoreError)
-    {
-        let scope = app.scope
-        let findings = try reading(open) { connection throws(SQLiteError) in
-            guard Self.isDue(end, after: try DriftRows.lookedAt(scope, on: connection)) else {
-                return nil as DriftDetector.Findings?
-            }
-            return try DriftRows.look(at: scope, end: end, on: connection)
+    /// Takes the lease for the span that ended at `end`; false while another process holds it.
+    private mutating func begin(
+        _ end: Timestamp,
+        at now: Timestamp,
+        _ open: () throws(StoreError) -> SQLiteConnection
+    ) throws(StoreError) -> Bool {
+        let done = try reading(open) { connection throws(SQLiteError) in
+            try JobRows.progress(of: .drift, on: connection)
         }
-        guard let findings, !findings.readings.isEmpty || !findings.events.isEmpty else { return }
+        guard Self.isDue(end, after: done) else {
+            (looked, waiting, holdsLease) = (end, [], false)
+            return true
+        }
+        let holder = shared.jobHolder
+        let isTaken = try shared.performAndWait { context throws(SQLiteError) in
+            .success(
+                try context.takeLease(of: .drift, for: holder, at: now, milliseconds: Self.leaseMilliseconds)
+            )
+        }
+        guard isTaken else { return false }
+        // What was noted of the span must be on disk before it is read.
+        try shared.writeNotesAndWait()
+        waiting = try reading(open) { connection throws(SQLiteError) in
+            try connection.statement(Self.apps).all {
+                App(scope: Scope(app: $0.integer(0), isTest: false), name: $0.text(1))
+            }
+        }
+        (looked, holdsLease) = (end, true)
+        return true
+    }
+
+    private func look(
+        at app: App,
+        end: Timestamp,
+        now: Timestamp,
+        _ open: () throws(StoreError) -> SQLiteConnection
+    ) throws(StoreError) {
+        let (scope, holder) = (app.scope, shared.jobHolder)
+        let findings = try reading(open) { connection throws(SQLiteError) in
+            try DriftRows.look(at: scope, end: end, on: connection)
+        }
+        guard !findings.readings.isEmpty || !findings.events.isEmpty else { return }
         let isKept = try shared.performAndWait { context throws(SQLiteError) in
-            .success(try context.keep(findings, of: scope, lookedAt: end))
+            // Another process that took the lease meanwhile keeps what it finds.
+            let isHeld = try context.takeLease(
+                of: .drift,
+                for: holder,
+                at: now,
+                milliseconds: Self.leaseMilliseconds
+            )
+            if isHeld { try context.keep(findings, of: scope, lookedAt: end) }
+            return .success(isHeld)
         }
         guard isKept else { return }
         for event in findings.events {

@@ -6,12 +6,10 @@ extension HotQueries {
         Query(
             name: "counts of watched groups",
             sql: DriftRows.counters,
-            plan: ["SEARCH drift_counters USING PRIMARY KEY (scope=? AND period>? AND period<?)"]
-        ),
-        Query(
-            name: "groups of a span",
-            sql: AdmittedDriftGroups.counted,
-            plan: ["SEARCH drift_counters USING PRIMARY KEY (scope=? AND period=?)"]
+            plan: [
+                "SEARCH counts USING PRIMARY KEY "
+                    + "(scope=? AND campaign=? AND dimension=? AND span=? AND period>? AND period<?)"
+            ]
         ),
         Query(
             name: "watched groups",
@@ -27,8 +25,9 @@ extension HotQueries {
             name: "deletion of old counts",
             sql: WriteContext.removeOldest,
             plan: [
-                "SEARCH drift_counters USING PRIMARY KEY (scope=? AND period=?)", "SCALAR SUBQUERY",
-                "SEARCH drift_counters USING PRIMARY KEY (scope=?)",
+                "SEARCH counts USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND span=? AND period=?)",
+                "SCALAR SUBQUERY",
+                "SEARCH counts USING PRIMARY KEY (scope=? AND campaign=? AND dimension=? AND span=?)",
             ]
         ),
     ]

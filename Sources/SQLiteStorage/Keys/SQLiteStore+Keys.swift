@@ -26,7 +26,7 @@ extension SQLiteStore {
             }
             return (try RequiredKeys(at: now, on: connection), hasPastDays == 1)
         }
-        guard hasPastDays else { return needs }
+        guard hasPastDays, isClockSettled else { return needs }
         try shared.performAndWait { context throws(SQLiteError) in
             try context.forgetAddressDays(before: now)
             return .success(())

@@ -42,7 +42,7 @@ final class LearningThread {
             case nil:
                 noting { () throws(StoreError) in
                     try learn()
-                    try fade(at: shared.configuration.clock.now())
+                    if let now = shared.settledNow() { try fade(at: now) }
                 }
             }
         }

@@ -64,10 +64,11 @@ public struct DatabaseSurvey: Sendable {
     public static var libraryVersion: String { SQLiteLibrary.version }
 
     private static let clicksSince: StaticString = """
-        SELECT sum(clicks + robots) FROM counters
-        WHERE campaign = '' AND dimension = 'total' AND granularity = 'hour' AND period >= ?1
+        SELECT sum(count) FROM counts
+        WHERE campaign = '' AND dimension = 'total' AND span = 'hour' AND period >= ?1
+            AND metric IN ('clicks', 'robots')
         """
     private static let first: StaticString = """
-        SELECT min(period) FROM counters WHERE campaign = '' AND dimension = 'total' AND granularity = 'day'
+        SELECT min(period) FROM counts WHERE campaign = '' AND dimension = 'total' AND span = 'day'
         """
 }

@@ -65,10 +65,12 @@ struct Retention: Sendable {
     }
 
     private func runSlice() throws(StoreError) -> RetentionSlice {
-        let now = shared.configuration.clock.now()
+        guard let now = shared.settledNow() else { return RetentionSlice() }
         let keptMilliseconds = shared.configuration.retentionSeconds * 1000
+        let isNoted = !shared.configuration.trustsClock
         let slice = try shared.performAndWait { context throws(SQLiteError) in
-            .success(
+            if isNoted { try context.noteSettled(at: now) }
+            return .success(
                 try context.runRetentionSlice(
                     closingBefore: now.advanced(byMilliseconds: -Self.closingDelay),
                     deletingBefore: now.advanced(byMilliseconds: -keptMilliseconds),
@@ -125,7 +127,7 @@ extension WriteContext {
         where try LiveClicks.purge(scope, at: now, atMost: limit, on: connection) { slice.isMore = true }
         if try deleteChecks(before: deletingBefore, limit: 4 * limit) { slice.isMore = true }
         if !slice.isMore {
-            slice.isMore = try thinCounters(of: scopes, at: now, limit: limit, until: deadline)
+            slice.isMore = try thinCounters(of: scopes, at: now, until: deadline)
         }
         return slice
     }

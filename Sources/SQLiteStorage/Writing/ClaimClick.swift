@@ -69,7 +69,7 @@ extension WriteContext {
         try count(claim, check, scope)
 
         for expiry in retired + [click.facts.expiresAt] {
-            counters.addLive(-1, of: scope, expiringAt: expiry)
+            counts.addLive(-1, of: scope, expiringAt: expiry)
         }
         ledger.expect(click.id)
         return ClaimWrite(.claimed(claim), mustBeDelivered: true)
@@ -202,16 +202,16 @@ extension WriteContext {
         let traits = CountedTraits(claim.click.facts)
         let campaign = try count(.matches, of: traits, scope, at: check.at)
         try countLinkMatch(claim.click.facts)
-        countCheck(.checks, from: check.platform, scope, in: Granularity.hour.start(of: check.at))
-        counters.addMatch(by: claim.method, of: scope, campaign: campaign, at: check.at)
-        drift.add(DriftCount(trials: 1, matches: 1), of: check.launch.group, in: scope, at: check.at)
-        drift.add(DriftCount(matches: 1), of: claim.click.facts.driftGroup, in: scope, at: check.at)
-        counters.addDelay(
-            check.at.milliseconds(since: claim.click.facts.clickedAt),
+        countCheck(.checks, from: check.platform, scope, at: check.at)
+        counts.addMatch(
+            by: claim.method,
+            after: check.at.milliseconds(since: claim.click.facts.clickedAt),
             of: scope,
             campaign: campaign,
-            on: Granularity.day.start(of: check.at)
+            at: check.at
         )
+        drift.add(DriftCount(trials: 1, matches: 1), of: check.launch.group, in: scope, at: check.at)
+        drift.add(DriftCount(matches: 1), of: claim.click.facts.driftGroup, in: scope, at: check.at)
     }
 }
 

@@ -35,7 +35,7 @@ extension WriteContext {
         if let need { addressDays.note(need) }
         posts.add(Int64(bitPattern: id.high), of: scope, click.post, recordedAt: facts.recordedAt)
         if !facts.isRobot {
-            counters.addLive(1, of: scope, expiringAt: facts.expiresAt)
+            counts.addLive(1, of: scope, expiringAt: facts.expiresAt)
             noteExpiry(facts.expiresAt)
         }
         return .success(.recorded(Click(id: id, facts: facts)))

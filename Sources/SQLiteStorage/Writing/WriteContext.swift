@@ -16,7 +16,7 @@ final class WriteContext {
 
     var apps = AppNumbers()
     var posts = RecentPosts()
-    var counters = CounterBatch()
+    var counts = CountDeltas()
     var drift = DriftBatch()
     var addressDays = AddressKeyDeadlines()
     var filters: FilterUpdater
@@ -24,7 +24,7 @@ final class WriteContext {
     var changesDirectory = false
     /// Of campaigns that expected conversions were noted for by their hash.
     var campaignNames: [UInt64: String] = [:]
-    private var register = AdmittedNames()
+    private var names = AdmittedNames()
     private var lastClick: Int64 = 0
     private(set) var closedBefore = ClosingWatermark()
 
@@ -55,14 +55,18 @@ final class WriteContext {
 
     /// Writes what was gathered, and commits.
     func commit() throws(SQLiteError) {
-        if !counters.isEmpty { try counters.write(to: connection) }
-        try drift.writeIfDue(to: connection)
+        for (slot, count) in drift.takeIfDue() {
+            let (scope, side) = (slot.scope, slot.group.side)
+            let name = try admit(slot.group.name, side.dimension, of: scope, in: slot.period)
+            counts.addDrift(count, to: side, name, of: scope, at: slot.period)
+        }
+        if !counts.isEmpty { try CountRows.write(counts, to: connection) }
         try closedBefore.write(to: connection)
         try connection.commit()
         posts.commit()
         filters.commit(newest: posts.newest)
         closedBefore.commit()
-        counters.removeAll()
+        counts.removeAll()
         drift.commit()
     }
 
@@ -70,10 +74,10 @@ final class WriteContext {
     func rollback() {
         posts.rollback()
         closedBefore.rollback()
-        counters.removeAll()
+        counts.removeAll()
         drift.rollback()
         addressDays.rollback()
-        register.forgetAll()
+        names.forgetAll()
         changesDirectory = false
         // Where SQLite cannot undo any more, it has undone already, or the connection is given up.
         try? connection.rollback()
@@ -87,10 +91,14 @@ final class WriteContext {
 
     func makeRandomWord() -> UInt64 { random() }
 
-    /// The name that a campaign is counted under on a day.
-    func admitted(_ campaign: String, of scope: Scope, at moment: Timestamp) throws(SQLiteError) -> String {
-        let day = Granularity.day.start(of: moment)
-        return try register.admit(campaign, .campaign, of: scope, on: day, connection: connection)
+    /// Returns the name that a value is counted under in a span of time.
+    func admit(_ name: String, _ dimension: Dimension, of scope: Scope, in period: Timestamp)
+        throws(SQLiteError) -> String
+    {
+        let connection = connection
+        return try names.admit(name, dimension, of: scope, in: period) { () throws(SQLiteError) in
+            try CountRows.names(of: dimension, scope, in: period, on: connection)
+        }
     }
 
     func scope(of app: AppID, isTest: Bool) throws(SQLiteError) -> Scope? {
@@ -110,7 +118,15 @@ final class WriteContext {
     )
         throws(SQLiteError) -> String?
     {
-        try counters.add(times, metric, of: traits, scope, at: moment, admittedBy: &register, on: connection)
+        let day = Granularity.day.start(of: moment)
+        var campaign: String?
+        let labels = try traits.labels { (dimension, value) throws(SQLiteError) in
+            let admitted = try admit(value, dimension, of: scope, in: day)
+            if dimension == .campaign { campaign = admitted }
+            return admitted
+        }
+        counts.add(times, metric, to: labels, of: scope, at: moment)
+        return campaign
     }
 
     func countCheck(
@@ -118,9 +134,9 @@ final class WriteContext {
         times: Int64 = 1,
         from platform: Platform,
         _ scope: Scope,
-        in hour: Timestamp
+        at moment: Timestamp
     ) {
-        counters.add(times, metric, to: platform.checkLabels, of: scope, in: hour)
+        counts.add(times, metric, to: platform.checkLabels, of: scope, at: moment)
     }
 
     func noteExpiry(_ moment: Timestamp) {

@@ -53,17 +53,17 @@ extension WriteContext {
         for (key, moment) in notes.keyUses { try noteUse(of: key, at: moment) }
         for (replay, times) in notes.replays {
             try count(.replays, times: times, of: replay.traits, replay.scope, at: replay.hour)
-            countCheck(.checks, times: times, from: replay.platform, replay.scope, in: replay.hour)
+            countCheck(.checks, times: times, from: replay.platform, replay.scope, at: replay.hour)
         }
         try write(notes.checks)
         for (ending, times) in notes.noMatches {
-            countCheck(.checks, times: times, from: ending.platform, ending.scope, in: ending.hour)
+            countCheck(.checks, times: times, from: ending.platform, ending.scope, at: ending.hour)
             countCheck(
-                Metric(ending.reason),
+                .noMatch(ending.reason),
                 times: times,
                 from: ending.platform,
                 ending.scope,
-                in: ending.hour
+                at: ending.hour
             )
             let launch = ending.launch ?? CountedLaunch(platform: ending.platform)
             drift.add(DriftCount(trials: times), of: launch.group, in: ending.scope, at: ending.hour)

@@ -89,7 +89,7 @@ public struct StatisticsBody {
         ] {
             json.member(name, counts[metric] ?? 0)
         }
-        let reasons = NoMatchReason.allCases.map { ($0.rawValue, counts[Metric($0)] ?? 0) }
+        let reasons = NoMatchReason.allCases.map { ($0.rawValue, counts[.noMatch($0)] ?? 0) }
         json.member("no_matches", reasons.reduce(0) { $0 + $1.1 })
         json.object("no_match_reasons") { json in
             for (reason, count) in reasons { json.member(reason, count) }

@@ -114,10 +114,10 @@ enum ShowMetrics {
             // The process's own figures are still worth reporting.
             return
         }
-        let reasons = NoMatchReason.allCases.map { ($0, Metric($0)) }
+        let reasons = NoMatchReason.allCases.map { ($0, Metric.noMatch($0)) }
         for metric in Metric.allCases where !reasons.contains(where: { $0.1 == metric }) {
-            let name = "afterlink_\(metric.rawValue)_total"
-            text.header(name, .counter, "Counted as \(metric.rawValue) since the database was made.")
+            let name = "afterlink_\(metric.name)_total"
+            text.header(name, .counter, "Counted as \(metric.name) since the database was made.")
             text.sample(name, [], Double(report.totals[metric] ?? 0))
         }
         text.header("afterlink_no_matches_total", .counter, "Checks that matched nothing, by reason.")

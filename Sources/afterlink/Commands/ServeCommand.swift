@@ -12,8 +12,17 @@ enum ServeCommand {
                 + " 127.0.0.1:8080 and stores everything in ./afterlink.db.",
             "On a new database it makes the first app and its keys, prints them once, and shows two curl calls that"
                 + " work.",
+            "If the clock is more than a day from when the database was last used, or leaps, retention and other jobs that"
+                + " delete wait for 24 hours of uptime. If the clock is right, start with --accept-clock.",
             "SIGTERM and SIGINT stop gracefully: requests in flight finish, everything is on disk, exit status"
                 + " 0. A second signal drops what is in flight. SIGHUP reopens the log file and reloads the certificate.",
+        ],
+        options: [
+            CommandOption(
+                "accept-clock",
+                help:
+                    "Trust the clock, even if the database was last used long ago or its records lie in the future."
+            )
         ],
         settings: Setting.all.map(\.name),
         examples: [
@@ -28,7 +37,8 @@ enum ServeCommand {
     )
 
     private static func run(_ invocation: Invocation) async throws -> ExitCode {
-        let (configuration, origins) = try ConfigurationReader.examine(invocation)
+        var (configuration, origins) = try ConfigurationReader.examine(invocation)
+        configuration.acceptsClock = invocation.arguments.has("accept-clock")
         let signals = StopSignals()
         let secondSignal = try SecondSignal(signals)
         let service = try await RunningService.start(configuration, origins)

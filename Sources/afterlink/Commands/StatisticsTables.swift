@@ -32,7 +32,7 @@ struct StatisticsTables {
             table.add([name, count(metric, in: report.totals)])
         }
         for reason in NoMatchReason.allCases {
-            table.add(["no match: \(reason.name)", count(Metric(reason), in: report.totals)])
+            table.add(["no match: \(reason.name)", count(.noMatch(reason), in: report.totals)])
         }
         table.add(["expected conversions", ProbabilityTables.text(report.expected)])
         if report.unrecordedChecks > 0 {

@@ -64,6 +64,8 @@ package struct Configuration: Sendable {
     package var logFile: String?
 
     package var usesTestClock = false
+    /// Whether the operator says that the clock is right; an option of `serve` alone.
+    package var acceptsClock = false
 
     package init() {}
 

@@ -87,15 +87,6 @@ extension Wiring {
         }
     }
 
-    /// Makes the counters agree with the facts, while nobody else has the database open.
-    ///
-    /// - Returns: the changes, at most a hundred as a line each, and how many there were.
-    static func repairCounters(_ configuration: Configuration) throws(StoreError) -> (
-        lines: [String], count: Int
-    ) {
-        try CounterRepair.run(storeConfiguration(configuration, .command))
-    }
-
     /// Returns the recorded clicks and checks of an app, while a process serves or not.
     static func history(
         _ configuration: Configuration,

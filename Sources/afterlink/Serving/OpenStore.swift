@@ -11,6 +11,8 @@ struct OpenStore: Sendable {
     /// This and the two below wait for the disk.
     let confirm:
         @Sendable (_ serverKeys: [KeyedHash], _ now: Timestamp) throws(StoreError) -> ServerKeyRecognition
+    /// Whether background jobs may act on the wall clock, which may have leapt.
+    let isClockSettled: @Sendable () -> Bool
     let keyNeeds: @Sendable () throws(StoreError) -> RequiredKeys
     /// Takes the first word of a key's check.
     let forget: @Sendable (_ serverKey: UInt64) throws(StoreError) -> Void

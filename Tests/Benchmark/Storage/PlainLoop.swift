@@ -20,9 +20,9 @@ struct ClickTemplate {
 
     /// Tables that a click leaves as they are, or that the server changes now and then whatever the number of clicks.
     private static let others: Set = [
-        "apps", "app_origins", "app_destinations", "app_fields", "keys", "directory", "migrations",
+        "apps", "app_fields", "keys", "directory", "migrations",
         "progress",
-        "learning", "learnt_counters", "drift_counters", "address_days", "jobs",
+        "learning", "learnt_counters", "address_days", "jobs",
     ]
 
     /// Lets a server on a new database record a click, and reads its rows.

@@ -46,6 +46,7 @@ final class TestService: Sendable {
             clock: clock.wallClock
         )
         configuration.hasBackgroundWork = false
+        configuration.trustsClock = true
         // A disk that is busy for a second must fail no test.
         configuration.timeLimitMilliseconds = 600_000
         if let queueLimit { configuration.queueLimit = queueLimit }

@@ -2,10 +2,9 @@ public import Attribution
 internal import SQLite
 internal import Storage
 
-/// Compares a database with itself, and its counters with its facts; works on what is damaged.
+/// Compares a database with itself; works on what is damaged.
 public struct DatabaseVerification {
     private let look: DatabaseSnapshot
-    private let now: Timestamp
 
     private init(_ configuration: SQLiteConfiguration, _ files: [(name: String, text: String)]?)
         throws(StoreError)
@@ -14,13 +13,12 @@ public struct DatabaseVerification {
             configuration,
             migrations: files.map(Migration.read) ?? Migration.embedded
         )
-        now = configuration.clock.now()
     }
 
     /// Looks at one moment of the database, beside a server or alone, and changes nothing.
     ///
     /// - Parameters:
-    ///   - configuration: the database, and the clock by which clicks are live.
+    ///   - configuration: the database.
     ///   - serverKeys: the keys that its hashes should be made with; empty where there is none to compare.
     /// - Returns: what was looked at, and what was found.
     /// - Throws: when there is no database, or a file that is none.
@@ -61,13 +59,6 @@ public struct DatabaseVerification {
                     try fact.run(look.connection, &check)
                 }
             }
-            report.checks += counters()
-            let scope = "sums of probabilities against each other"
-            report.checks.append(
-                checked(.init("probability_sums", scope)) { check throws(SQLiteError) in
-                    check = try ProbabilitySums(look.connection).check()
-                }
-            )
         }
         for index in report.checks.indices { report.checks[index].shorten() }
         return report
@@ -91,20 +82,6 @@ public struct DatabaseVerification {
                     "row \(row.integer(1)) of \(row.text(0)) names a row of \(row.text(2)) that is gone",
                     Advice.restore
                 )
-            }
-        }
-    }
-
-    private func counters() -> [VerificationReport.Check] {
-        let names = ["counters", "counter_sums", "live_clicks"]
-        do throws(SQLiteError) {
-            let recount = try CounterRecount(look.connection, at: now)
-            return try [
-                recount.check(), CounterSums(look.connection, recount.thinned).check(), recount.liveCheck(),
-            ]
-        } catch {
-            return names.map { name in
-                checked(.init(name, "counters against facts")) { _ throws(SQLiteError) in throw error }
             }
         }
     }

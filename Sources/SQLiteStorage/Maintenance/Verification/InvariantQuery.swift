@@ -1,10 +1,12 @@
 internal import SQLite
 internal import Storage
 
-/// Something that is so for every click, fingerprint or claim: a statement that counts the exceptions.
+/// Something that is so for every click, claim or count: a statement that counts the exceptions.
 struct InvariantQuery: Sendable {
     let name: String
     let scope: String
+    /// What the statements' second column names.
+    var subject = "click"
     /// What the statements' rows are called, after their number.
     let exceptions: [(what: String, sql: StaticString)]
 
@@ -14,11 +16,11 @@ struct InvariantQuery: Sendable {
             let (count, first) =
                 try connection.prepare(sql).first { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
             guard count > 0 else { continue }
-            check.add("\(count) \(what) (the first one: click \(first))", Advice.restore)
+            check.add("\(count) \(what) (the first one: \(subject) \(first))", Advice.restore)
         }
     }
 
-    static let all = [claims, fingerprints, states, links]
+    static let all = [claims, fingerprints, states, links, counts]
 
     private static let claims = InvariantQuery(
         name: "claims",

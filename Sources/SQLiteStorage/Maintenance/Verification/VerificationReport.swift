@@ -22,10 +22,6 @@ public struct VerificationReport: Equatable, Sendable {
     }
 
     public internal(set) var checks: [Check] = []
-    /// What was changed, a line for each counter; nil where no repair was asked for or it was refused.
-    public internal(set) var repairs: [String]?
-    /// Counters that were changed; ``repairs`` names the first of them.
-    public internal(set) var repairCount = 0
 
     public var isWhole: Bool { checks.allSatisfy(\.findings.isEmpty) }
 }
@@ -33,8 +29,6 @@ public struct VerificationReport: Equatable, Sendable {
 /// What advice most findings share.
 enum Advice {
     static let restore = "restore the newest backup that `afterlink verify` finds whole"
-    static let repair = "`afterlink verify --repair-counters`, while the service is stopped, makes it right"
-    static let undecidable = "the clicks that would tell are deleted already, so that it stays as it is"
 }
 
 extension VerificationReport.Check {

@@ -111,6 +111,8 @@ struct KeyMaintenance {
     /// Destroys keys that are not needed, and advances the address keys with the clock.
     private mutating func destroyUnneededKeys() throws {
         let now = dependencies.clock.now()
+        // By a clock that has leapt ahead, all keys would be unneeded.
+        guard dependencies.store.isClockSettled() else { return prepareAddressKeys(at: now) }
         let day = AddressKeys.day(of: now)
         // The clock of tests may stand still while retention continues.
         if let neededAt, neededAt.day == day, !dependencies.usesTestClock {
@@ -128,6 +130,13 @@ struct KeyMaintenance {
         try destroyAddressKeys(needs, at: now)
         try destroyServerKeys(needs, at: now)
         lastLoggedFailure = nil
+    }
+
+    private mutating func prepareAddressKeys(at now: Timestamp) {
+        guard !keys.addresses.isReady(for: now) else { return }
+        keys.addresses = keys.addresses.prepared(until: now)
+        fileStamps = []
+        publish()
     }
 
     private mutating func destroyAddressKeys(_ needs: RequiredKeys, at now: Timestamp) throws {
@@ -150,10 +159,8 @@ struct KeyMaintenance {
                 .info,
                 "the keys were destroyed under which addresses from before \(date) were hashed"
             )
-        } else if !keys.addresses.isReady(for: now) {
-            keys.addresses = keys.addresses.prepared(until: now)
         } else {
-            return
+            return prepareAddressKeys(at: now)
         }
         fileStamps = []
         publish()

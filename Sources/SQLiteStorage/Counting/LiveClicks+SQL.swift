@@ -2,29 +2,16 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// How many clicks could still be matched: counted by the second and the hour in which they expire.
-///
-/// The hours after the present one and the seconds that are left of it add up to the figure. It costs at most
-/// 3,600 rows and one for each hour of the longest window, however many clicks there are, and needs no job that
-/// takes expired clicks off, so that it cannot drift.
-enum LiveClicks {
-    static func second(of moment: Timestamp) -> Int64 {
-        floorDivide(moment.milliseconds, by: 1000)
-    }
-
-    static func hour(ofSecond second: Int64) -> Int64 {
-        floorDivide(second, by: 3600)
-    }
-
+extension LiveClicks {
     /// Adds the changes.
-    static func write(_ changes: [CounterBatch.ExpirySlot: Int64], to connection: SQLiteConnection)
+    static func write(_ changes: [CountDeltas.ExpirySlot: Int64], to connection: SQLiteConnection)
         throws(SQLiteError)
     {
         let statement = try connection.statement(add)
-        var hours: [CounterBatch.ExpirySlot: Int64] = [:]
+        var hours: [CountDeltas.ExpirySlot: Int64] = [:]
         for (slot, change) in changes where change != 0 {
             try statement.run(slot.scope.number, "second", slot.second, change)
-            let hour = CounterBatch.ExpirySlot(scope: slot.scope, second: hour(ofSecond: slot.second))
+            let hour = CountDeltas.ExpirySlot(scope: slot.scope, second: hour(ofSecond: slot.second))
             hours[hour, default: 0] += change
         }
         for (slot, change) in hours where change != 0 {
@@ -60,11 +47,6 @@ enum LiveClicks {
     }
 
     private static let keptSeconds: Int64 = 7200
-
-    private static func floorDivide(_ value: Int64, by divisor: Int64) -> Int64 {
-        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
 
     private static let add: StaticString = """
         INSERT INTO live_clicks VALUES (?1, ?2, ?3, ?4)

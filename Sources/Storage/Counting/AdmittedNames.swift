@@ -1,0 +1,54 @@
+public import Attribution
+
+/// Which campaigns, sources, OS versions and watched groups have counts of their own in a span of time.
+///
+/// Owned by the writer's thread.
+///
+/// A span's names are read from the counts once and then kept, so that a name costs one look-up in a set.
+public struct AdmittedNames: Sendable {
+    private struct Page: Hashable {
+        let scope: Scope
+        let dimension: Dimension
+        let period: Timestamp
+    }
+    private var names: [Page: Set<String>] = [:]
+
+    public init() {}
+
+    /// Returns the name, or the one for everything beyond the dimension's limit.
+    ///
+    /// - Parameters:
+    ///   - period: the span's first millisecond.
+    ///   - read: reads the names that the span already has, which stay admitted whatever the limit.
+    public mutating func admit<Failure: Error>(
+        _ name: String,
+        _ dimension: Dimension,
+        of scope: Scope,
+        in period: Timestamp,
+        read: () throws(Failure) -> [String]
+    ) throws(Failure) -> String {
+        let overflow = dimension.overflowValue
+        guard let limit = dimension.nameLimit, name != overflow else { return name }
+        let page = Page(scope: scope, dimension: dimension, period: period)
+        if names[page] == nil {
+            forgetOldest(like: page)
+            names[page] = Set(try read()).subtracting([overflow])
+        }
+        if names[page]?.contains(name) == true { return name }
+        guard names[page]?.count ?? 0 < limit else { return overflow }
+        names[page, default: []].insert(name)
+        return name
+    }
+
+    /// Forgets all names after a rollback: those that the transaction admitted are not in the database.
+    public mutating func forgetAll() {
+        names = [:]
+    }
+
+    /// Keeps two spans: around the end of one, events of both arrive.
+    private mutating func forgetOldest(like page: Page) {
+        let others = names.keys.filter { $0.scope == page.scope && $0.dimension == page.dimension }
+        guard others.count >= 2, let oldest = others.min(by: { $0.period < $1.period }) else { return }
+        names[oldest] = nil
+    }
+}

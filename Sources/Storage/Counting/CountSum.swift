@@ -1,0 +1,96 @@
+public import Attribution
+
+/// Which counts are added up: those of one dimension, in all campaigns together or in one, over consecutive spans.
+public struct CountQuery: Sendable {
+    public let scope: Scope
+    /// Empty: all campaigns together.
+    public let campaign: String
+    public let dimension: Dimension
+    public let spans: CountedSpans
+
+    public init(scope: Scope, campaign: String, dimension: Dimension, spans: CountedSpans) {
+        self.scope = scope
+        self.campaign = campaign
+        self.dimension = dimension
+        self.spans = spans
+    }
+}
+
+/// Counts of one dimension, added up by value while a report is put together.
+public struct CountSum: Sendable {
+    private var sums: [String: [String: Int64]] = [:]
+
+    public init() {}
+
+    public mutating func add(_ count: Int64, _ metric: String, of value: String) {
+        sums[value, default: [:]][metric, default: 0] += count
+    }
+
+    public mutating func add(_ other: CountSum) {
+        for (value, counts) in other.sums {
+            sums[value, default: [:]].merge(counts, uniquingKeysWith: +)
+        }
+    }
+
+    /// Adds the totals of another sum as one value's.
+    public mutating func add(_ other: CountSum, as value: String) {
+        sums[value, default: [:]].merge(other.sums[""] ?? [:], uniquingKeysWith: +)
+    }
+
+    public var values: Dictionary<String, [String: Int64]>.Keys { sums.keys }
+
+    public subscript(_ value: String, _ metric: String) -> Int64 { sums[value]?[metric] ?? 0 }
+
+    /// The events of a value; those that are zero are left out.
+    public func counts(of value: String = "") -> Counts {
+        var counts: Counts = [:]
+        for (name, count) in sums[value] ?? [:] where count != 0 {
+            if let metric = Metric(name: name) { counts[metric] = count }
+        }
+        return counts
+    }
+
+    public func expected(of value: String = "") -> ExpectedConversions {
+        ExpectedConversions(
+            millionths: self[value, CountWord.conversions],
+            varianceMillionths: self[value, CountWord.variance]
+        )
+    }
+
+    /// A group for each value, the most clicked first, equal ones by name.
+    public var groups: [StatisticsReport.Group] {
+        let clicks = Metric.clicks.name
+        let ranked = sums.keys.sorted { left, right in
+            let (leftClicks, rightClicks) = (self[left, clicks], self[right, clicks])
+            return leftClicks == rightClicks ? left < right : leftClicks > rightClicks
+        }
+        return ranked.prefix(StatisticsReport.campaignLimit).map { name in
+            StatisticsReport.Group(name: name, counts: counts(of: name))
+        }
+    }
+
+    /// Where the values are bins of delays.
+    public var timeToInstall: TimeToInstallHistogram {
+        var histogram = TimeToInstallHistogram()
+        for value in values {
+            if let bin = Int(value) { histogram.add(self[value, CountWord.launches], inBin: bin) }
+        }
+        return histogram
+    }
+
+    /// Where the values are bins of probabilities.
+    public var calibration: CalibrationTable {
+        var table = CalibrationTable()
+        for value in values {
+            guard let index = Int(value) else { continue }
+            let bin = CalibrationTable.Bin(
+                launches: self[value, CountWord.launches],
+                statedMillionths: self[value, CountWord.stated],
+                expectedMillionths: self[value, CountWord.expected],
+                right: self[value, CountWord.correct]
+            )
+            table.add(bin, at: index)
+        }
+        return table
+    }
+}

@@ -1,0 +1,89 @@
+public import Attribution
+
+/// The wall clock as far as jobs may act on it: a clock that leaps by more than a day makes none delete anything.
+///
+/// Requests go by the wall clock as it is. Jobs wait while it differs by more than a day from what the monotonic clock
+/// and the last settled time, which the database keeps across restarts, lead to expect. Once it has gone on steadily for
+/// a day of uptime, it counts as right: an operator had time to see the warning.
+public struct SettledClock: Sendable {
+    /// A time of both clocks: from it follows what the wall clock should read later.
+    private struct Reading {
+        var wall: Timestamp
+        /// Nanoseconds.
+        var monotonic: UInt64
+
+        /// How far the wall clock is ahead of what was to be expected, in milliseconds.
+        func lead(of other: Reading) -> Int64 {
+            let elapsed = Int64(clamping: (other.monotonic - min(monotonic, other.monotonic)) / 1_000_000)
+            let (expected, isTooLate) = wall.milliseconds.addingReportingOverflow(elapsed)
+            let (lead, isTooLong) = other.wall.milliseconds.subtractingReportingOverflow(
+                isTooLate ? .max : expected
+            )
+            guard isTooLong else { return lead }
+            return other.wall > wall ? .max : .min
+        }
+    }
+
+    /// What a job that asks for the time learns.
+    public enum State: Equatable, Sendable {
+        case settled
+        /// Ahead of what was to be expected by so many milliseconds, behind it where negative.
+        case unsettled(lead: Int64)
+    }
+
+    /// A lead beyond it is a leap, in milliseconds.
+    public static let tolerance: Int64 = 86_400_000
+    /// The uptime after which a clock that goes on steadily counts as right, in nanoseconds.
+    public static let settlingTime: UInt64 = 86_400_000_000_000
+
+    /// As of the last ``update(now:monotonic:)``; settled before the first.
+    public private(set) var state: State = .settled
+    private var settled: Reading
+    /// Since when the clock goes on steadily, unsettled.
+    private var unsettledSince: Reading?
+
+    /// - Parameters:
+    ///   - lastSettled: when jobs last went by the wall clock, as the database says; nil for a new database.
+    ///   - isAccepted: whether an operator says that the clock is right.
+    ///   - now: the wall clock's reading.
+    ///   - monotonic: the monotonic clock's reading, in nanoseconds.
+    public init(lastSettled: Timestamp?, isAccepted: Bool, now: Timestamp, monotonic: UInt64) {
+        settled = Reading(wall: isAccepted ? now : lastSettled ?? now, monotonic: monotonic)
+    }
+
+    /// Compares the clocks.
+    ///
+    /// - Returns: whether ``state`` has changed between settled and unsettled.
+    @discardableResult
+    public mutating func update(now: Timestamp, monotonic: UInt64) -> Bool {
+        let reading = Reading(wall: now, monotonic: monotonic)
+        let lead = settled.lead(of: reading)
+        let isSteady =
+            unsettledSince.map { $0.lead(of: reading).magnitude <= UInt64(Self.tolerance) } ?? false
+        let isLongEnough = unsettledSince.map { monotonic >= $0.monotonic + Self.settlingTime } ?? false
+        let wasSettled = state == .settled
+        if lead.magnitude <= UInt64(Self.tolerance) || (isSteady && isLongEnough) {
+            settled = reading
+            unsettledSince = nil
+            state = .settled
+        } else {
+            if !isSteady { unsettledSince = reading }
+            state = .unsettled(lead: lead)
+        }
+        return wasSettled != (state == .settled)
+    }
+}
+
+extension SettledClock {
+    /// What the log says after a change of ``state``.
+    public var sentence: String {
+        guard case .unsettled(let lead) = state else {
+            return "the clock is trusted again: background jobs go on"
+        }
+        let days = lead.magnitude / UInt64(Self.tolerance)
+        return
+            "the clock is \(days) days \(lead > 0 ? "later" : "earlier") than the database and the uptime lead to"
+            + " expect: retention, compaction and the destruction of keys wait until it is right, or for 24 hours of"
+            + " uptime; if it is right, restart with `afterlink serve --accept-clock`"
+    }
+}

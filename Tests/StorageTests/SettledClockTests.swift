@@ -1,0 +1,163 @@
+import Attribution
+import SQLiteStorage
+import Storage
+import Support
+import Testing
+
+@Suite("The clock that jobs go by")
+struct SettledClockTests {
+    private static let day: Int64 = 86_400_000
+    private static let hour: UInt64 = 3_600_000_000_000
+
+    struct Step: Sendable {
+        /// Days of the wall clock and hours of uptime since the start.
+        let days: Int64
+        let uptime: UInt64
+        let isSettled: Bool
+    }
+
+    @Test(
+        "is trusted as long as it goes on as expected, and after a day in which it has gone on steadily",
+        arguments: [
+            // Goes on, in small steps and with small corrections.
+            [Step(days: 0, uptime: 0, isSettled: true), Step(days: 1, uptime: 24, isSettled: true)],
+            [Step(days: 1, uptime: 0, isSettled: true), Step(days: 2, uptime: 1, isSettled: true)],
+            // Leaps ahead or back, and returns.
+            [Step(days: 5000, uptime: 1, isSettled: false), Step(days: 0, uptime: 2, isSettled: true)],
+            [Step(days: -15_000, uptime: 1, isSettled: false), Step(days: 0, uptime: 2, isSettled: true)],
+            // Leaps, and stays there.
+            [
+                Step(days: 5000, uptime: 1, isSettled: false), Step(days: 5000, uptime: 24, isSettled: false),
+                Step(days: 5001, uptime: 25, isSettled: true), Step(days: 5002, uptime: 49, isSettled: true),
+            ],
+            // Leaps again before the day has passed.
+            [
+                Step(days: 5000, uptime: 1, isSettled: false), Step(days: 9000, uptime: 24, isSettled: false),
+                Step(days: 9000, uptime: 25, isSettled: false), Step(days: 9001, uptime: 48, isSettled: true),
+            ],
+            // What no calendar has.
+            [
+                Step(days: .max / day, uptime: 1, isSettled: false),
+                Step(days: .min / day, uptime: 2, isSettled: false),
+            ],
+        ]
+    )
+    func settles(steps: [Step]) {
+        let start = TestStore.noon
+        var clock = SettledClock(lastSettled: start, isAccepted: false, now: start, monotonic: 7)
+        for step in steps {
+            let (days, overflows) = step.days.multipliedReportingOverflow(by: Self.day)
+            let now = start.advanced(byMilliseconds: overflows ? .max : days)
+            clock.update(now: now, monotonic: 7 + step.uptime * Self.hour)
+            #expect((clock.state == .settled) == step.isSettled, "\(step): \(clock.sentence)")
+        }
+    }
+
+    @Test(
+        "is compared at the start with when jobs last went by it, unless an operator says that it is right",
+        arguments: [
+            (age: 0, isAccepted: false, isSettled: true),
+            (age: 86_400_000, isAccepted: false, isSettled: true),
+            (age: 86_400_001, isAccepted: false, isSettled: false),
+            (age: -86_400_001, isAccepted: false, isSettled: false),
+            (age: 86_400_001, isAccepted: true, isSettled: true),
+            (age: nil, isAccepted: false, isSettled: true),
+        ] as [(age: Int64?, isAccepted: Bool, isSettled: Bool)]
+    )
+    func start(expected: (age: Int64?, isAccepted: Bool, isSettled: Bool)) {
+        let now = TestStore.noon
+        var clock = SettledClock(
+            lastSettled: expected.age.map { now.advanced(byMilliseconds: -$0) },
+            isAccepted: expected.isAccepted,
+            now: now,
+            monotonic: 5
+        )
+        #expect(clock.update(now: now, monotonic: 5) != expected.isSettled)
+        #expect((clock.state == .settled) == expected.isSettled)
+    }
+
+    private func store(in folder: TemporaryFolder? = nil, at time: Timestamp? = nil, isAccepted: Bool = false)
+        async throws -> TestStore
+    {
+        let test = try await TestStore(in: folder) {
+            $0.trustsClock = false
+            $0.acceptsClock = isAccepted
+            if let time { $0.clock = .fixed(time) }
+        }
+        if let time { test.clock.now = time }
+        return test
+    }
+
+    private static let leapt = TestStore.noon.advanced(byMilliseconds: 15 * 365 * day)
+
+    @Test("makes jobs wait and say so once, while it has leapt")
+    func leap() async throws {
+        let test = try await store()
+        try await test.run { _ = try await $0.record(.sample()) }
+        #expect(try test.store.runRetention() == RetentionProgress())
+        test.clock.now = Self.leapt
+        for _ in 0..<3 { #expect(try test.store.runRetention() == RetentionProgress()) }
+        try test.store.lookAtMatchRates()
+        #expect(try test.integer("SELECT count(*) FROM clicks") == 1)
+        #expect(try test.integer("SELECT count(*) FROM jobs WHERE name = 'drift'") == 0)
+        #expect(test.log.lines.filter { $0.contains("--accept-clock") }.count == 1)
+
+        test.clock.now = TestStore.noon.advanced(byMilliseconds: 60_000)
+        #expect(try await test.run { try await $0.match(.sample(at: test.clock.now)) }.claim != nil)
+        try test.store.runRetention()
+        #expect(test.log.lines.last?.contains("trusted again") == true)
+    }
+
+    @Test("makes jobs wait after a restart as well, also where clicks were recorded after the leap")
+    func restart() async throws {
+        let folder = try TemporaryFolder()
+        let first = try await store(in: folder)
+        try await first.run { _ = try await $0.record(.sample()) }
+        try first.store.runRetention()
+        first.clock.now = Self.leapt
+        let late = Self.leapt
+        try await first.run { _ = try await $0.record(.sample(fingerprint: 2, at: late)) }
+        try first.store.runRetention()
+        first.stop()
+
+        let second = try await store(in: folder)
+        second.clock.now = Self.leapt
+        #expect(try second.store.runRetention() == RetentionProgress())
+        // A day of uptime later, it counts as right.
+        second.monotonic.advance(milliseconds: UInt64(Self.day))
+        second.clock.advance(seconds: Self.day / 1000)
+        #expect(try second.store.runRetention().deleted == 1)
+        second.stop()
+    }
+
+    @Test("is right where an operator says so at the start")
+    func accepted() async throws {
+        let folder = try TemporaryFolder()
+        let first = try await store(in: folder)
+        try await first.run { _ = try await $0.record(.sample()) }
+        first.stop()
+        let waiting = try await store(in: folder, at: Self.leapt)
+        #expect(try waiting.store.runRetention() == RetentionProgress())
+        waiting.stop()
+        let accepted = try await store(in: folder, at: Self.leapt, isAccepted: true)
+        #expect(try accepted.store.runRetention().deleted == 1)
+        accepted.stop()
+        // From now on it is what the database knows.
+        let again = try await store(in: folder, at: Self.leapt.advanced(byMilliseconds: 3_600_000))
+        #expect(again.store.isClockSettled)
+    }
+
+    @Test("a job that another process holds is left alone until its lease ends")
+    func lease() async throws {
+        let test = try await TestStore()
+        let now = test.clock.now.milliseconds
+        try test.execute("INSERT INTO jobs VALUES ('drift', 1, \(now + 30_000), \(Int64.min))")
+        try test.store.lookAtMatchRates()
+        #expect(try test.integer("SELECT progress FROM jobs WHERE name = 'drift'") == .min)
+        test.clock.advance(seconds: 31)
+        try test.store.lookAtMatchRates()
+        let end = DriftHistory.end(at: test.clock.now).milliseconds
+        #expect(try test.integer("SELECT progress FROM jobs WHERE name = 'drift'") == end)
+        #expect(try test.integer("SELECT until FROM jobs WHERE name = 'drift'") == 0)
+    }
+}
