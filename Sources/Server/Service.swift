@@ -172,7 +172,13 @@ public final class Service: Sendable {
 
     /// Polls all copies of domain files once, if the monitor is on; blocks, so it must not run on an event loop.
     public func pollDomainFiles(_ directory: Directory, unless mustStop: () -> Bool) {
-        settings.domainWatch?.look(directory, by: settings.outgoing, at: clock.now(), log, unless: mustStop)
+        settings.domainWatch?.pollAll(
+            directory,
+            by: settings.outgoing,
+            at: clock.now(),
+            log,
+            unless: mustStop
+        )
     }
 
     /// How long the service has been running, in nanoseconds.

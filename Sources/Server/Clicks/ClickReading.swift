@@ -32,7 +32,7 @@ struct ClickReading {
         )
         let stated = try ClickDestination.stated(body, app: app, key: exchange.key)
         keys = context.keys
-        let key = keys.server.present
+        let key = keys.server.current
         device = try ClickDevice(body, provenance, app: app, service: context.service, key: key)
         destination = try ClickDestination(
             stated: stated,
@@ -62,9 +62,9 @@ struct ClickReading {
             visit: visit,
             post: post(of: visit, under: addressKey),
             evidence: evidence(under: addressKey),
-            idempotency: body.idempotencyKey.map { idempotency($0, under: keys.server.present) }
+            idempotency: body.idempotencyKey.map { idempotency($0, under: keys.server.current) }
         )
-        if let earlier = keys.addresses.keyOfVisitor(before: exchange.now) {
+        if let earlier = keys.addresses.previousDayKey(at: exchange.now) {
             let visit = self.visit(under: earlier)
             click.earlier.visit = visit
             click.earlier.post = post(of: visit, under: earlier)
@@ -82,7 +82,7 @@ struct ClickReading {
     func token(for click: Click) -> ClickToken? {
         guard !isCounted else { return nil }
         let (app, expiresAt) = (click.facts.app, click.facts.expiresAt)
-        return ClickToken(for: click.id, of: app, expiresAt: expiresAt, signedBy: keys.server.present)
+        return ClickToken(for: click.id, of: app, expiresAt: expiresAt, signedBy: keys.server.current)
     }
 
     private func visit(under key: AddressKey) -> KeyedHash {
@@ -125,7 +125,7 @@ struct ClickReading {
             signals: device.signals,
             canonicalText: device.canonicalText,
             advertisingIDs: ids.map { id in
-                let key = keys.server.present.advertisingID(app: app.id, isTest: isTest, id: id)
+                let key = keys.server.current.advertisingID(app: app.id, isTest: isTest, id: id)
                 return AdvertisingIDEntry(id.kind, key: key)
             }
         )

@@ -1,6 +1,6 @@
 internal import Attribution
 internal import HTTPServer
-public import JSON
+internal import JSON
 
 /// The fields of a link or an app, read from JSON into texts.
 struct FieldBody<Field: SettingField> {
