@@ -1,4 +1,5 @@
 public import Attribution
+internal import JSON
 
 /// How a trial ended, and why.
 public struct TrialResult: Sendable {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import HTTPServer
+internal import JSON
 internal import Server
 
 /// The demo's requests in order, each with what its response must be: a trial's click and launch, a launch with a wrong
