@@ -1,6 +1,7 @@
 internal import Glibc
 internal import HTTPServer
 internal import JSON
+internal import Server
 
 /// The command `afterlink health`.
 enum CheckHealthCommand {

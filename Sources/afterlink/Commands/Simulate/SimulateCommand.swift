@@ -1,5 +1,6 @@
 internal import Attribution
 internal import JSON
+internal import Server
 
 /// The command `afterlink simulate`.
 enum SimulateCommand {

@@ -1,5 +1,6 @@
 internal import Attribution
 internal import JSON
+internal import Server
 
 /// The built-in browsers, devices and releases, as tables and JSON.
 enum TrialCatalogue {
