@@ -116,7 +116,7 @@ public enum HTTPSFailure: Error, Equatable, Sendable {
         switch self {
         case .unknownHost: "the name is unknown: it has no address"
         case .addressRefused:
-            "the name leads to an internal address, such as 127.0.0.1 or 10.0.0.1, which is not permitted"
+            "the name leads to an address inside a network, such as 127.0.0.1 or 10.0.0.1, which is not permitted"
         case .notReached: "no server accepts the connection: it is refused or unreachable"
         case .timedOut(.name): "the look-up of the name took too long"
         case .timedOut(.connection): "connecting took too long"
