@@ -72,7 +72,8 @@ struct ClickTemplate {
         let kinds = table.columns.map { isOfClick ? ClickColumn($0, of: table.name) : nil }
         let quoted = table.columns.map { "quote(\($0))" }.joined(separator: ", ")
         let count = ["count", "clicks"].first(where: table.columns.contains)
-        let conflict = isOfClick ? "" : count.map { " ON CONFLICT DO UPDATE SET \($0) = \($0) + 1" } ?? ""
+        let update = count.map { "UPDATE SET \($0) = \($0) + 1" } ?? "NOTHING"
+        let conflict = isOfClick ? "" : " ON CONFLICT DO \(update)"
         return try database.prepare(text: "SELECT \(quoted) FROM \(table.name)").all { row in
             var used: [ClickColumn] = []
             let values = kinds.enumerated().map { index, kind in
