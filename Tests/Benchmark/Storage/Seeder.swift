@@ -7,7 +7,7 @@ import Support
 
 /// How many clicks a database contains: a year's, of which the newest are live.
 ///
-/// The others expired, the last of them three days ago, and one in eleven of them or fewer was claimed.
+/// The others expired, the last of them three days ago, and up to every tenth of them was claimed.
 struct SeedPlan {
     let stored: Int
     let live: Int
