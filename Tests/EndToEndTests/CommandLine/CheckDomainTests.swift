@@ -84,10 +84,10 @@ struct CheckDomainTests {
         let output = try Installation.run([
             "check-domain", host, "--url", "/products/1", "--roots", roots, "--allow-private",
         ])
-        #expect(output.status == 1, "the other file holds no statement: \(output.errors)")
+        #expect(output.status == 1, "the other file contains no statement: \(output.errors)")
         #expect(output.text.contains("https://\(host)/.well-known/apple-app-site-association"))
         #expect(output.text.contains("ABCDE12345.com.example.app opens it"))
-        #expect(output.text.contains("The file holds no statement"))
+        #expect(output.text.contains("The file contains no statement"))
         let single = try Installation.run([
             "check-domain", "https://\(host)/.well-known/apple-app-site-association", "--roots", roots,
             "--allow-private",
