@@ -1,6 +1,7 @@
 import Attribution
 import Foundation
 import HTTPServer
+internal import JSON
 import Server
 import Testing
 

@@ -86,10 +86,10 @@ struct RecordedTrafficTests {
 
     private func played(
         _ history: inout SQLiteHistory,
-        asked: ReplayPlan? = nil
+        proposed: ReplayPlan? = nil
     ) throws -> Backtest {
         let began = try #require(history.span).first
-        var backtest = Backtest(ReplayPlan(warmUpDays: 0), proposed: asked, began: began)
+        var backtest = Backtest(ReplayPlan(warmUpDays: 0), proposed: proposed, began: began)
         while let event = try history.next() { backtest.play(event) }
         return backtest
     }

@@ -252,7 +252,7 @@ struct DomainCheckTests {
             // A text that is not a host name is not resolved.
             guard answer.status != 400 else { continue }
             #expect(answer.status == 200 && answer.text.contains(#""ok":false"#), "\(host)")
-            #expect(answer.text.contains("an internal address"), "\(host): \(answer.text)")
+            #expect(answer.text.contains("inside a network"), "\(host): \(answer.text)")
         }
         let nobody = await service.send(.post, "/admin/api/domains/check", body: "{}")
         #expect(nobody.status == 401)

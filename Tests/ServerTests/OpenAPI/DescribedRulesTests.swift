@@ -1,4 +1,5 @@
 import Attribution
+internal import JSON
 import Server
 import Support
 import Testing
