@@ -63,7 +63,7 @@ package struct DeflateStream {
         let (code, count, extra) = Self.bucket(of: length - Self.minimumMatch, bits: 2)
         let isMaximum = length == Self.maximumMatch
         appendSymbol(isMaximum ? 285 : 257 + code)
-        append(extra, count: isMaximum ? 0 : count)
+        if !isMaximum { append(extra, count: count) }
         // Distances share codes, two for each power of two.
         let (distanceCode, distanceCount, distanceExtra) = Self.bucket(of: distance - 1, bits: 1)
         append(Self.reversed(distanceCode, count: 5), count: 5)

@@ -126,7 +126,7 @@ struct EveryAnswerTests {
     ) throws -> RawClient.Answer {
         let client = try RawClient(port: server.port)
         let key = "Authorization: Bearer \(installation.keys.admin)\r\n"
-        client.send("\(method) \(path) HTTP/1.1\r\nHost: a\r\n\(key)HTTPTestClient: close\r\n\r\n")
+        client.send("\(method) \(path) HTTP/1.1\r\nHost: a\r\n\(key)Connection: close\r\n\r\n")
         let answer = try client.answer(toHead: method == "HEAD")
         #expect(try client.rest() == "", "\(method) \(path): nothing behind the answer")
         // Those two are to tell operators the version.

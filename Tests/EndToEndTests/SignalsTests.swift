@@ -75,7 +75,7 @@ struct SignalsTests {
         let explained = try connection.get("/admin/api/checks/told/explain", key: installation.keys.admin)
         #expect(explained.text.contains(#""screen":"same""#), "\(explained.text)")
         #expect(
-            explained.text.contains("The screen that the launch told is the one that the click's page told.")
+            explained.text.contains("The launch reported the same screen as the click's page.")
         )
 
         // A client that sends its values instead of a hash.

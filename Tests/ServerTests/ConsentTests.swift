@@ -42,7 +42,7 @@ struct ConsentTests {
             fields: service.bearer(.admin)
         )
         #expect(told.text.contains(#""basis":"counted""#), "\(told.text)")
-        #expect(told.text.contains("did not want to be tracked"))
+        #expect(told.text.contains("opted out of tracking"))
     }
 
     @Test("has another click, with a token of its own, after consent, though the page repeats its key")
