@@ -2,7 +2,7 @@
 ///
 /// "Specified" values come from the product's description of matching. The others were chosen in the simulated worlds of
 /// `Simulate`. The four numbers after each say what happens to three worlds
-/// (`Simulate turkey world venue clicks=1000 seed=11`) when the constant alone is 25 % smaller or larger: the largest
+/// (`Simulate turkey world venue clicks=2000 seed=11`) when the constant alone is 25 % smaller or larger: the largest
 /// change, in points, of the share of right matches, of found conversions, and of organic launches with a campaign, and
 /// the largest change of the calibration error. `.ci/sensitivity` measures them.
 ///
