@@ -5,7 +5,7 @@ internal import Storage
 extension SQLiteSession: ClickStore {
     public func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
         // A click that is recorded after its caller was sent away stays: the retry is a duplicate.
-        let outcome = try await write { context throws(SQLiteError) in try context.record(click) }
+        guard case .click(let outcome) = try await write(.click(click)) else { throw .mismatch }
         if case .recorded = outcome { learn(from: click) }
         return outcome
     }
@@ -23,8 +23,8 @@ extension SQLiteSession: ClickStore {
     public func view(for check: Check) async throws(StoreError) -> CheckView {
         // A claim that its caller does not know of may be on disk, or may come there: nobody is told "no match"
         // because of it before it can be found again.
-        if shared.hasUnmarkedDeliveries || shared.queue.isInDoubt {
-            try await flushNotes(until: check.deadline)
+        if shared.updates.hasUnmarkedDeliveries || shared.queue.isInDoubt {
+            try await flushUpdates(until: check.deadline)
         }
         guard let scope = try scope(of: check.app, isTest: check.isTest) else { return CheckView() }
         guard try !isSurelyUnknown(check) else { return CheckView(reason: .noClick) }
@@ -52,12 +52,7 @@ extension SQLiteSession: ClickStore {
             }
         }
         let slices = shared.makeLearningWrites()
-        if !slices.isEmpty {
-            try await write { context throws(SQLiteError) in
-                for slice in slices { try context.learn(slice) }
-                return .success(())
-            }
-        }
+        if !slices.isEmpty { try await write(.learning(.add(slices))) }
         _ = try read { connection throws(SQLiteError) in
             try learnt.reload(scope, at: moment, on: connection)
         }
@@ -68,25 +63,15 @@ extension SQLiteSession: ClickStore {
         for check: Check,
         orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
     ) async throws(StoreError) -> ClaimOutcome {
-        let (shared, notes) = (shared, notes)
         var check = check
         // Here, on the loop's time, and not on the writer's.
         check.caller.settle()
         check.details.settle()
-        let settled = check
-        let written = try await write(
-            { context throws(SQLiteError) in
-                .success(try context.claim(choice, for: settled, orElse: choose))
-            },
-            until: check.deadline,
-            whenLate: { late in
-                // Its check has been told to try again: the answer goes to the next one.
-                if late.mustBeDelivered, let claim = late.outcome.claim {
-                    notes.noteFailedDelivery(of: claim.click.id, shared)
-                }
-            }
-        )
-        return written.outcome
+        let request = ClaimRequest(choice, for: check, orElse: choose)
+        guard case .claim(let claim) = try await write(.claim(request), until: check.deadline) else {
+            throw .mismatch
+        }
+        return claim.outcome
     }
 
     public func answering(_ click: ClickID) {
@@ -99,7 +84,9 @@ extension SQLiteSession: ClickStore {
 
     public func deliveryFailed(of click: ClickID) {
         guard shared.ledger.isUndelivered(click) else { return }
-        notes.noteFailedDelivery(of: click, shared)
+        // From now until the answer is marked on disk, every look waits for that.
+        shared.updates.addFailedDelivery(of: click, to: updates)
+        shared.queue.requestUpdates()
     }
 
     public func note(_ report: CheckReport, of check: Check) {
@@ -114,30 +101,11 @@ extension SQLiteSession: ClickStore {
         note(report, of: settled, weight: weight, scope, at: now)
     }
 
-    /// Waits until what was noted is on disk.
-    func flushNotes(until deadline: UInt64 = .max) async throws(StoreError) {
-        // Who only reads has noted nothing.
+    /// Waits until all pending updates are on disk.
+    func flushUpdates(until deadline: UInt64 = .max) async throws(StoreError) {
+        // Read-only sessions have no pending updates.
         guard !shared.configuration.isReadOnly else { return }
-        shared.queueNotes()
-        // Writes are done in the order in which they were queued.
-        try await write({ _ throws(SQLiteError) in .success(()) }, until: deadline)
-    }
-}
-
-extension PendingUpdates {
-    /// From now until the answer is marked on disk, every look waits for that.
-    fileprivate func noteFailedDelivery(of click: ClickID, _ shared: SharedState) {
-        shared.noteDeliveryFailed()
-        update { $0.failedDeliveries.append(click) }
-        shared.queueNotes()
-    }
-}
-
-extension ClaimOutcome {
-    fileprivate var claim: Claim? {
-        switch self {
-        case .claimed(let claim), .replayed(let claim): claim
-        case .lost: nil
-        }
+        shared.queue.requestUpdates()
+        try await write(.barrier, until: deadline)
     }
 }

@@ -5,16 +5,15 @@ internal import Storage
 /// Making and changing apps and keys.
 extension WriteContext {
     /// Makes an app and its keys, all of them or nothing: what is refused is undone as a whole.
-    func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> Result<Void, StoreError> {
-        var outcome = try create(app)
+    func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> StoreError? {
+        if let refusal = try create(app) { return refusal }
         for key in keys {
-            guard case .success = outcome else { break }
-            outcome = try create(key)
+            if let refusal = try create(key) { return refusal }
         }
-        return outcome
+        return nil
     }
 
-    private func create(_ app: App) throws(SQLiteError) -> Result<Void, StoreError> {
+    private func create(_ app: App) throws(SQLiteError) -> StoreError? {
         let settings = app.settings
         let isDone = try unlessTaken { () throws(SQLiteError) in
             try connection.statement(DirectorySQL.insertApp).run(
@@ -26,23 +25,23 @@ extension WriteContext {
             )
             try write(settings, of: app.id)
         }
-        guard isDone else { return .failure(StoreError(.conflict, "another app has this name")) }
+        guard isDone else { return StoreError(.conflict, "another app has this name") }
         try replaceLists(of: app.id, by: settings)
         changesDirectory = true
-        return .success(())
+        return nil
     }
 
-    func update(_ app: AppID, to settings: App.Settings) throws(SQLiteError) -> Result<Void, StoreError> {
+    func update(_ app: AppID, to settings: App.Settings) throws(SQLiteError) -> StoreError? {
         guard try scope(of: app, isTest: false) != nil else {
-            return .failure(StoreError(.notFound, "this app does not exist"))
+            return StoreError(.notFound, "this app does not exist")
         }
         let isDone = try unlessTaken { () throws(SQLiteError) in
             try write(settings, of: app)
         }
-        guard isDone else { return .failure(StoreError(.conflict, "another app has this name")) }
+        guard isDone else { return StoreError(.conflict, "another app has this name") }
         try replaceLists(of: app, by: settings)
         changesDirectory = true
-        return .success(())
+        return nil
     }
 
     /// What has one value each.
@@ -62,12 +61,12 @@ extension WriteContext {
         )
     }
 
-    func create(_ key: APIKey) throws(SQLiteError) -> Result<Void, StoreError> {
+    func create(_ key: APIKey) throws(SQLiteError) -> StoreError? {
         var number: Int64?
         if let app = key.app {
             number = try connection.statement(AppNumbers.find).first(app.high, app.low) { $0.integer(0) }
             guard number != nil else {
-                return .failure(StoreError(.notFound, "the key's app does not exist"))
+                return StoreError(.notFound, "the key's app does not exist")
             }
         }
         let isDone = try unlessTaken { () throws(SQLiteError) in
@@ -84,18 +83,18 @@ extension WriteContext {
                 key.lastUsedAt?.milliseconds
             )
         }
-        guard isDone else { return .failure(StoreError(.conflict, "this key exists already")) }
+        guard isDone else { return StoreError(.conflict, "this key exists already") }
         changesDirectory = true
-        return .success(())
+        return nil
     }
 
-    func revoke(_ key: KeyID, at now: Timestamp) throws(SQLiteError) -> Result<Void, StoreError> {
+    func revoke(_ key: KeyID, at now: Timestamp) throws(SQLiteError) -> StoreError? {
         try connection.statement(DirectorySQL.revokeKey).run(key.high, key.low, now.milliseconds)
         guard connection.changeCount > 0 else {
-            return .failure(StoreError(.notFound, "this key does not exist"))
+            return StoreError(.notFound, "this key does not exist")
         }
         changesDirectory = true
-        return .success(())
+        return nil
     }
 
     private func replaceLists(of app: AppID, by settings: App.Settings) throws(SQLiteError) {

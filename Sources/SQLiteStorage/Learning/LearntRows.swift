@@ -37,47 +37,6 @@ enum LearntRows {
     }
 }
 
-/// Some of what was gathered, small enough for one slice of the writer's time.
-struct LearntSlice: Sendable {
-    let scope: Scope
-    let epoch: LearningEpoch
-    let sums: [(key: CounterKey, sum: Double)]
-    /// What may be added that is not stored yet.
-    let room: Room
-
-    /// Whether there is room for more counters.
-    struct Room: Sendable {
-        /// For counters of fingerprints and addresses.
-        var forKeys = true
-        /// For counters of systems and signals.
-        var forMarks = true
-
-        func holds(_ family: CounterFamily) -> Bool {
-            guard family.isOpenEnded else { return true }
-            return family.belongsToModel ? forMarks : forKeys
-        }
-    }
-
-    static let length = 400
-
-    static func slices(_ scope: Scope, _ increments: LearntIncrements, _ room: Room = Room()) -> [LearntSlice]
-    {
-        // In the order in which they are stored, so that neighbours share pages.
-        let sums = increments.sums.map { ($0.key, $0.value) }.sorted {
-            ($0.0.family.rawValue, Int64(bitPattern: $0.0.key))
-                < ($1.0.family.rawValue, Int64(bitPattern: $1.0.key))
-        }
-        return stride(from: 0, to: sums.count, by: length).map { start in
-            LearntSlice(
-                scope: scope,
-                epoch: increments.epoch,
-                sums: Array(sums[start..<min(start + length, sums.count)]),
-                room: room
-            )
-        }
-    }
-}
-
 extension WriteContext {
     func learn(_ slice: LearntSlice) throws(SQLiteError) {
         let scope = slice.scope.number

@@ -5,11 +5,11 @@ internal import Storage
 /// Making, changing and deleting links.
 extension WriteContext {
     /// Makes links, all of them or none: what is refused is undone as a whole.
-    func create(_ links: [NewLink]) throws(SQLiteError) -> Result<Void, LinkStoreError> {
+    func create(_ links: [NewLink]) throws(SQLiteError) -> LinkStoreError? {
         for new in links {
-            if let failure = try create(new) { return .failure(failure) }
+            if let refusal = try create(new) { return refusal }
         }
-        return .success(())
+        return nil
     }
 
     private func create(_ new: NewLink) throws(SQLiteError) -> LinkStoreError? {
@@ -36,14 +36,12 @@ extension WriteContext {
         return nil
     }
 
-    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(SQLiteError) -> Result<
-        Void, LinkStoreError
-    > {
+    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(SQLiteError) -> LinkStoreError? {
         let found = try connection.statement(LinkSQL.updatedAt).first(link.id.high, link.id.low) {
             (number: $0.integer(0), updatedAt: Timestamp(milliseconds: $0.integer(1)))
         }
-        guard let found else { return .failure(.notFound) }
-        if let earlier, earlier != found.updatedAt { return .failure(.changed) }
+        guard let found else { return .notFound }
+        if let earlier, earlier != found.updatedAt { return .changed }
         try connection.statement(LinkSQL.update).run(
             found.number,
             link.settings.campaignKey?.text,
@@ -56,16 +54,16 @@ extension WriteContext {
         )
         try connection.statement(LinkSQL.deleteFields).run(found.number)
         try write(link.settings.fields, of: found.number)
-        return .success(())
+        return nil
     }
 
-    func delete(_ link: LinkID) throws(SQLiteError) -> Result<Void, LinkStoreError> {
-        guard let number = try number(of: link) else { return .failure(.notFound) }
+    func delete(_ link: LinkID) throws(SQLiteError) -> LinkStoreError? {
+        guard let number = try number(of: link) else { return .notFound }
         let wasClicked = try connection.statement(LinkSQL.wasClicked).first(number) { _ in true } ?? false
-        guard !wasClicked else { return .failure(.clicked) }
+        guard !wasClicked else { return .clicked }
         // Takes its fields with it.
         try connection.statement(LinkSQL.delete).run(number)
-        return .success(())
+        return nil
     }
 
     func number(of link: LinkID) throws(SQLiteError) -> Int64? {

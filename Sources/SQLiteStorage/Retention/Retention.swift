@@ -67,43 +67,28 @@ struct Retention: Sendable {
     private func runSlice() throws(StoreError) -> RetentionSlice {
         guard let now = shared.settledNow() else { return RetentionSlice() }
         let keptMilliseconds = shared.configuration.retentionSeconds * 1000
-        let isNoted = !shared.configuration.trustsClock
-        let slice = try shared.performAndWait { context throws(SQLiteError) in
-            if isNoted { try context.noteSettled(at: now) }
-            return .success(
-                try context.runRetentionSlice(
-                    closingBefore: now.advanced(byMilliseconds: -Self.closingDelay),
-                    deletingBefore: now.advanced(byMilliseconds: -keptMilliseconds),
-                    now: now,
-                    limit: Self.sliceLength,
-                    until: MonotonicTime.now().nanoseconds + Self.sliceNanoseconds
-                )
-            )
+        let step = RetentionStep(
+            closingBefore: now.advanced(byMilliseconds: -Self.closingDelay),
+            deletingBefore: now.advanced(byMilliseconds: -keptMilliseconds),
+            now: now,
+            limit: Self.sliceLength,
+            nanoseconds: Self.sliceNanoseconds,
+            notesSettledClock: !shared.configuration.trustsClock
+        )
+        guard case .retention(let slice) = try shared.queue.perform(.job(.retention(step))) else {
+            throw .mismatch
         }
-        shared.noteRetentionLag(slice.isDeleting ? slice.lag / 1000 : 0)
+        shared.health.setRetentionLag(slice.isDeleting ? slice.lag / 1000 : 0)
         return slice
     }
 }
 
-struct RetentionSlice: Sendable {
-    var closed: Int64 = 0
-    var deleted: Int64 = 0
-    var isMore = false
-    /// Whether there is more to delete, which comes before all else.
-    var isDeleting = false
-    /// How long the next click has been due, in milliseconds.
-    var lag: Int64 = 0
-}
-
 extension WriteContext {
-    /// Ends with the clicks of `limit`, or with its time.
-    func runRetentionSlice(
-        closingBefore: Timestamp,
-        deletingBefore: Timestamp,
-        now: Timestamp,
-        limit: Int,
-        until deadline: UInt64
-    ) throws(SQLiteError) -> RetentionSlice {
+    /// Ends with the clicks of the step's limit, or with its time.
+    func runRetention(_ step: RetentionStep) throws(SQLiteError) -> RetentionSlice {
+        if step.notesSettledClock { try noteSettled(at: step.now) }
+        let deadline = MonotonicTime.now().nanoseconds + step.nanoseconds
+        let (closingBefore, deletingBefore, limit) = (step.closingBefore, step.deletingBefore, step.limit)
         var slice = RetentionSlice()
         let due = try expired(from: Timestamp(milliseconds: .min), before: deletingBefore, limit: limit)
         for click in due where slice.deleted == 0 || MonotonicTime.now().nanoseconds < deadline {
@@ -124,10 +109,10 @@ extension WriteContext {
         slice.lag = slice.isMore ? closingBefore.milliseconds(since: closedBefore.moment) : 0
         let scopes = try allScopes()
         for scope in scopes
-        where try LiveClicks.purge(scope, at: now, atMost: limit, on: connection) { slice.isMore = true }
+        where try LiveClicks.purge(scope, at: step.now, atMost: limit, on: connection) { slice.isMore = true }
         if try deleteChecks(before: deletingBefore, limit: 4 * limit) { slice.isMore = true }
         if !slice.isMore {
-            slice.isMore = try thinCounters(of: scopes, at: now, until: deadline)
+            slice.isMore = try thinCounters(of: scopes, at: step.now, until: deadline)
         }
         return slice
     }

@@ -2,26 +2,11 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// What a claim came to, and whether its answer is the only one there will be.
-struct ClaimWrite: Sendable {
-    let outcome: ClaimOutcome
-    /// Without its answer, nobody would get the click any more.
-    let mustBeDelivered: Bool
-
-    init(_ outcome: ClaimOutcome, mustBeDelivered: Bool = false) {
-        self.outcome = outcome
-        self.mustBeDelivered = mustBeDelivered
-    }
-}
-
 /// Consuming a click for a check.
 extension WriteContext {
-    func claim(
-        _ choice: ClickChoice,
-        for check: Check,
-        orElse choose: (CheckView) -> ClickChoice?
-    ) throws(SQLiteError) -> ClaimWrite {
-        guard let scope = try scope(of: check.app, isTest: check.isTest) else { return ClaimWrite(.lost) }
+    func claim(_ request: ClaimRequest) throws(SQLiteError) -> WrittenClaim {
+        let (choice, check) = (request.choice, request.check)
+        guard let scope = try scope(of: check.app, isTest: check.isTest) else { return WrittenClaim(.lost) }
         let first = try attempt(choice, scope, check)
         guard case .lost = first.outcome else { return first }
         // Nobody else writes before this transaction ends: what is chosen now cannot be lost again.
@@ -35,23 +20,25 @@ extension WriteContext {
             requestSummary: { _ in }
         )
         let view = try look.view()
-        guard view.replay == nil, let next = choose(view), next.target != choice.target else { return first }
+        guard view.replay == nil, let next = request.chooseAgain(view), next.target != choice.target else {
+            return first
+        }
         return try attempt(next, scope, check)
     }
 
     private func attempt(_ choice: ClickChoice, _ scope: Scope, _ check: Check) throws(SQLiteError)
-        -> ClaimWrite
+        -> WrittenClaim
     {
         if let earlier = try ClaimRow.ofInstall(check, scope, on: connection),
             let claim = try earlier.claim(for: check, on: connection)
         {
             // Overlapping checks of one installation share the answer, and with it the right to have it again.
             let wasUndelivered = try markDelivered(earlier.click)
-            return ClaimWrite(.replayed(claim), mustBeDelivered: wasUndelivered)
+            return WrittenClaim(.replayed(claim), mustBeDelivered: wasUndelivered)
         }
         guard let number = try number(of: choice.target, scope, check),
             let rows = try ClickFingerprints.find(number, on: connection), rows.scope == scope
-        else { return ClaimWrite(.lost) }
+        else { return WrittenClaim(.lost) }
         guard
             rows.expiresAt >= check.at, try consume(rows, check),
             let click = try ClickRow.find(number, app: check.app, isTest: check.isTest, on: connection)
@@ -72,7 +59,7 @@ extension WriteContext {
             counts.addLive(-1, of: scope, expiringAt: expiry)
         }
         ledger.expect(click.id)
-        return ClaimWrite(.claimed(claim), mustBeDelivered: true)
+        return WrittenClaim(.claimed(claim), mustBeDelivered: true)
     }
 
     /// Takes a click out of what checks look into; false when it could be matched no more.
@@ -115,13 +102,13 @@ extension WriteContext {
     }
 
     /// Gives an answer that failed on its way to this check, if it is still there to give.
-    private func redeliver(_ click: Int64, to check: Check) throws(SQLiteError) -> ClaimWrite {
+    private func redeliver(_ click: Int64, to check: Check) throws(SQLiteError) -> WrittenClaim {
         guard
             let row = try ClaimRow.ofClick(ClickID(high: UInt64(bitPattern: click), low: 0), on: connection),
             row.isUndelivered, let claim = try row.claim(for: check, on: connection),
             claim.click.facts.expiresAt >= check.at, try markDelivered(row.click)
-        else { return ClaimWrite(.lost) }
-        return ClaimWrite(.replayed(claim), mustBeDelivered: true)
+        else { return WrittenClaim(.lost) }
+        return WrittenClaim(.replayed(claim), mustBeDelivered: true)
     }
 
     private func insert(_ claim: Claim, _ check: Check, foundBy keys: [KeyedHash], _ scope: Scope)

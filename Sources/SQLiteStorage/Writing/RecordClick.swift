@@ -4,20 +4,20 @@ internal import Storage
 
 /// Recording a click, or finding the one that it repeats.
 extension WriteContext {
-    func record(_ click: NewClick) throws(SQLiteError) -> Result<RecordOutcome, StoreError> {
+    func record(_ click: NewClick) throws(SQLiteError) -> Written {
         let facts = click.facts
         guard let scope = try scope(of: facts.app, isTest: facts.isTest) else {
-            return .failure(StoreError(.notFound, "the click's app does not exist"))
+            return .refused(StoreError(.notFound, "the click's app does not exist"))
         }
         if let first = try repeated(by: click, scope) {
             try adopt(click.idempotency, by: first)
             try count(.duplicates, of: CountedTraits(first.facts), scope, at: facts.recordedAt)
-            return .success(.duplicate(first, sharesFingerprint: try isFound(first, by: click)))
+            return .click(.duplicate(first, sharesFingerprint: try isFound(first, by: click)))
         }
         let link = try facts.link.map { link throws(SQLiteError) in
             try tapped(link, at: facts.recordedAt)
         }
-        if let ending = link?.ending { return .success(.linkEnded(ending)) }
+        if let ending = link?.ending { return .click(.linkEnded(ending)) }
         let click = try ofKnownVisitor(click, scope)
         let id = makeClickID(at: facts.recordedAt)
         let entries = click.indexEntries
@@ -38,7 +38,7 @@ extension WriteContext {
             counts.addLive(1, of: scope, expiringAt: facts.expiresAt)
             noteExpiry(facts.expiresAt)
         }
-        return .success(.recorded(Click(id: id, facts: facts)))
+        return .click(.recorded(Click(id: id, facts: facts)))
     }
 
     private func repeated(by click: NewClick, _ scope: Scope) throws(SQLiteError) -> Click? {

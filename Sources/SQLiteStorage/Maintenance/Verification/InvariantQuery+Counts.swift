@@ -1,3 +1,5 @@
+internal import Storage
+
 extension InvariantQuery {
     /// Counts outlive their facts, so that they may be higher than what is held, and never lower. They move in the
     /// transaction of the fact: wrong ones mean a defect or damage.
