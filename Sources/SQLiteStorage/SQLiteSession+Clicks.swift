@@ -1,6 +1,7 @@
 public import Attribution
 internal import SQLite
 internal import Storage
+internal import Threads
 
 extension SQLiteSession: ClickStore {
     public func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
@@ -58,20 +59,60 @@ extension SQLiteSession: ClickStore {
         }
     }
 
-    public func claim(
-        _ choice: ClickChoice,
-        for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
-    ) async throws(StoreError) -> ClaimOutcome {
+    public func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome {
+        guard MonotonicTime.now().nanoseconds < check.deadline else { throw .late }
+        guard let click = try click(of: choice.target, for: check) else { return .lost }
         var check = check
         // Here, on the loop's time, and not on the writer's.
         check.caller.settle()
         check.details.settle()
-        let request = ClaimRequest(choice, for: check, orElse: choose)
-        guard case .claim(let claim) = try await write(.claim(request), until: check.deadline) else {
-            throw .mismatch
+        let request = ClaimRequest(click, choice, for: check)
+        return try await shared.claims.claim(request, until: min(shared.deadline(), check.deadline))
+    }
+
+    /// The click to be claimed; nil where a destination has none any more.
+    private func click(of target: ClickChoice.Target, for check: Check) throws(StoreError) -> ClickID? {
+        switch target {
+        case .click(let id): return id
+        case .newest(let destination):
+            guard let scope = try scope(of: check.app, isTest: check.isTest) else { return nil }
+            guard let first = try newest(1, of: destination, scope, check).first else { return nil }
+            guard shared.claims.contains(first) else { return first }
+            return try newest(Self.maximumOfDestination, of: destination, scope, check)
+                .first { !shared.claims.contains($0) } ?? first
         }
-        return claim.outcome
+    }
+
+    /// Clicks of a destination that are read to find one that no other check is claiming.
+    private static let maximumOfDestination = 4096
+
+    /// The newest live clicks with one of the check's fingerprints and this destination, by the first half of their
+    /// identifiers.
+    private func newest(_ count: Int, of destination: CreditedDestination, _ scope: Scope, _ check: Check)
+        throws(StoreError) -> [ClickID]
+    {
+        try read { connection throws(SQLiteError) in
+            for key in check.ladder.fingerprints {
+                let found = try connection.statement(ClaimSQL.newestOfDestination).all(
+                    scope.number,
+                    key.index,
+                    key.rest,
+                    destination.url,
+                    check.at.milliseconds,
+                    count
+                ) { ClickID(high: UInt64(bitPattern: $0.integer(0)), low: 0) }
+                if !found.isEmpty { return found }
+            }
+            return []
+        }
+    }
+
+    public func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {
+        shared.claims.mark(&evidence, at: check.at)
+    }
+
+    public func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError) {
+        try await shared.claims.waitForEnd(of: click, until: check.deadline)
     }
 
     public func answering(_ click: ClickID) {

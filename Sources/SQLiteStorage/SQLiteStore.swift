@@ -91,6 +91,7 @@ public final class SQLiteStore: Sendable {
     /// Does what the watchdog does when everybody's time is up: for tests that do not wait for it.
     package func expireWaiting() {
         shared.queue.expire(at: .max - 1)
+        shared.claims.expire(at: .max - 1)
     }
 
     /// Does what a thread beside the writer does at the start: for tests that do without one.
@@ -174,6 +175,7 @@ public final class SQLiteStore: Sendable {
             // The disk does not answer: whoever waits for it is told so, and its thread is left behind.
             _ = shared.queue.refuseAll(StoreError(.stopping, "the server is stopping"))
             shared.queue.expire(at: .max - 1)
+            shared.claims.expire(at: .max - 1)
         }
         shared.background.withLock { $0.hasEnded = true }
         shared.background.broadcast()
@@ -219,7 +221,7 @@ public final class SQLiteStore: Sendable {
     }
 
     private static func watchDeadlines(_ shared: SharedState) {
-        Deadlines(shared.queue, shared.updates).run { moment in
+        Deadlines(shared.queue, shared.claims, shared.updates).run { moment in
             shared.background.wait(until: moment) { $0.hasEnded ? true : nil } == nil
         }
     }

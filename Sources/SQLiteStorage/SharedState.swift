@@ -7,6 +7,7 @@ internal import Threads
 final class SharedState: Sendable {
     let configuration: SQLiteConfiguration
     let queue: WriteQueue
+    let claims: ClaimsUnderWay
     let ledger: AnswerLedger
     let failures: FailureLog
     let updates = UpdateCollector()
@@ -50,6 +51,7 @@ final class SharedState: Sendable {
         jobHolder = Int64(bitPattern: configuration.random())
         failures = FailureLog(configuration.log, quiet: configuration.quietNanoseconds)
         queue = WriteQueue(limit: configuration.queueLimit)
+        claims = ClaimsUnderWay(queue)
         ledger = AnswerLedger(now: configuration.monotonicNow)
         learnt = LearningState(isAtOnce: configuration.learnsAtOnce)
         logCopying = ConditionLock(CheckpointPolicy(hasBackground: configuration.hasBackgroundWork))

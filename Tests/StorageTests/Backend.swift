@@ -338,6 +338,6 @@ extension ClickStore {
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
     {
-        try await claim(ClickChoice(click.id, method: method), for: check, orElse: { _ in nil })
+        try await claim(ClickChoice(click.id, method: method), for: check)
     }
 }

@@ -7,28 +7,6 @@ extension WriteContext {
     func claim(_ request: ClaimRequest) throws(SQLiteError) -> WrittenClaim {
         let (choice, check) = (request.choice, request.check)
         guard let scope = try scope(of: check.app, isTest: check.isTest) else { return WrittenClaim(.lost) }
-        let first = try attempt(choice, scope, check)
-        guard case .lost = first.outcome else { return first }
-        // Nobody else writes before this transaction ends: what is chosen now cannot be lost again.
-        let look = CheckReader(
-            connection: connection,
-            scope: scope,
-            check: check,
-            ledger: ledger,
-            learnt: learnt,
-            // Whoever looked before has asked.
-            requestSummary: { _ in }
-        )
-        let view = try look.view()
-        guard view.replay == nil, let next = request.chooseAgain(view), next.target != choice.target else {
-            return first
-        }
-        return try attempt(next, scope, check)
-    }
-
-    private func attempt(_ choice: ClickChoice, _ scope: Scope, _ check: Check) throws(SQLiteError)
-        -> WrittenClaim
-    {
         if let earlier = try ClaimRow.ofInstall(check, scope, on: connection),
             let claim = try earlier.claim(for: check, on: connection)
         {
@@ -36,8 +14,8 @@ extension WriteContext {
             let wasUndelivered = try markDelivered(earlier.click)
             return WrittenClaim(.replayed(claim), mustBeDelivered: wasUndelivered)
         }
-        guard let number = try number(of: choice.target, scope, check),
-            let rows = try ClickFingerprints.find(number, on: connection), rows.scope == scope
+        let number = Int64(bitPattern: request.click.high)
+        guard let rows = try ClickFingerprints.find(number, on: connection), rows.scope == scope
         else { return WrittenClaim(.lost) }
         guard
             rows.expiresAt >= check.at, try consume(rows, check),
@@ -69,26 +47,6 @@ extension WriteContext {
         }
         // Found by its token alone: only the claim says that it is consumed.
         return try connection.statement(RecordSQL.findClaim).first(rows.click) { $0.integer(0) } == nil
-    }
-
-    private func number(of target: ClickChoice.Target, _ scope: Scope, _ check: Check) throws(SQLiteError)
-        -> Int64?
-    {
-        switch target {
-        case .click(let id): return Int64(bitPattern: id.high)
-        case .newest(let destination):
-            for key in check.ladder.fingerprints {
-                let newest = try connection.statement(ClaimSQL.newestOfDestination).first(
-                    scope.number,
-                    key.index,
-                    key.rest,
-                    destination.url,
-                    check.at.milliseconds
-                ) { $0.integer(0) }
-                if let newest { return newest }
-            }
-            return nil
-        }
     }
 
     /// Makes an answer that failed on its way available to the next check.
@@ -209,7 +167,7 @@ enum ClaimSQL {
             competing_clicks, is_campaign_only, caller, caller_rest
         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
         """
-    /// Looks at 4,096 clicks of the fingerprint at most.
+    /// Looks at 4,096 clicks of the fingerprint at most, and returns a given number of them, newest first.
     static let newestOfDestination: StaticString = """
         SELECT click
         FROM (
@@ -218,7 +176,7 @@ enum ClaimSQL {
             ORDER BY since DESC, click DESC LIMIT 4096
         )
         WHERE destination = ?4 AND expires_at >= ?5
-        LIMIT 1
+        LIMIT ?6
         """
     static let markUndelivered: StaticString = "UPDATE claims SET is_undelivered = 1 WHERE click = ?1"
     static let markDelivered: StaticString = """

@@ -5,6 +5,7 @@ internal import Threads
 /// On a thread of its own, because the one that writes may wait for the disk.
 public struct Deadlines: Sendable {
     private let queue: WriteQueue
+    private let claims: ClaimsUnderWay
     private let updates: UpdateCollector
 
     private static let busyInterval: UInt64 = 50_000_000
@@ -12,8 +13,9 @@ public struct Deadlines: Sendable {
     private static let idleInterval: UInt64 = 250_000_000
     private static let updatesInterval: UInt64 = 500_000_000
 
-    public init(_ queue: WriteQueue, _ updates: UpdateCollector) {
+    public init(_ queue: WriteQueue, _ claims: ClaimsUnderWay, _ updates: UpdateCollector) {
         self.queue = queue
+        self.claims = claims
         self.updates = updates
     }
 
@@ -23,6 +25,7 @@ public struct Deadlines: Sendable {
         while true {
             let now = MonotonicTime.now().nanoseconds
             queue.expire(at: now)
+            claims.expire(at: now)
             if now >= updatesAreDueAt, !updates.isEmpty {
                 updatesAreDueAt = now + Self.updatesInterval
                 queue.requestUpdates()

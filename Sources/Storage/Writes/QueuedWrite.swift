@@ -12,19 +12,24 @@ public final class QueuedWrite: @unchecked Sendable {
     /// The outcome in the open transaction; nil before the engine has done it.
     var written: Written?
     private let completion: @Sendable (Written) -> Void
+    private let whenEnded: (@Sendable () -> Void)?
     private let isAnswered = Atomic(false)
 
     /// - Parameters:
     ///   - write: what is to be done.
     ///   - deadline: when its caller stops waiting, in nanoseconds of the monotonic clock.
+    ///   - whenEnded: called once, when the write is answered, or can no longer be done: where its time was up, that is
+    ///     later than the completion.
     ///   - completion: called once, on any thread.
     public init(
         _ write: Write,
         deadline: UInt64 = .max,
+        whenEnded: (@Sendable () -> Void)? = nil,
         completion: @escaping @Sendable (Written) -> Void
     ) {
         self.write = write
         self.deadline = deadline
+        self.whenEnded = whenEnded
         self.completion = completion
     }
 
@@ -48,6 +53,9 @@ public final class QueuedWrite: @unchecked Sendable {
         completion(.refused(error))
         return true
     }
+
+    /// Ends the write, after it was answered or refused for good.
+    func end() { whenEnded?() }
 
     /// True for the first to ask: the thread that writes and the one that watches deadlines may come at the same time.
     private func takeAnswer() -> Bool {

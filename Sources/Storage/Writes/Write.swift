@@ -44,19 +44,17 @@ public enum Written: Sendable {
 
 /// A click that a check asks for.
 public struct ClaimRequest: Sendable {
+    /// Of its identifier, the first half may be all that is known.
+    public let click: ClickID
+    /// What the answer says of it.
     public let choice: ClickChoice
+    /// Which claims, with everything in it worked out.
     public let check: Check
-    /// Chooses another click, by another read within the same transaction.
-    public let chooseAgain: @Sendable (CheckView) -> ClickChoice?
 
-    public init(
-        _ choice: ClickChoice,
-        for check: Check,
-        orElse chooseAgain: @escaping @Sendable (CheckView) -> ClickChoice?
-    ) {
+    public init(_ click: ClickID, _ choice: ClickChoice, for check: Check) {
+        self.click = click
         self.choice = choice
         self.check = check
-        self.chooseAgain = chooseAgain
     }
 }
 
@@ -76,7 +74,7 @@ public struct WrittenClaim: Sendable {
         guard mustBeDelivered else { return nil }
         switch outcome {
         case .claimed(let claim), .replayed(let claim): return claim.click.id
-        case .lost: return nil
+        case .lost, .underWay: return nil
         }
     }
 }

@@ -38,7 +38,14 @@ public final class WriteQueue: Sendable {
     ///   - write: what is to be done.
     ///   - isInternal: whether it is one of the store's own, which are few, and may wait whatever else does.
     public func append(_ write: QueuedWrite, isInternal: Bool = false) {
-        let refusal: StoreError? = state.withLock { state in
+        guard let refusal = enqueue(write, isInternal: isInternal) else { return }
+        refuse([write], refusal)
+        write.end()
+    }
+
+    /// Queues a write and returns nil; or returns why not, and does not answer the write.
+    func enqueue(_ write: QueuedWrite, isInternal: Bool = false) -> StoreError? {
+        state.withLock { state in
             if let reason = state.closedBecause { return reason }
             if isInternal ? state.hasEnded : state.isStopping {
                 return StoreError(.stopping, "the server is stopping")
@@ -53,7 +60,6 @@ public final class WriteQueue: Sendable {
             }
             return nil
         }
-        if let refusal { refuse([write], refusal) }
     }
 
     /// Lets pending updates be written with the next transaction, and one begin.
@@ -137,16 +143,17 @@ public final class WriteQueue: Sendable {
     ///
     /// Those that still wait are withdrawn: they will never be done.
     public func expire(at now: UInt64) {
-        let (late, obstacle) = state.withLock { state in
+        let (withdrawn, running, obstacle) = state.withLock { state in
             let late = state.waiting.filter { $0.deadline <= now }
             if !late.isEmpty { state.waiting.removeAll { $0.deadline <= now } }
             let running = state.running.filter { $0.deadline <= now }
             // Before any caller is refused, so that one that asks again knows.
             if !running.isEmpty { isInDoubtFlag.store(true, ordering: .releasing) }
-            return (late + running, state.obstacle)
+            return (late, running, state.obstacle)
         }
-        guard !late.isEmpty else { return }
-        refuse(late, obstacle ?? .late)
+        guard !withdrawn.isEmpty || !running.isEmpty else { return }
+        refuse(withdrawn + running, obstacle ?? .late)
+        for write in withdrawn { write.end() }
     }
 
     /// Refuses everything that waits.
@@ -160,6 +167,7 @@ public final class WriteQueue: Sendable {
             return waiting
         }
         for write in waiting { write.refuse(error) }
+        for write in waiting { write.end() }
         return waiting.count
     }
 

@@ -67,7 +67,7 @@ public final class WriterThread<Engine: BlockingEngine> {
                 report(error, refusing: 1)
             case .refuseBatch(let error):
                 for write in batch { write.refuse(error) }
-                queue.finish()
+                finish()
                 report(error, refusing: batch.count)
             case .refuseWaiting(let error):
                 queue.finish()
@@ -122,7 +122,13 @@ public final class WriterThread<Engine: BlockingEngine> {
             updates.addFailedDelivery(of: click)
             queue.requestUpdates()
         }
+        finish()
+    }
+
+    /// Ends the writes of the batch: what came to disk too late for its caller has been recorded.
+    private func finish() {
         queue.finish()
+        for write in batch { write.end() }
     }
 
     private func report(_ error: StoreError, refusing count: Int) {
