@@ -154,5 +154,5 @@ struct CollisionRounds {
         }.flatMap(\.self)
     }
 
-    static let apps: StaticString = "SELECT number, window_seconds FROM apps"
+    static let apps: SQL = "SELECT number, window_seconds FROM apps"
 }

@@ -228,7 +228,7 @@ final class Writer {
     }
 
     /// Another value each time, or SQLite would write nothing.
-    private static let overwrite: StaticString = """
+    private static let overwrite: SQL = """
         INSERT INTO progress VALUES ('failures', 1) ON CONFLICT DO UPDATE SET value = value + 1
         """
 
