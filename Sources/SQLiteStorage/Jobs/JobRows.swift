@@ -16,8 +16,9 @@ enum JobRows {
         return progress.flatMap { $0 == none ? nil : Timestamp(milliseconds: $0) }
     }
 
-    /// When jobs last went by the wall clock; where no process has noted that, when the newest record was made. Nil for a
-    /// database without either.
+    /// When jobs last went by the wall clock; where no process has noted that, when the newest record was made.
+    ///
+    /// Nil for a database without either.
     static func lastSettled(on connection: SQLiteConnection) throws(SQLiteError) -> Timestamp? {
         if let noted = try connection.statement(progress).first(clock, read: { $0.integer(0) }) {
             return Timestamp(milliseconds: noted)
@@ -49,12 +50,9 @@ enum JobRows {
 }
 
 extension WriteContext {
-    /// Takes or renews the lease of a job.
+    /// Takes or renews the lease of a job for the number of this process's store; false while another process holds it.
     ///
-    /// - Parameters:
-    ///   - holder: the number of this process's store.
-    ///   - milliseconds: how long the lease lasts; longer than a slice of the job takes.
-    /// - Returns: false while another process holds it.
+    /// It lasts for the given milliseconds, longer than a slice of the job takes.
     func takeLease(of job: JobName, for holder: Int64, at now: Timestamp, milliseconds: Int64)
         throws(SQLiteError) -> Bool
     {
