@@ -32,14 +32,16 @@ extension SQLiteSession: ClickStore {
         if shared.learnt.isAtOnce { try await learnAtOnce(scope, at: check.at) }
         let shared = shared
         return try read { connection throws(SQLiteError) in
-            try CheckReader(
+            let snapshot = SnapshotReader(
                 connection: connection,
                 scope: scope,
-                check: check,
+                now: check.at,
                 ledger: shared.ledger,
                 learnt: shared.learnt,
                 requestSummary: { shared.requestSummary(of: $0, at: check.at) }
-            ).view()
+            )
+            var reader = CheckReader(snapshot, check, scope)
+            return try reader.view()
         }
     }
 

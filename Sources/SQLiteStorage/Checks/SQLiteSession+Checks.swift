@@ -53,14 +53,14 @@ struct CheckedApps: Sendable {
         owners[scope] = (app, isTest)
     }
 
-    /// Nil for a row of an app that is not known yet.
-    func record(_ row: CheckRow) -> RecordedCheck? {
-        guard let owner = owners[row.scope] else { return nil }
+    /// The check of a row; nil where its app is not known yet.
+    func check(_ row: CheckRow) -> RecordedCheck? {
+        guard let owner = owners[row.record.scope] else { return nil }
         return RecordedCheck(
-            id: row.id,
+            id: row.record.id,
             app: owner.app,
             isTest: owner.isTest,
-            facts: row.facts,
+            facts: row.record.facts,
             campaign: row.campaign
         )
     }

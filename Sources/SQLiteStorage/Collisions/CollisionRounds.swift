@@ -146,5 +146,5 @@ struct CollisionRounds {
         }.flatMap(\.self)
     }
 
-    static let apps: StaticString = "SELECT number, window_seconds FROM apps"
+    static let apps: SQL = "SELECT number, window_seconds FROM apps"
 }

@@ -109,7 +109,7 @@ struct FilterBuilder {
 }
 
 extension FilterSQL {
-    static let stored: StaticString = """
+    static let stored: SQL = """
         SELECT scope, hash, state, since, click FROM click_index
         WHERE (scope, hash, state, since, click) > (?1, ?2, ?3, ?4, ?5)
         ORDER BY scope, hash, state, since, click LIMIT ?6

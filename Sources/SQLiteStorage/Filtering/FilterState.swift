@@ -68,7 +68,7 @@ struct FilterUpdater {
         try connection.statement(FilterSQL.recordedSince).forEach(state.covered, Self.mostForeign + 1) {
             row in
             count += 1
-            for fingerprint in ClickFingerprints.unpacked(row.bytes(0)) { add(fingerprint.index) }
+            for hash in ClickRecord.unpackedHashes(row.bytes(0)) { add(hash.index) }
         }
         if count > Self.mostForeign { abandon() }
     }
@@ -103,7 +103,7 @@ extension SharedState {
 }
 
 enum FilterSQL {
-    static let newestClick: StaticString = "SELECT ifnull(max(id), 0) FROM clicks"
-    static let recordedSince: StaticString =
+    static let newestClick: SQL = "SELECT ifnull(max(id), 0) FROM clicks"
+    static let recordedSince: SQL =
         "SELECT fingerprints FROM clicks WHERE id > ?1 ORDER BY id LIMIT ?2"
 }

@@ -10,8 +10,9 @@ enum JobRows {
         return progress.flatMap { $0 == none ? nil : Timestamp(milliseconds: $0) }
     }
 
-    /// When jobs last went by the wall clock; where no process has noted that, when the newest record was made. Nil for a
-    /// database without either.
+    /// When jobs last went by the wall clock; where no process has noted that, when the newest record was made.
+    ///
+    /// Nil for a database without either.
     static func lastSettled(on connection: SQLiteConnection) throws(SQLiteError) -> Timestamp? {
         if let noted = try connection.statement(progress).first(clock, read: { $0.integer(0) }) {
             return Timestamp(milliseconds: noted)
@@ -43,9 +44,7 @@ enum JobRows {
 }
 
 extension WriteContext {
-    /// Takes or renews the lease of a job.
-    ///
-    /// - Returns: false while another process holds it.
+    /// Takes or renews the lease of a job for the number of this process's store; false while another process holds it.
     func take(_ lease: JobLease) throws(SQLiteError) -> Bool {
         try connection.statement(JobRows.take)
             .run(lease.job.rawValue, lease.holder, lease.now.milliseconds, lease.milliseconds, JobRows.none)

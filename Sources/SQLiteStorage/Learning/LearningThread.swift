@@ -73,7 +73,10 @@ final class LearningThread {
         for (key, moment) in shared.learnt.takeHot() {
             let start = MonotonicTime.now().nanoseconds
             try read { connection throws(SQLiteError) in
-                shared.learnt.publish(try KeySummary.make(key, at: moment, on: connection), of: key)
+                shared.learnt.publish(
+                    try SnapshotReader.summary(of: key, at: moment, on: connection),
+                    of: key
+                )
             }
             // Leaves most of a core to requests, however hot the keys are.
             guard pause(4 * (MonotonicTime.now().nanoseconds - start)) else { return }

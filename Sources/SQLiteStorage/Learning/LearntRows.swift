@@ -129,48 +129,48 @@ extension WriteContext {
 }
 
 enum LearntSQL {
-    static let find: StaticString = """
+    static let find: SQL = """
         SELECT value FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key = ?3
         """
-    static let ofFamily: StaticString = """
+    static let ofFamily: SQL = """
         SELECT key, value FROM learnt_counters WHERE scope = ?1 AND family = ?2
         """
-    static let epoch: StaticString = "SELECT began_at, landmark FROM learning WHERE scope = ?1"
-    static let begin: StaticString = """
+    static let epoch: SQL = "SELECT began_at, landmark FROM learning WHERE scope = ?1"
+    static let begin: SQL = """
         INSERT INTO learning (scope, began_at, landmark) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING
         """
-    static let add: StaticString = """
+    static let add: SQL = """
         INSERT INTO learnt_counters (scope, family, key, value) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT DO UPDATE SET value = value + excluded.value
         """
-    static let change: StaticString = """
+    static let change: SQL = """
         UPDATE learnt_counters SET value = value + ?4 WHERE scope = ?1 AND family = ?2 AND key = ?3
         """
-    static let after: StaticString = """
+    static let after: SQL = """
         SELECT key, value FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key > ?3 ORDER BY key LIMIT ?4
         """
-    static let remove: StaticString = """
+    static let remove: SQL = """
         DELETE FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key = ?3
         """
-    static let scale: StaticString = """
+    static let scale: SQL = """
         UPDATE learnt_counters SET value = value * ?3 WHERE scope = ?1 AND family = ?2
         """
-    static let move: StaticString = "UPDATE learning SET landmark = ?2 WHERE scope = ?1"
-    static let removeSome: StaticString = """
+    static let move: SQL = "UPDATE learning SET landmark = ?2 WHERE scope = ?1"
+    static let removeSome: SQL = """
         DELETE FROM learnt_counters WHERE scope = ?1 AND (family, key) IN (
             SELECT family, key FROM learnt_counters WHERE scope = ?1 ORDER BY family, key LIMIT ?2
         )
         """
-    static let removeEpoch: StaticString = "DELETE FROM learning WHERE scope = ?1"
-    static let scopes: StaticString = "SELECT scope FROM learning"
-    static let beginEarlier: StaticString =
+    static let removeEpoch: SQL = "DELETE FROM learning WHERE scope = ?1"
+    static let scopes: SQL = "SELECT scope FROM learning"
+    static let beginEarlier: SQL =
         "UPDATE learning SET began_at = ?2 WHERE scope = ?1 AND began_at > ?2"
-    static let keepLargest: StaticString = """
+    static let keepLargest: SQL = """
         DELETE FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key IN (
             SELECT key FROM learnt_counters WHERE scope = ?1 AND family = ?2 ORDER BY value DESC LIMIT -1 OFFSET ?3
         )
         """
-    static let count: StaticString = "SELECT count(*) FROM learnt_counters WHERE scope = ?1"
-    static let countOfFamily: StaticString =
+    static let count: SQL = "SELECT count(*) FROM learnt_counters WHERE scope = ?1"
+    static let countOfFamily: SQL =
         "SELECT count(*) FROM learnt_counters WHERE scope = ?1 AND family = ?2"
 }

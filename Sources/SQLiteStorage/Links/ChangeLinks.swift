@@ -18,40 +18,21 @@ extension WriteContext {
         guard try LinkRow.find(link.slug, of: new.neighbours + [link.app], on: connection) == nil else {
             return .slugTaken(link.slug)
         }
-        try connection.statement(LinkSQL.insert).run(
-            link.id.high,
-            link.id.low,
-            app.number / 2,
-            link.slug.text,
-            link.settings.campaignKey?.text,
-            link.searchText,
-            link.settings.expiresAt?.milliseconds,
-            link.settings.maximumClicks,
-            link.createdAt.milliseconds,
-            link.updatedAt.milliseconds,
-            link.archivedAt?.milliseconds
-        )
+        try connection.statement(LinkSQL.insert).run(LinkRecord(link, app: app.number / 2))
         guard let number = try number(of: link.id) else { return .notFound }
         try write(link.settings.fields, of: number)
         return nil
     }
 
     func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(SQLiteError) -> LinkStoreError? {
-        let found = try connection.statement(LinkSQL.updatedAt).first(link.id.high, link.id.low) {
-            (number: $0.integer(0), updatedAt: Timestamp(milliseconds: $0.integer(1)))
-        }
-        guard let found else { return .notFound }
-        if let earlier, earlier != found.updatedAt { return .changed }
-        try connection.statement(LinkSQL.update).run(
-            found.number,
-            link.settings.campaignKey?.text,
-            link.searchText,
-            link.settings.expiresAt?.milliseconds,
-            link.settings.maximumClicks,
-            // Two changes within one millisecond are told apart.
-            max(link.updatedAt, found.updatedAt.advanced(byMilliseconds: 1)).milliseconds,
-            link.archivedAt?.milliseconds
-        )
+        guard let found = try LinkRow.find(link.id, on: connection) else { return .notFound }
+        let former = found.record
+        if let earlier, earlier != former.updatedAt { return .changed }
+        var record = LinkRecord(link, app: former.app)
+        (record.slug, record.createdAt) = (former.slug, former.createdAt)
+        // Two changes within one millisecond differ in time.
+        record.updatedAt = max(link.updatedAt, former.updatedAt.advanced(byMilliseconds: 1))
+        try connection.statement(LinkSQL.update).run(record)
         try connection.statement(LinkSQL.deleteFields).run(found.number)
         try write(link.settings.fields, of: found.number)
         return nil

@@ -35,10 +35,13 @@ extension SQLiteSession: LinkStore {
         at now: Timestamp
     ) async throws(StoreError) -> LinkListing? {
         try read { connection throws(SQLiteError) in
-            try connection.statement(LinkSQL.liveOfCampaign).all(key.text, now.milliseconds) { LinkRow($0) }
-                .filter { apps.contains($0.app) }
-                .max { $0.number < $1.number }?
-                .listing(on: connection)
+            try connection.statement(LinkSQL.liveOfCampaign).all(key.text, now.milliseconds) {
+                row throws(SQLiteError) in
+                try LinkRow(row)
+            }
+            .filter { apps.contains($0.app) }
+            .max { $0.number < $1.number }?
+            .listing(on: connection)
         }
     }
 

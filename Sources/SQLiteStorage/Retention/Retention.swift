@@ -118,17 +118,16 @@ extension WriteContext {
     }
 
     private func expired(from first: Timestamp, before end: Timestamp, limit: Int) throws(SQLiteError)
-        -> [ClickFingerprints]
+        -> [ClickRecord]
     {
-        try connection.statement(RetentionSQL.due).all(first.milliseconds, end.milliseconds, limit) {
-            ClickFingerprints($0)
-        }
+        try connection.statement(RetentionSQL.due)
+            .all(ClickRecord.self, first.milliseconds, end.milliseconds, limit)
     }
 
-    private func delete(_ click: ClickFingerprints) throws(SQLiteError) {
+    private func delete(_ click: ClickRecord) throws(SQLiteError) {
         try forget(click, isOpen: click.expiresAt >= closedBefore.moment)
         // Takes the claim with it.
-        try connection.statement(RetentionSQL.delete).run(click.click)
+        try connection.statement(RetentionSQL.delete).run(click.number)
     }
 
     private func closeClicks(expiredBefore moment: Timestamp, limit: Int, until deadline: UInt64)
@@ -160,7 +159,7 @@ extension WriteContext {
     }
 
     /// Closes a click whose window has ended; false when it was closed before.
-    private func end(_ click: ClickFingerprints) throws(SQLiteError) -> Bool {
+    private func end(_ click: ClickRecord) throws(SQLiteError) -> Bool {
         try removeAddress(click)
         return try close(click, as: .expired, at: click.expiresAt)
     }
@@ -172,15 +171,15 @@ extension WriteContext {
 }
 
 enum RetentionSQL {
-    static let due: StaticString = """
-        SELECT id, scope, clicked_at, expires_at, visit, visit_rest, fingerprints, near_address FROM clicks
+    static let due: SQL = """
+        SELECT \(ClickRecord.columns) FROM clicks
         WHERE expires_at >= ?1 AND expires_at < ?2 ORDER BY expires_at LIMIT ?3
         """
-    static let delete: StaticString = "DELETE FROM clicks WHERE id = ?1"
-    static let apps: StaticString = "SELECT number FROM apps"
+    static let delete: SQL = "DELETE FROM clicks WHERE id = ?1"
+    static let apps: SQL = "SELECT number FROM apps"
     /// When the last click expired of those that were deleted: of what came later, all is held.
-    static let deletedUpTo: StaticString = "SELECT value FROM progress WHERE name = 'deleted_up_to'"
-    static let saveDeletedUpTo: StaticString = """
+    static let deletedUpTo: SQL = "SELECT value FROM progress WHERE name = 'deleted_up_to'"
+    static let saveDeletedUpTo: SQL = """
         INSERT INTO progress VALUES ('deleted_up_to', ?1)
         ON CONFLICT DO UPDATE SET value = max(value, excluded.value)
         """

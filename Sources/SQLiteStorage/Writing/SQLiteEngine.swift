@@ -114,7 +114,7 @@ final class SQLiteEngine: BlockingEngine {
     }
 
     /// Another value each time, or SQLite would write nothing.
-    private static let overwrite: StaticString = """
+    private static let overwrite: SQL = """
         INSERT INTO progress VALUES ('failures', 1) ON CONFLICT DO UPDATE SET value = value + 1
         """
 

@@ -33,7 +33,7 @@ extension WriteContext {
         if connection.changeCount > 0 { changesDirectory = true }
     }
 
-    static let noteUse: StaticString = """
+    static let noteUse: SQL = """
         UPDATE keys SET last_used_at = ?3
         WHERE id_high = ?1 AND id_low = ?2 AND (last_used_at IS NULL OR last_used_at < ?3)
         """

@@ -1,3 +1,5 @@
+public import Attribution
+
 /// Plays recorded events under the current and a proposed plan, and compares them launch by launch.
 public struct Backtest: Sendable {
     /// The launches with a different answer, and how many of the answers are right where the truth is known.

@@ -1,3 +1,5 @@
+public import Attribution
+
 /// The result of a replay: the answers and, where the truth is known, how many of them were right.
 ///
 /// Launches of the warm-up are left out; repeated answers, and launches that the truth calls retries, count
@@ -245,5 +247,41 @@ public struct Calibration: Equatable, Sendable {
         guard total > 0 else { return 0 }
         let off = bins.reduce(0) { $0 + abs($1.statedSum - Double($1.rightCount)) }
         return off / Double(total)
+    }
+}
+
+extension ReplayScore {
+    /// Counts a recorded answer.
+    mutating func count(_ answer: RecordedAnswer) {
+        guard answer.outcome != .replay else {
+            replays += 1
+            return
+        }
+        launches += 1
+        if !answer.isSure, let organic = answer.organicShare {
+            expected += 1 - organic
+            variance += organic * (1 - organic)
+        }
+        guard answer.outcome == .match else {
+            reasons[answer.reason?.verdictReason ?? .noCandidate, default: 0] += 1
+            return
+        }
+        matches += 1
+        if answer.isSure { tokenMatches += 1 }
+        if answer.isCampaignOnly { campaignMatches += 1 }
+        if !answer.isSure { expectedRight += answer.probability ?? 0 }
+    }
+}
+
+extension NoMatchReason {
+    /// What a verdict says of such a launch: most have no candidate.
+    fileprivate var verdictReason: Verdict.Reason {
+        switch self {
+        case .belowThreshold: .belowThreshold
+        case .ambiguous: .ambiguous
+        case .fingerprintDisabled: .fingerprintDisabled
+        case .noClick, .expired, .alreadyClaimed, .robotClick, .otherApp, .tokenInvalid, .tokenUsed:
+            .noCandidate
+        }
     }
 }

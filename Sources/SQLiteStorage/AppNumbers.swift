@@ -14,5 +14,5 @@ extension AppNumbers {
         return Scope(app: number, isTest: isTest)
     }
 
-    static let find: StaticString = "SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2"
+    static let find: SQL = "SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2"
 }

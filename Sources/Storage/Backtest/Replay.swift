@@ -1,3 +1,5 @@
+public import Attribution
+
 /// Plays recorded clicks and launches in their own time, under a policy and a window of choice.
 ///
 /// It follows the rules of the service: posterior, verdict, learning, windows, one launch for each click,
@@ -314,8 +316,6 @@ struct ReplayCounters: Sendable {
         MatchingModel(sums: model, epoch: epoch, at: now)
     }
 
-    /// Returns the faded value of a counter by fingerprint or address.
-    func value(_ family: CounterFamily, _ key: UInt64, at now: Timestamp) -> Double {
-        epoch.value(of: keyed[CounterKey(family, key)] ?? 0, family, at: now)
-    }
+    /// Returns what a counter by fingerprint or address holds, relative to the epoch.
+    func sum(_ family: CounterFamily, _ key: UInt64) -> Double { keyed[CounterKey(family, key)] ?? 0 }
 }

@@ -1,3 +1,5 @@
+internal import Attribution
+
 /// Live clicks ordered by the end of their windows: a binary heap, because windows differ.
 struct ExpiryQueue: Sendable {
     private var entries: [(end: Timestamp, click: Int)] = []

@@ -1,3 +1,5 @@
+internal import Attribution
+
 /// What a store holds of one app, in memory: live clicks by fingerprint and address, claims, learnt counters.
 ///
 /// A click is dropped when its window has ended, so that memory follows the live clicks; what is left of it is its name.
@@ -30,15 +32,21 @@ struct ReplayStore: Sendable {
     /// By address; claimed ones stay as long as their window lasts.
     private var byExact: [UInt64: TimeOrdered<Int>] = [:]
     private var byNear: [UInt64: TimeOrdered<Int>] = [:]
-    var summaries: [UInt64: ReplaySummary] = [:]
-    var crowds: [AddressHashes: ReplayAddressCount] = [:]
+    private var summaries: [UInt64: KeySummary] = [:]
+    private var clickCounts: [AddressHashes: AddressClickCount] = [:]
     var counters: ReplayCounters
+    /// The time of the latest launch that was asked for.
+    private(set) var now: Timestamp
 
     /// Clicks of one visitor that lie so close, in milliseconds, are retired together.
     private static let duplicateSpan: Int64 = 600_000
 
+    /// Addresses with much traffic whose counts are stored.
+    private static let maximumClickCounts = 1000
+
     init(began: Timestamp) {
         counters = ReplayCounters(began: began)
+        now = began
     }
 
     /// A click by its number; nil when its window has ended long ago.
@@ -50,17 +58,15 @@ struct ReplayStore: Sendable {
     /// Clicks that can be matched, whatever their fingerprint.
     var liveCount: Int { live.count - closedCount }
 
-    func rows(_ key: UInt64) -> TimeOrdered<Row>? { byFingerprint[key] }
-
-    func clicks(near address: AddressHashes) -> ArraySlice<Int> { byNear[address.near]?.rest ?? [] }
-
     mutating func record(_ click: RecordedClick, endingAt end: Timestamp) {
         let number = clicks.endIndex
         clicks.append(Stored(click: click, end: end, claimedAt: click.consumedAt))
         if click.consumedAt != nil { closedCount += 1 }
         if let name = click.name { numbers[name] = number }
         live.insert(number, endingAt: end)
-        for fingerprint in click.fingerprints {
+        for (index, fingerprint) in click.fingerprints.enumerated()
+        // Two forms may make one fingerprint.
+        where !click.fingerprints[..<index].contains(where: { $0.key == fingerprint.key }) {
             byFingerprint[fingerprint.key, default: TimeOrdered()]
                 .append(Row(click: number, fingerprint: fingerprint))
         }
@@ -114,7 +120,8 @@ struct ReplayStore: Sendable {
     }
 
     /// Forgets clicks whose windows have ended before `now`.
-    mutating func drop(endedBefore now: Timestamp) {
+    private mutating func drop(endedBefore now: Timestamp) {
+        self.now = now
         while let number = live.popEnded(before: now) {
             guard let stored = clicks[number] else { continue }
             let click = stored.click
@@ -137,7 +144,7 @@ struct ReplayStore: Sendable {
     }
 
     /// Forgets the oldest clicks with a fingerprint as far as they are claimed or ended.
-    mutating func skipUnmatchable(_ key: UInt64, at now: Timestamp) {
+    private mutating func skipUnmatchable(_ key: UInt64, at now: Timestamp) {
         while let first = byFingerprint[key]?.first {
             let click = clicks[first.click]
             guard click.map({ !$0.isOpen || $0.end < now }) ?? true else { break }
@@ -151,4 +158,124 @@ struct ReplayStore: Sendable {
     private func hasEnded(_ number: Int, before now: Timestamp) -> Bool {
         clicks[number].map { $0.end < now } ?? true
     }
+}
+
+/// What a launch is answered from.
+extension ReplayStore {
+    /// Everything that ``CandidateEvidence`` promises; empty where no click with a fingerprint is live.
+    mutating func evidence(_ keys: [UInt64], address: AddressHashes?, at now: Timestamp) -> CandidateEvidence
+    {
+        drop(endedBefore: now)
+        let keys = keys.map { KeyedHash(index: $0, rest: 0) }
+        let selections = selections(of: keys)
+        guard selections.contains(where: { !$0.open.isEmpty }) else {
+            return CandidateEvidence(candidates: [])
+        }
+        return evidence(
+            of: selections,
+            launch: address.map { LaunchAddress($0) },
+            firstKeys: Array(keys.prefix(1)),
+            epoch: counters.epoch
+        )
+    }
+
+    /// Whether a live click with one of the launch's fingerprints came after a moment and may be the launch's own: one
+    /// from another address is another visitor's, where the launch's address says anything.
+    ///
+    /// In a crowd, clicks of equal phones come within seconds, and an address rarely changes so soon.
+    mutating func hasClick(of launch: RecordedLaunch, after moment: Timestamp) -> Bool {
+        drop(endedBefore: launch.at)
+        for key in launch.fingerprints {
+            let clicks = selections(of: [KeyedHash(index: key, rest: 0)]).flatMap(\.open)
+            let hasClick = clicks.contains { click in
+                click.clickedAt > moment
+                    && (launch.address == nil
+                        || AddressHashes.agreement(click.address, launch.address) == .exact)
+            }
+            if hasClick { return true }
+        }
+        return false
+    }
+}
+
+/// The store's clicks, in the order of a database's index.
+extension ReplayStore: EvidenceSource {
+    typealias Failure = Never
+
+    func summary(of key: KeyedHash) -> KeySummary? { summaries[key.index] }
+
+    mutating func renewSummary(of key: KeyedHash) -> Bool {
+        var builder = KeySummary.Builder(at: now)
+        forEachOpen(key.index) { click in
+            builder.add(click)
+            return true
+        }
+        summaries[key.index] = builder.finished()
+        return true
+    }
+
+    mutating func read(_ selection: inout KeySelection) {
+        skipUnmatchable(selection.key.index, at: now)
+        forEachOpen(selection.key.index) { selection.add($0) }
+    }
+
+    /// Goes through the unclaimed clicks of a fingerprint, newest first, until `body` returns false.
+    private func forEachOpen(_ key: UInt64, _ body: (IndexRecord) -> Bool) {
+        guard let rows = byFingerprint[key] else { return }
+        for index in stride(from: rows.endIndex - 1, through: rows.firstIndex, by: -1) {
+            guard let row = rows[index], let stored = self[row.click], stored.isOpen else { continue }
+            guard body(Self.record(stored, row.click, row.fingerprint)) else { return }
+        }
+    }
+
+    private static func record(_ stored: Stored, _ number: Int, _ fingerprint: RecordedFingerprint)
+        -> IndexRecord
+    {
+        IndexRecord(stored.click, Int64(number), fingerprint, expiresAt: stored.end)
+    }
+
+    func read(_ selection: inout AddressSelection) {
+        let (address, key) = (selection.address, selection.key.index)
+        let near = byNear[address.near]?.rest ?? []
+        for number in near.suffix(AddressSelection.maximumRead).reversed() {
+            guard let stored = self[number], stored.end >= now else { continue }
+            selection.add(
+                RowPosition(clickedAt: stored.click.at.milliseconds, click: Int64(number)),
+                isExact: stored.click.address?.exact == address.exact,
+                isOfKey: stored.click.fingerprints.contains { $0.key == key }
+            )
+        }
+    }
+
+    func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection) {
+        for wanted in clicks {
+            let number = Int(wanted.position.click)
+            guard let stored = self[number], stored.end >= now,
+                let fingerprint = stored.click.fingerprints.first(where: { $0.key == selection.key.index })
+            else { continue }
+            if stored.isOpen {
+                _ = selection.add(Self.record(stored, number, fingerprint))
+            } else if wanted.isExact, let claimedAt = stored.claimedAt {
+                selection.addClaimed(wanted.position, at: claimedAt)
+            }
+        }
+    }
+
+    mutating func clickCount(around address: AddressHashes) -> AddressClickCount {
+        if let known = clickCounts[address], !known.isOld(at: now) { return known }
+        var builder = AddressClickCount.Builder(at: now)
+        let near = byNear[address.near]?.rest ?? []
+        for number in near.suffix(AddressClickCount.Builder.maximumRead).reversed() {
+            guard let click = self[number]?.click else { continue }
+            builder.add(clickedAt: click.at, isExact: click.address?.exact == address.exact)
+        }
+        if clickCounts.count >= Self.maximumClickCounts { clickCounts = [:] }
+        let count = builder.finished()
+        clickCounts[address] = count
+        return count
+    }
+
+    func liveClickCount() -> Double { Double(liveCount) }
+
+    func learntSum(_ family: CounterFamily, _ key: UInt64) -> Double { counters.sum(family, key) }
 }
