@@ -121,7 +121,7 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "Attribution", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "Server", "Threads",
+                "Attribution", "DomainFiles", "HTTPServer", "JSON", "QRCodes", "Server", "Storage", "Threads",
             ],
             path: "Tests/Fuzzing",
             swiftSettings: commonSettings
@@ -145,13 +145,13 @@ let package = Package(
         ),
         .testTarget(
             name: "BenchmarkTests",
-            dependencies: ["Attribution", "Benchmark", "HTTPServer", "Simulation", "Support"],
+            dependencies: ["Attribution", "Benchmark", "HTTPServer", "Simulation", "Storage", "Support"],
             swiftSettings: commonSettings
         ),
         // Launches with known truth in worlds whose parameters the model does not know, and how it fares.
         .target(
             name: "Simulation",
-            dependencies: ["Attribution", "Crypto"],
+            dependencies: ["Attribution", "Crypto", "Storage"],
             path: "Tests/Simulation",
             swiftSettings: optimizedInDebug
         ),
@@ -176,7 +176,7 @@ let package = Package(
         ),
         .testTarget(
             name: "AttributionTests",
-            dependencies: ["Attribution", "Crypto", "Simulation", "Support"],
+            dependencies: ["Attribution", "Crypto", "Simulation", "Storage", "Support"],
             exclude: ["Vectors"],
             swiftSettings: commonSettings
         ),

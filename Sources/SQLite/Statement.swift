@@ -146,9 +146,11 @@ extension Statement {
 
     /// Whether the column has this name.
     public func isColumn(_ column: Int32, named name: StaticString) -> Bool {
-        // The name is valid until the statement is compiled anew, and ends in a zero.
-        guard let found = unsafe sqlite3_column_name(pointer, column) else { return false }
-        return unsafe String(cString: found) == name.description
+        // The name is valid until the statement is compiled again; both end in a zero. A literal's bytes are constant.
+        unsafe name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount + 1) {
+            name in
+            unsafe sqlite3_stricmp(sqlite3_column_name(pointer, column), name) == 0
+        }
     }
 
     /// Text of the column; empty for NULL.

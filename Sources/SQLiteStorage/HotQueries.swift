@@ -1,4 +1,4 @@
-internal import SQLite
+package import SQLite
 internal import Storage
 
 /// The statements that run for every click and check, and those whose cost must not follow what is stored: tests
@@ -6,13 +6,28 @@ internal import Storage
 package enum HotQueries {
     package struct Query: Sendable {
         package let name: String
-        package let sql: StaticString
+        package let sql: SQL
         /// What each line of its plan must contain, in order.
         package let plan: [String]
+
+        init(name: String, sql: SQL, plan: [String]) {
+            self.name = name
+            self.sql = sql
+            self.plan = plan
+        }
+
+        @_disfavoredOverload
+        init(name: String, sql: StaticString, plan: [String]) {
+            self.init(name: name, sql: SQL(stringLiteral: sql), plan: plan)
+        }
+    }
+
+    private static func query(_ name: String, _ sql: SQL, _ plan: String...) -> Query {
+        Query(name: name, sql: sql, plan: plan)
     }
 
     private static func query(_ name: String, _ sql: StaticString, _ plan: String...) -> Query {
-        Query(name: name, sql: sql, plan: plan)
+        Query(name: name, sql: SQL(stringLiteral: sql), plan: plan)
     }
 
     private static let spanPlan =
@@ -28,7 +43,7 @@ package enum HotQueries {
     package static let all = [
         query(
             "clicks of a key",
-            IndexKeyReader.ofKey,
+            SnapshotSQL.ofKey,
             "COMPOUND QUERY",
             "LEFT-MOST SUBQUERY",
             "CO-ROUTINE",
@@ -43,26 +58,30 @@ package enum HotQueries {
         ),
         query(
             "all live clicks of a key",
-            KeySummary.open,
+            SnapshotSQL.openOfKey,
             "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=?)"
         ),
         query(
             "clicks around an address",
-            AddressReader.around,
+            SnapshotSQL.aroundAddress,
             "SEARCH click_addresses USING PRIMARY KEY (scope=? AND near_address=?)"
         ),
         query(
             "crowd around an address",
-            AddressClickCount.clicks,
+            SnapshotSQL.clicksNearAddress,
             "SEARCH click_addresses USING PRIMARY KEY (scope=? AND near_address=?)"
         ),
         query(
             "open row of a click",
-            AddressReader.openRow,
+            SnapshotSQL.openClick,
             "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since=? AND click=?)"
         ),
-        query("click that was named", NamedClick.select, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
-        query("claim by click", ClaimRow.byClick, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
+        query(
+            "click that was named",
+            ClickRows.byIdentifier,
+            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
+        ),
+        query("claim by click", ClaimRows.byClick, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
         query(
             "newest click of a destination",
             ClaimSQL.newestOfDestination,
@@ -72,7 +91,7 @@ package enum HotQueries {
         ),
         query(
             "claimed click of an advertising id",
-            CheckReader.claimedSince,
+            SnapshotSQL.claimedSince,
             "CO-ROUTINE (subquery-1)",
             "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=?)",
             "SCAN (subquery-1)"
@@ -83,22 +102,22 @@ package enum HotQueries {
             "SEARCH learnt_counters USING PRIMARY KEY (scope=? AND family=? AND key=?)"
         ),
         query("claim of a click", RecordSQL.findClaim, "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"),
-        query("click by identifier", ClickRow.select, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
+        query("click by identifier", ClickRows.byNumber, "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"),
         query(
             "claim of an installation",
-            ClaimRow.byInstall,
+            ClaimRows.byInstall,
             "SEARCH claims USING INDEX claims_by_install (scope=? AND install=?)",
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
             "claim of a caller",
-            ClaimRow.byCaller,
+            ClaimRows.byCaller,
             "SEARCH closed USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since>? AND since<?)",
             "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
             "undelivered claim",
-            ClaimRow.undelivered,
+            ClaimRows.undelivered,
             "SEARCH claims USING INDEX undelivered_claims (scope=? AND hash=?)",
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)",
             "USE TEMP B-TREE FOR ORDER BY"
@@ -109,23 +128,18 @@ package enum HotQueries {
             "SEARCH clicks USING INDEX clicks_by_idempotency (scope=? AND idempotency=?)"
         ),
         query(
-            "fingerprints of a click",
-            ClickFingerprints.select,
-            "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?)"
-        ),
-        query(
             "closing of a fingerprint",
-            FingerprintSQL.close,
+            IndexSQL.close,
             "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since=? AND click=?)"
         ),
         query(
             "moment of a claim",
-            FingerprintSQL.claimedAt,
+            IndexSQL.claimedAt,
             "SEARCH claims USING INTEGER PRIMARY KEY (rowid=?)"
         ),
         query(
             "deletion of a closed fingerprint",
-            FingerprintSQL.removeClosed,
+            IndexSQL.removeClosed,
             "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND since=? AND click=?)"
         ),
         query(

@@ -8,19 +8,19 @@ extension SQLiteSession: AppStore {
     }
 
     public func create(_ app: App, with keys: [APIKey]) async throws(StoreError) {
-        try await write { context throws(SQLiteError) in try context.create(app, with: keys) }
+        try await write(.directory(.createApp(app, keys)))
     }
 
     public func update(_ app: AppID, to settings: App.Settings) async throws(StoreError) {
-        try await write { context throws(SQLiteError) in try context.update(app, to: settings) }
+        try await write(.directory(.updateApp(app, settings)))
     }
 
     public func create(_ key: APIKey) async throws(StoreError) {
-        try await write { context throws(SQLiteError) in try context.create(key) }
+        try await write(.directory(.createKey(key)))
     }
 
     public func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError) {
-        try await write { context throws(SQLiteError) in try context.revoke(key, at: now) }
+        try await write(.directory(.revokeKey(key, at: now)))
     }
 
     public func noteUse(of key: KeyID, at now: Timestamp) {
@@ -29,6 +29,6 @@ extension SQLiteSession: AppStore {
             return
         }
         lastKeyUse = (key, now)
-        notes.update { $0.noteUse(of: key, at: now) }
+        updates.update { $0.noteUse(of: key, at: now) }
     }
 }

@@ -1,11 +1,12 @@
 public import Attribution
 internal import SQLite
 internal import Storage
+internal import Threads
 
 extension SQLiteSession: ClickStore {
     public func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome {
         // A click that is recorded after its caller was sent away stays: the retry is a duplicate.
-        let outcome = try await write { context throws(SQLiteError) in try context.record(click) }
+        guard case .click(let outcome) = try await write(.click(click)) else { throw .mismatch }
         if case .recorded = outcome { learn(from: click) }
         return outcome
     }
@@ -23,22 +24,24 @@ extension SQLiteSession: ClickStore {
     public func view(for check: Check) async throws(StoreError) -> CheckView {
         // A claim that its caller does not know of may be on disk, or may come there: nobody is told "no match"
         // because of it before it can be found again.
-        if shared.hasUnmarkedDeliveries || shared.queue.isInDoubt {
-            try await flushNotes(until: check.deadline)
+        if shared.updates.hasUnmarkedDeliveries || shared.queue.isInDoubt {
+            try await flushUpdates(until: check.deadline)
         }
         guard let scope = try scope(of: check.app, isTest: check.isTest) else { return CheckView() }
         guard try !isSurelyUnknown(check) else { return CheckView(reason: .noClick) }
         if shared.learnt.isAtOnce { try await learnAtOnce(scope, at: check.at) }
         let shared = shared
         return try read { connection throws(SQLiteError) in
-            try CheckReader(
+            let snapshot = SnapshotReader(
                 connection: connection,
                 scope: scope,
-                check: check,
+                now: check.at,
                 ledger: shared.ledger,
                 learnt: shared.learnt,
                 requestSummary: { shared.requestSummary(of: $0, at: check.at) }
-            ).view()
+            )
+            var reader = CheckReader(snapshot, check, scope)
+            return try reader.view()
         }
     }
 
@@ -52,41 +55,66 @@ extension SQLiteSession: ClickStore {
             }
         }
         let slices = shared.makeLearningWrites()
-        if !slices.isEmpty {
-            try await write { context throws(SQLiteError) in
-                for slice in slices { try context.learn(slice) }
-                return .success(())
-            }
-        }
+        if !slices.isEmpty { try await write(.learning(.add(slices))) }
         _ = try read { connection throws(SQLiteError) in
             try learnt.reload(scope, at: moment, on: connection)
         }
     }
 
-    public func claim(
-        _ choice: ClickChoice,
-        for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
-    ) async throws(StoreError) -> ClaimOutcome {
-        let (shared, notes) = (shared, notes)
+    public func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome {
+        guard MonotonicTime.now().nanoseconds < check.deadline else { throw .late }
+        guard let click = try click(of: choice.target, for: check) else { return .lost }
         var check = check
         // Here, on the loop's time, and not on the writer's.
         check.caller.settle()
         check.details.settle()
-        let settled = check
-        let written = try await write(
-            { context throws(SQLiteError) in
-                .success(try context.claim(choice, for: settled, orElse: choose))
-            },
-            until: check.deadline,
-            whenLate: { late in
-                // Its check has been told to try again: the answer goes to the next one.
-                if late.mustBeDelivered, let claim = late.outcome.claim {
-                    notes.noteFailedDelivery(of: claim.click.id, shared)
-                }
+        let request = ClaimRequest(click, choice, for: check)
+        return try await shared.claims.claim(request, until: min(shared.deadline(), check.deadline))
+    }
+
+    /// The click to be claimed; nil where a destination has none any more.
+    private func click(of target: ClickChoice.Target, for check: Check) throws(StoreError) -> ClickID? {
+        switch target {
+        case .click(let id): return id
+        case .newest(let destination):
+            guard let scope = try scope(of: check.app, isTest: check.isTest) else { return nil }
+            guard let first = try newest(1, of: destination, scope, check).first else { return nil }
+            guard shared.claims.contains(first) else { return first }
+            return try newest(Self.maximumOfDestination, of: destination, scope, check)
+                .first { !shared.claims.contains($0) } ?? first
+        }
+    }
+
+    /// Clicks of a destination that are read to find one that no other check is claiming.
+    private static let maximumOfDestination = 4096
+
+    /// The newest live clicks with one of the check's fingerprints and this destination, by the first half of their
+    /// identifiers.
+    private func newest(_ count: Int, of destination: CreditedDestination, _ scope: Scope, _ check: Check)
+        throws(StoreError) -> [ClickID]
+    {
+        try read { connection throws(SQLiteError) in
+            for key in check.ladder.fingerprints {
+                let found = try connection.statement(ClaimSQL.newestOfDestination).all(
+                    scope.number,
+                    key.index,
+                    key.rest,
+                    destination.url,
+                    check.at.milliseconds,
+                    count
+                ) { ClickID(high: UInt64(bitPattern: $0.integer(0)), low: 0) }
+                if !found.isEmpty { return found }
             }
-        )
-        return written.outcome
+            return []
+        }
+    }
+
+    public func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {
+        shared.claims.mark(&evidence, at: check.at)
+    }
+
+    public func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError) {
+        try await shared.claims.waitForEnd(of: click, until: check.deadline)
     }
 
     public func answering(_ click: ClickID) {
@@ -99,7 +127,9 @@ extension SQLiteSession: ClickStore {
 
     public func deliveryFailed(of click: ClickID) {
         guard shared.ledger.isUndelivered(click) else { return }
-        notes.noteFailedDelivery(of: click, shared)
+        // From now until the answer is marked on disk, every look waits for that.
+        shared.updates.addFailedDelivery(of: click, to: updates)
+        shared.queue.requestUpdates()
     }
 
     public func note(_ report: CheckReport, of check: Check) {
@@ -114,30 +144,11 @@ extension SQLiteSession: ClickStore {
         note(report, of: settled, weight: weight, scope, at: now)
     }
 
-    /// Waits until what was noted is on disk.
-    func flushNotes(until deadline: UInt64 = .max) async throws(StoreError) {
-        // Who only reads has noted nothing.
+    /// Waits until all pending updates are on disk.
+    func flushUpdates(until deadline: UInt64 = .max) async throws(StoreError) {
+        // Read-only sessions have no pending updates.
         guard !shared.configuration.isReadOnly else { return }
-        shared.queueNotes()
-        // Writes are done in the order in which they were queued.
-        try await write({ _ throws(SQLiteError) in .success(()) }, until: deadline)
-    }
-}
-
-extension PendingUpdates {
-    /// From now until the answer is marked on disk, every look waits for that.
-    fileprivate func noteFailedDelivery(of click: ClickID, _ shared: SharedState) {
-        shared.noteDeliveryFailed()
-        update { $0.failedDeliveries.append(click) }
-        shared.queueNotes()
-    }
-}
-
-extension ClaimOutcome {
-    fileprivate var claim: Claim? {
-        switch self {
-        case .claimed(let claim), .replayed(let claim): claim
-        case .lost: nil
-        }
+        shared.queue.requestUpdates()
+        try await write(.barrier, until: deadline)
     }
 }

@@ -15,13 +15,8 @@ extension SQLiteSession: LearningStore {
     public func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError) {
         guard let scope = try scope(of: app, isTest: isTest) else { return }
         shared.learnt.forget(scope)
-        // In slices: nobody else's write waits for all of it.
-        var isMore = true
-        while isMore {
-            isMore = try await write { context throws(SQLiteError) in
-                .success(try context.forgetCounters(of: scope, limit: 1000))
-            }
-        }
+        // In slices: no other write waits for all of it.
+        while case .flag(true) = try await write(.learning(.forget(scope, limit: 1000))) {}
         shared.learnt.forget(scope)
     }
 }

@@ -6,7 +6,7 @@ extension SQLiteSession: StatsStore {
     public func statistics(_ query: StatisticsQuery, at now: Timestamp) async throws(StoreError)
         -> StatisticsReport
     {
-        try await flushNotes()
+        try await flushUpdates()
         let directory = try currentDirectory()
         let ids = query.app.map { [$0] } ?? directory.apps.map(\.id)
         var apps: [StatisticsReader.CountedApp] = []

@@ -14,7 +14,7 @@ public final class SQLiteSession {
     /// Looks that the filter made needless.
     package private(set) var sparedLookCount = 0
     private let cache: DirectoryCache
-    let notes: PendingUpdates
+    let updates: PendingUpdates
     var lessons: LoopLearner
     var records = LoopRecords()
     /// The use of a key that was noted last.
@@ -56,7 +56,7 @@ public final class SQLiteSession {
         self.shared = shared
         self.opening = opening
         cache = directory
-        notes = shared.makeNotes()
+        updates = shared.updates.makeUpdates()
         lessons = LoopLearner(shared: shared)
         seenDirectoryChanges = shared.directoryChangeCount
         directorySnapshot = directory.snapshot.copy()
@@ -103,13 +103,13 @@ public final class SQLiteSession {
                 snapshotCommit = commit
             }
             let result = try body(connection)
-            shared.troubles.noteSuccess(of: .reading, at: MonotonicTime.now().nanoseconds)
+            shared.failures.noteSuccess(of: .reading, at: MonotonicTime.now().nanoseconds)
             return result
         } catch {
             endSnapshot()
             if error.endsConnection { connection = nil }
             let failure = StoreError(error)
-            shared.troubles.note(failure, of: .reading, at: MonotonicTime.now().nanoseconds)
+            shared.failures.note(failure, of: .reading, at: MonotonicTime.now().nanoseconds)
             throw failure
         }
     }
@@ -160,30 +160,18 @@ public final class SQLiteSession {
     /// What reading has cost since the session's connection was opened, in steps of SQLite's virtual machine.
     package var readStepCount: Int { connection?.stepCount ?? 0 }
 
-    /// Hands a write to the writer and waits for it to be on disk.
+    /// Hands a write to the thread that writes, and waits for it to be on disk.
     ///
-    /// `latest` is when whoever asks must have been answered, if that is sooner than a write's own limit.
-    func write<Outcome: Sendable>(
-        _ body: @escaping PendingWrite<Outcome>.Body,
-        until latest: UInt64 = .max,
-        whenLate: (@Sendable (Outcome) -> Void)? = nil
-    ) async throws(StoreError) -> Outcome {
-        let shared = shared
-        // Nobody may come to withdraw a write whose time is up before it waits.
+    /// - Parameters:
+    ///   - write: what is to be done.
+    ///   - latest: when the caller stops waiting, if that is sooner than a write's own limit.
+    /// - Returns: what became of it.
+    /// - Throws: why it was refused.
+    @discardableResult
+    func write(_ write: Write, until latest: UInt64 = .max) async throws(StoreError) -> Written {
+        // Its time may be up before it waits, when it is withdrawn by nothing.
         guard MonotonicTime.now().nanoseconds < latest else { throw .late }
-        // Resumed exactly once: `PendingWrite` completes once, whoever answers it, and every write that is queued
-        // is answered, withdrawn or refused.
-        let result = await unsafe withUnsafeContinuation {
-            (continuation: UnsafeContinuation<Result<Outcome, StoreError>, Never>) in
-            let write = PendingWrite<Outcome>(
-                deadline: min(shared.deadline(), latest),
-                body: body,
-                whenLate: whenLate,
-                completion: { unsafe continuation.resume(returning: $0) }
-            )
-            shared.queue.append(write)
-        }
-        return try result.get()
+        return try await shared.queue.perform(write, until: min(shared.deadline(), latest))
     }
 
     func scope(of app: AppID, isTest: Bool) throws(StoreError) -> Scope? {

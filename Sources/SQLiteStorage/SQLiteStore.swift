@@ -85,20 +85,13 @@ public final class SQLiteStore: Sendable {
 
     /// Runs `body` on the writer's thread within a transaction: for tests that hold the writer or make it fail.
     package func queueWork(_ body: @escaping @Sendable () -> Void) {
-        let write = PendingWrite<Void>(
-            deadline: .max,
-            body: { _ throws(SQLiteError) in
-                body()
-                return .success(())
-            },
-            completion: { _ in }
-        )
-        shared.queue.append(write, isOurs: true)
+        shared.queue.append(QueuedWrite(.hold(body)) { _ in }, isInternal: true)
     }
 
     /// Does what the watchdog does when everybody's time is up: for tests that do not wait for it.
     package func expireWaiting() {
         shared.queue.expire(at: .max - 1)
+        shared.claims.expire(at: .max - 1)
     }
 
     /// Does what a thread beside the writer does at the start: for tests that do without one.
@@ -174,7 +167,7 @@ public final class SQLiteStore: Sendable {
         let deadline = MonotonicTime.now().nanoseconds + milliseconds * 1_000_000
         shared.noteStopping()
         shared.stopBackground()
-        shared.queueNotes()
+        shared.queue.requestUpdates()
         shared.queueLearning()
         shared.queue.stop()
         let isDone = hasEnded.wait(until: deadline) { $0 ? true : nil } ?? false
@@ -182,6 +175,7 @@ public final class SQLiteStore: Sendable {
             // The disk does not answer: whoever waits for it is told so, and its thread is left behind.
             _ = shared.queue.refuseAll(StoreError(.stopping, "the server is stopping"))
             shared.queue.expire(at: .max - 1)
+            shared.claims.expire(at: .max - 1)
         }
         shared.background.withLock { $0.hasEnded = true }
         shared.background.broadcast()
@@ -198,11 +192,19 @@ public final class SQLiteStore: Sendable {
         let context = SendOnce(context)
         var started = [
             try start {
-                Writer(context.take(), shared: shared, open: opening.reopen).run()
+                let engine = SQLiteEngine(context.take(), shared: shared, open: opening.reopen)
+                WriterThread(
+                    engine,
+                    queue: shared.queue,
+                    updates: shared.updates,
+                    health: shared.health,
+                    failures: shared.failures,
+                    batchLimit: shared.configuration.batchLimit
+                ).run()
                 hasEnded.withLock { $0 = true }
                 hasEnded.broadcast()
             },
-            try start { Watchdog(shared: shared).run() },
+            try start { Self.watchDeadlines(shared) },
         ]
         if opening.configuration.hasBackgroundWork {
             shared.requestFilter()
@@ -216,6 +218,12 @@ public final class SQLiteStore: Sendable {
             started.append(try start { BackgroundReader(shared: shared, opening: opening).run() })
         }
         threads.withLock { $0 = started }
+    }
+
+    private static func watchDeadlines(_ shared: SharedState) {
+        Deadlines(shared.queue, shared.claims, shared.updates).run { moment in
+            shared.background.wait(until: moment) { $0.hasEnded ? true : nil } == nil
+        }
     }
 
     private func start(_ run: @escaping @Sendable () -> Void) throws(StoreError) -> JoinableThread {

@@ -7,8 +7,11 @@ internal import Threads
 final class SharedState: Sendable {
     let configuration: SQLiteConfiguration
     let queue: WriteQueue
+    let claims: ClaimsUnderWay
     let ledger: AnswerLedger
-    let troubles: FailureLog
+    let failures: FailureLog
+    let updates = UpdateCollector()
+    let health = HealthRecorder()
     let learnt: LearningState
     let records = RecordBudget()
     /// Names this process in the leases of jobs.
@@ -37,23 +40,18 @@ final class SharedState: Sendable {
 
     /// Moves after each commit, before anybody is told: whoever sees it unmoved has missed nothing.
     private let commits = Atomic<UInt64>(0)
-    /// Answers that were seen to fail and are not marked on disk yet.
-    private let unmarkedDeliveries = Atomic(0)
-    /// Whether a write of notes waits for its turn.
-    private let notesAreQueued = Atomic(false)
     /// Moves when this process has changed apps or keys.
     private let directoryChanges = Atomic<UInt64>(0)
     private let isStoppingFlag = Atomic(false)
     let isCatchUpQueued = Atomic(false)
-    private let health = ConditionLock(StoreHealth())
-    private let notes = ConditionLock<[PendingUpdates]>([])
     let logCopying: ConditionLock<CheckpointPolicy>
 
     init(_ configuration: SQLiteConfiguration) {
         self.configuration = configuration
         jobHolder = Int64(bitPattern: configuration.random())
-        troubles = FailureLog(configuration.log, quiet: configuration.quietNanoseconds)
+        failures = FailureLog(configuration.log, quiet: configuration.quietNanoseconds)
         queue = WriteQueue(limit: configuration.queueLimit)
+        claims = ClaimsUnderWay(queue)
         ledger = AnswerLedger(now: configuration.monotonicNow)
         learnt = LearningState(isAtOnce: configuration.learnsAtOnce)
         logCopying = ConditionLock(CheckpointPolicy(hasBackground: configuration.hasBackgroundWork))
@@ -98,14 +96,9 @@ final class SharedState: Sendable {
         isStoppingFlag.store(true, ordering: .relaxed)
     }
 
-    func noteCommit(batchSize: Int, seconds: Double, logPages pages: Int) {
+    func noteCommit(logPages pages: Int) {
         commits.wrappingAdd(1, ordering: .releasing)
         logCopying.withLock { $0.noteCommit(logPages: pages) }
-        health.withLock { health in
-            health.lastFailure = nil
-            health.batchSizes.observe(Double(batchSize))
-            health.commitSeconds.observe(seconds)
-        }
     }
 
     /// Asks the background thread to copy the log into the database.
@@ -150,16 +143,6 @@ final class SharedState: Sendable {
         _ = background.wait(until: nil) { $0.threadCount > 0 ? nil : true }
     }
 
-    var hasUnmarkedDeliveries: Bool { unmarkedDeliveries.load(ordering: .acquiring) > 0 }
-
-    func noteDeliveryFailed() {
-        unmarkedDeliveries.wrappingAdd(1, ordering: .releasing)
-    }
-
-    func noteDeliveriesMarked(_ count: Int) {
-        unmarkedDeliveries.wrappingSubtract(count, ordering: .releasing)
-    }
-
     /// Makes every loop read in a new snapshot.
     func renewSnapshots() {
         commits.wrappingAdd(1, ordering: .releasing)
@@ -169,57 +152,12 @@ final class SharedState: Sendable {
         directoryChanges.wrappingAdd(1, ordering: .releasing)
     }
 
-    func noteRefusals(_ count: Int, _ error: StoreError) {
-        health.withLock { health in
-            health.lastFailure = error
-            health.refusals[error.code, default: 0] += Int64(count)
-        }
-    }
-
-    func noteRetentionLag(_ seconds: Int64) {
-        health.withLock { $0.retentionLagSeconds = seconds }
-    }
-
     var healthSnapshot: StoreHealth {
-        var snapshot = health.withLock { $0 }
+        var snapshot = health.snapshot
         snapshot.queueLength = queue.count
         snapshot.refusals.merge(queue.refusals, uniquingKeysWith: +)
         snapshot.isStopping = isStopping
         return snapshot
-    }
-
-    /// Notes of a new loop.
-    func makeNotes() -> PendingUpdates {
-        let notes = PendingUpdates()
-        self.notes.withLock { $0.append(notes) }
-        return notes
-    }
-
-    /// False where a write of notes waits already.
-    func beginQueuingNotes() -> Bool {
-        !notesAreQueued.exchange(true, ordering: .acquiringAndReleasing)
-    }
-
-    /// What is noted from now on needs another write.
-    func endQueuingNotes() {
-        _ = notesAreQueued.exchange(false, ordering: .acquiringAndReleasing)
-    }
-
-    /// Whether any loop has noted something that is not written yet.
-    var hasNotes: Bool {
-        notes.withLock { $0 }.contains { !$0.isEmpty }
-    }
-
-    func drainNotes() -> PendingUpdates.Content {
-        var content = PendingUpdates.Content()
-        for notes in notes.withLock({ $0 }) { content.merge(notes.drain()) }
-        return content
-    }
-
-    /// Puts back what could not be written.
-    func restore(_ content: PendingUpdates.Content) {
-        guard !content.isEmpty else { return }
-        notes.withLock { $0 }.first?.update { $0.merge(content) }
     }
 
     /// When a write that is queued now must have been answered.

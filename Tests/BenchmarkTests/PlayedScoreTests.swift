@@ -1,6 +1,7 @@
 import Attribution
 import Benchmark
 import Simulation
+import Storage
 import Testing
 
 /// What the answers to a simulated world count as.

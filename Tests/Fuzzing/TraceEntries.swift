@@ -1,5 +1,6 @@
 import Attribution
 import Server
+import Storage
 
 extension FuzzEntry {
     /// A trace: what comes of it does not depend on where its pieces are cut.

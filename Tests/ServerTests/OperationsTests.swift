@@ -323,11 +323,7 @@ private struct UnreadableStore: ClickStore, AppStore, StatsStore, LearningStore,
     func noteUse(of key: KeyID, at now: Timestamp) {}
     func record(_ click: NewClick) throws(StoreError) -> RecordOutcome { throw Self.failure }
     func view(for check: Check) throws(StoreError) -> CheckView { throw Self.failure }
-    func claim(
-        _ choice: ClickChoice,
-        for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
-    ) throws(StoreError)
+    func claim(_ choice: ClickChoice, for check: Check) throws(StoreError)
         -> ClaimOutcome
     {
         throw Self.failure

@@ -5,6 +5,7 @@ import JSON
 import SQLiteStorage
 import Simulation
 import Testing
+import Storage
 
 /// A world is played against the service, whose database is then played again.
 @Suite("Recorded traffic")

@@ -2,6 +2,7 @@ import Attribution
 import Server
 import Simulation
 import Testing
+import Storage
 
 private let agent =
     "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.2 Mobile/15E148 Safari/604.1"

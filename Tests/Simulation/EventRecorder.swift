@@ -1,4 +1,5 @@
 public import Attribution
+public import Storage
 
 /// Turns the events of a world into what a server records of them.
 public struct EventRecorder {

@@ -1,5 +1,6 @@
 import Attribution
 import Foundation
+import Storage
 
 /// How the figures hold when a world is another one than it was made to be: one row for each world and change of it.
 public enum Robustness {

@@ -1,4 +1,5 @@
 public import Attribution
+public import Storage
 
 /// The expected false matches of a world, beside those that there are.
 public struct SimulatedEstimate {

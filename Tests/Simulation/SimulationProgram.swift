@@ -1,5 +1,6 @@
 import Attribution
 import Foundation
+import Storage
 
 /// The program: plays worlds by name and prints a line for each run.
 public enum SimulationProgram {

@@ -12,6 +12,32 @@ enum Backend: String, CaseIterable, Sendable {
 
     /// Those that can be tested here.
     static var available: [Backend] { allCases }
+
+    /// Opens a database of this kind.
+    func open(_ configuration: SQLiteConfiguration) throws(StoreError) -> any TestDatabase {
+        switch self {
+        case .sqlite: try SQLiteStore.open(configuration)
+        }
+    }
+}
+
+/// A database of a test: what tests of every backend need besides sessions.
+protocol TestDatabase: Sendable {
+    /// Whether the database was made by this opening.
+    var isNew: Bool { get }
+    func openSession() -> any LoopSession
+    func stop(within milliseconds: UInt64)
+}
+
+/// What a loop has of a store, and the end of its turns.
+protocol LoopSession: ClickStore, AppStore, StatsStore, CheckStore, LinkStore {
+    func endTurn()
+}
+
+extension SQLiteSession: LoopSession {}
+
+extension SQLiteStore: TestDatabase {
+    func openSession() -> any LoopSession { makeSession() }
 }
 
 /// What a loop has of a store.
@@ -55,7 +81,7 @@ final class TestStore: Sendable {
     let clock = TestClock(noon)
     let monotonic = TestMonotonicClock()
     let log = TestLog()
-    let store: SQLiteStore
+    let database: any TestDatabase
     let app = AppID(high: 1, low: 1)
 
     var path: String { folder.file("afterlink.db") }
@@ -80,8 +106,8 @@ final class TestStore: Sendable {
         configuration.timeLimitMilliseconds = 600_000
         configuration.quietNanoseconds = 0
         set(&configuration)
-        store = try SQLiteStore.open(configuration)
-        if store.isNew {
+        database = try backend.open(configuration)
+        if database.isNew {
             let app = App(id: app, settings: App.Settings(name: "Shop"), createdAt: Self.noon)
             try await run { try await $0.create(app) }
         }
@@ -93,7 +119,15 @@ final class TestStore: Sendable {
 
     /// Stops the store, with everything on disk.
     func stop() {
-        store.stop(within: 60_000)
+        database.stop(within: 60_000)
+    }
+
+    /// The store of a test that is about SQLite, or about what it does in the background.
+    var store: SQLiteStore {
+        guard let store = database as? SQLiteStore else {
+            preconditionFailure("a test of SQLite runs over another database")
+        }
+        return store
     }
 
     /// What a connection of another process would read.
@@ -110,8 +144,8 @@ final class TestStore: Sendable {
     func run<Result: Sendable>(
         _ body: @escaping @Sendable (TestSession) async throws -> Result
     ) async throws -> Result {
-        try await onLoop { [store] in
-            let session = store.makeSession()
+        try await onLoop { [database] in
+            let session = database.openSession()
             defer { session.endTurn() }
             return try await body(session)
         }
@@ -275,8 +309,8 @@ extension TestStore {
     ) async throws -> [Result] {
         let loop = LoopThread()
         defer { loop.stop() }
-        let task = Task(executorPreference: loop) { [store] in
-            let session = Confined(store.makeSession())
+        let task = Task(executorPreference: loop) { [database] in
+            let session = Confined(database.openSession())
             defer { session.value.endTurn() }
             return try await withThrowingTaskGroup(of: Result.self) { group in
                 for number in numbers {
@@ -292,9 +326,9 @@ extension TestStore {
 /// Carries a loop's session to the tasks of the same loop.
 private final class Confined: @unchecked Sendable {
     // Sendable: used on one loop's thread alone, which the session itself checks.
-    let value: SQLiteSession
+    let value: any LoopSession
 
-    init(_ value: SQLiteSession) {
+    init(_ value: any LoopSession) {
         self.value = value
     }
 }
@@ -304,6 +338,6 @@ extension ClickStore {
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
     {
-        try await claim(ClickChoice(click.id, method: method), for: check, orElse: { _ in nil })
+        try await claim(ClickChoice(click.id, method: method), for: check)
     }
 }

@@ -21,11 +21,7 @@ private final class LimitingStore: ClickStore, Sendable {
         return CheckView(sure: ClickChoice(click.id, method: .clickID))
     }
 
-    func claim(
-        _ choice: ClickChoice,
-        for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
-    ) async throws(StoreError) -> ClaimOutcome {
+    func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome {
         let count = deadlines.withLock { deadlines in
             deadlines.append(check.deadline)
             return deadlines.count

@@ -80,6 +80,27 @@ struct ClaimTests {
         #expect(outcomes.filter { $0 == .noMatch(.alreadyClaimed) }.count == 999)
     }
 
+    @Test(
+        "of as many checks at once as clicks, each of its own visitor, every one matches a click of its own",
+        arguments: Backend.available
+    )
+    func matchesEach(backend: Backend) async throws {
+        let test = try await TestStore(backend)
+        _ = try await test.runConcurrently(200) { session, number in
+            let moment = TestStore.noon.advanced(byMilliseconds: Int64(number))
+            return try await session.record(.sample(at: moment))
+        }
+        let now = TestStore.noon.advanced(byMilliseconds: 1000)
+        let outcomes = try await test.runConcurrently(200) { session, number in
+            try await session.match(.sample(at: now, caller: number, firstByteAt: 0))
+        }
+        let matched = outcomes.compactMap { outcome -> UInt64? in
+            if case .match(let claim) = outcome { claim.click.id.high } else { nil }
+        }
+        #expect(matched.count == 200)
+        #expect(Set(matched).count == 200, "no click is matched twice")
+    }
+
     @Test("overlapping checks of one installation share one match", arguments: Backend.available)
     func sharesWithinInstall(backend: Backend) async throws {
         let test = try await TestStore(backend)

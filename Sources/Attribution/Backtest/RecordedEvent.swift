@@ -155,7 +155,7 @@ public struct RecordedLaunch: Equatable, Sendable {
     }
 
     /// The input of the posterior, apart from the clicks.
-    var traits: LaunchTraits {
+    public var traits: LaunchTraits {
         LaunchTraits(at: at, hasAddress: address != nil, release: release, signals: signals)
     }
 }
@@ -194,42 +194,6 @@ public struct RecordedAnswer: Equatable, Sendable {
 
     /// Whether a certain way decided, and not the fingerprint.
     public var isSure: Bool { method?.confidence != nil }
-}
-
-extension ReplayScore {
-    /// Counts a recorded answer.
-    mutating func count(_ answer: RecordedAnswer) {
-        guard answer.outcome != .replay else {
-            replays += 1
-            return
-        }
-        launches += 1
-        if !answer.isSure, let organic = answer.organicShare {
-            expected += 1 - organic
-            variance += organic * (1 - organic)
-        }
-        guard answer.outcome == .match else {
-            reasons[answer.reason?.verdictReason ?? .noCandidate, default: 0] += 1
-            return
-        }
-        matches += 1
-        if answer.isSure { tokenMatches += 1 }
-        if answer.isCampaignOnly { campaignMatches += 1 }
-        if !answer.isSure { expectedRight += answer.probability ?? 0 }
-    }
-}
-
-extension NoMatchReason {
-    /// What a verdict says of such a launch: most have no candidate.
-    fileprivate var verdictReason: Verdict.Reason {
-        switch self {
-        case .belowThreshold: .belowThreshold
-        case .ambiguous: .ambiguous
-        case .fingerprintDisabled: .fingerprintDisabled
-        case .noClick, .expired, .alreadyClaimed, .robotClick, .otherApp, .tokenInvalid, .tokenUsed:
-            .noCandidate
-        }
-    }
 }
 
 /// The recorded clicks and checks of one app, in the order of time.

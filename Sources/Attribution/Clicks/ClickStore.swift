@@ -57,8 +57,12 @@ public enum ClaimOutcome: Equatable, Sendable {
     case claimed(Claim)
     /// This caller was given an answer before: the same one again.
     case replayed(Claim)
-    /// Somebody else has consumed the click, or it expired: look again.
+    /// Another check has consumed the click, and that is committed; or it expired, or is gone: read again.
     case lost
+    /// Another check of this process is claiming the click: nothing was done.
+    ///
+    /// It is the chosen click, or the newest of the chosen destination.
+    case underWay(ClickID)
 }
 
 /// Where clicks live and are consumed.
@@ -79,12 +83,20 @@ public protocol ClickStore {
     /// Consumes the chosen click for `check`, atomically with the look whether the caller has had its answer already,
     /// and retires the same visitor's older duplicates with it, those of the ten minutes before the click.
     ///
-    /// Where the click is gone, what `choose` makes of another look within the same transaction is consumed instead.
-    func claim(
-        _ choice: ClickChoice,
-        for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
-    ) async throws(StoreError) -> ClaimOutcome
+    /// A click that another check of this process is claiming is left alone; see ``ClaimOutcome/underWay(_:)``.
+    func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome
+
+    /// Marks candidates as claimed that other checks of this process are claiming.
+    func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check)
+
+    /// Waits until the claim of a click that is under way in this process has truly ended: it is committed, or it will
+    /// never be.
+    ///
+    /// - Parameters:
+    ///   - click: which another check is claiming.
+    ///   - check: which waits; not for longer than its time limit.
+    /// - Throws: when that is up.
+    func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError)
 
     /// Says that the answer for a click that was just claimed, or redelivered by a claim, is about to be written: a
     /// check whose first byte is read from now on may ask for it again.
@@ -108,4 +120,10 @@ public protocol ClickStore {
 extension ClickStore {
     /// Without a limit.
     public func begin(_ check: inout Check) {}
+
+    /// Nothing: for stores that never answer ``ClaimOutcome/underWay(_:)``.
+    public func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {}
+
+    /// Returns at once, as above.
+    public func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError) {}
 }

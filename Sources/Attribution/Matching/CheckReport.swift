@@ -14,15 +14,15 @@ public enum MatchOutcome: Equatable, Sendable {
     case noMatch(NoMatchReason)
 }
 
-/// How a check ended and what it was decided from: what is counted, recorded and learnt of it.
+/// How a check ended and what decided it: the input of counting, recording and learning.
 public struct CheckReport: Sendable {
     public var ending: CheckEnding
-    /// Nil where nothing was weighed: no live click, or a surer way.
+    /// Nil if nothing was weighed: no live click, or a certain match.
     public var verdict: Verdict?
-    /// What the verdict was made from.
+    /// The input of the verdict.
     public var evidence: CandidateEvidence?
     public var model: MatchingModel?
-    /// Whether a click that it was to have went to somebody else meanwhile: nothing is learnt from such a check.
+    /// Whether another check took a click that this one chose: the model learns nothing from such a check.
     public var hasLostRace: Bool
     /// See ``CheckView/storedFingerprint``.
     public var storedFingerprint: KeyedHash?

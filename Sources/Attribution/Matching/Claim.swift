@@ -1,16 +1,18 @@
-/// The consumption of a click by a first launch, and what was answered: all of it is stored, so that a repeated answer is
-/// the same.
+/// The consumption of a click by a first launch, and the answer, which is stored so that a repetition is the
+/// same.
 ///
-/// A class: hardly any check ends with one, and each hands on a place for it several times.
+/// A class: hardly any check ends with one, and each passes on a reference for it several times.
 public final class Claim: Equatable, Sendable {
     public let click: Click
     public let claimedAt: Timestamp
     public let method: AttributionMethod
-    /// How likely the match is right, 0…1; nil for a claim from before that was worked out.
+    /// The probability that the match is right, 0…1; nil for a claim from before it was computed.
     public let confidence: Double?
-    /// Other live clicks that the launch might have come from, his own earlier ones among them; nil as above.
+    /// The number of other live clicks that the launch might have come from, including the visitor's earlier
+    /// ones; nil for a claim from before it was counted.
     public let competingClicks: Int?
-    /// Whether the campaign alone was credited, and the app's default link answered instead of the click's own.
+    /// Whether only the campaign was credited, so that the answer was the app's default link instead of the
+    /// click's own.
     public let isCampaignOnly: Bool
 
     public init(

@@ -12,14 +12,6 @@ public struct ClickChoice: Equatable, Sendable {
             case .newest(let destination): [destination]
             }
         }
-
-        /// Whether this is the click, of which the first half of the identifier may be all that is known.
-        func holds(_ click: Click) -> Bool {
-            switch self {
-            case .click(let id): id.high == click.id.high
-            case .newest(let destination): destination == CreditedDestination(click.facts)
-            }
-        }
     }
 
     public var target: Target

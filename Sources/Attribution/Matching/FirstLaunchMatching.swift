@@ -44,16 +44,10 @@ public struct FirstLaunchMatching {
                 store.note(CheckReport(ending, view, decision, hasLostRace: round > 0), of: check)
                 return .noMatch(decision.reason)
             }
-            let asked = check
-            let known = missing
-            let outcome = try await store.claim(choice, for: asked) { other in
-                var other = other
-                other.leaveOut(known.union(choice.target.destinations))
-                return MatchDecision(other, asked).choice
-            }
+            let (outcome, isAnother) = try await claim(choice, view, check)
             switch outcome {
-            case .claimed(let claim) where !choice.target.holds(claim.click):
-                // What was weighed is not what it was found by.
+            case .claimed(let claim) where isAnother:
+                // The claimed click is not the one that was weighed, so the model must not learn from it.
                 store.answering(claim.click.id)
                 store.note(CheckReport(.match(claim), hasLostRace: true), of: check)
                 return .match(claim)
@@ -66,11 +60,44 @@ public struct FirstLaunchMatching {
                 store.answering(claim.click.id)
                 store.note(CheckReport(.replay(claim)), of: check)
                 return .replay(claim)
-            case .lost:
-                missing.formUnion(choice.target.destinations)
+            case .lost where !isAnother: missing.formUnion(choice.target.destinations)
+            case .lost, .underWay: break
             }
         }
         throw StoreError(.overloaded, "too many checks at once for one fingerprint")
+    }
+
+    /// Claims the chosen click, or the next best where other checks of this process are claiming it.
+    ///
+    /// Where nothing else is left, it waits until the one that is claiming the click has ended, so that the next in line
+    /// gets it when that fails.
+    ///
+    /// - Parameters:
+    ///   - choice: what was decided.
+    ///   - view: what it was decided from.
+    ///   - check: which claims.
+    /// - Returns: what came of it, and whether it is of another click than the chosen one.
+    /// - Throws: ``StoreError`` when nothing is known of it.
+    private func claim(_ choice: ClickChoice, _ view: CheckView, _ check: Check) async throws(StoreError)
+        -> (outcome: ClaimOutcome, isAnother: Bool)
+    {
+        var outcome = try await store.claim(choice, for: check)
+        guard case .underWay(let click) = outcome else { return (outcome, false) }
+        // A certain way leads to one click, and to no other.
+        if view.sure == nil, var evidence = view.evidence {
+            var (rest, target) = (view, choice.target)
+            // Each time that it fails, another check has begun to claim what was chosen.
+            for _ in 0..<Self.roundLimit {
+                store.markClaimsUnderWay(in: &evidence, of: check)
+                rest.evidence = evidence
+                guard let next = MatchDecision(rest, check).choice, next.target != target else { break }
+                outcome = try await store.claim(next, for: check)
+                guard case .underWay = outcome else { return (outcome, true) }
+                target = next.target
+            }
+        }
+        try await store.waitForClaim(of: click, for: check)
+        return (.underWay(click), true)
     }
 }
 

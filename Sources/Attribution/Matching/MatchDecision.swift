@@ -1,10 +1,10 @@
-/// What is to be answered to a check, given what the store knows of it.
+/// The answer to a check, given what the store knows of it.
 public struct MatchDecision: Sendable {
     /// Nil for no match.
     public let choice: ClickChoice?
-    /// What the fingerprint alone says, also where a surer way decided; nil where nothing was weighed.
+    /// What only the fingerprint says, also if a certain match decided; nil if nothing was weighed.
     public let verdict: Verdict?
-    /// Why there is no choice, where there is none.
+    /// The reason if there is no choice.
     public let reason: NoMatchReason
 
     public init(_ view: CheckView, _ check: Check) {
@@ -25,7 +25,8 @@ public struct MatchDecision: Sendable {
         return Verdict(evidence, launch: check.traits, model: model, policy: check.policy)
     }
 
-    /// A launch that named a click, and was not recognised by anything else, is told what was wrong with that.
+    /// Returns the reason to report: for a launch that named a click and was not recognised otherwise, what
+    /// was wrong with that click.
     static func reason(_ reason: NoMatchReason, _ check: Check) -> NoMatchReason {
         if let refusal = check.ladder.refusal { return NoMatchReason(refusal) }
         if reason == .noClick, check.ladder.fingerprints.isEmpty, !check.policy.usesFingerprints {
@@ -55,7 +56,7 @@ extension ClickChoice {
 }
 
 extension Verdict {
-    /// Nil for a match, and where there was no candidate: then the store knows why.
+    /// Nil for a match, and if there was no candidate: then the store knows the reason.
     public var noMatchReason: NoMatchReason? {
         guard case .noMatch(let reason) = outcome else { return nil }
         return switch reason {

@@ -179,7 +179,8 @@ extension CanonicalSignals {
         if case .frozen(reported) = agent.system { return agent.system }
         guard agent.platform == .ios, let seen = agent.osVersion else { return .minor(reported) }
         // This reading of the agent is more careful than that of a script that believes the token.
-        return seen.majorMinor == reported || seen.major >= 26 && reported.major < 26 ? agent.system : .minor(reported)
+        return seen.majorMinor == reported || seen.major >= 26 && reported.major < 26
+            ? agent.system : .minor(reported)
     }
 
     private static func androidReading(

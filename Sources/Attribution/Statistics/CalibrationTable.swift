@@ -1,14 +1,14 @@
-/// How often what a fingerprint said was right, of launches whose token told which click led to them.
+/// How often fingerprints were right, for launches whose token named the click that led to them.
 public struct CalibrationTable: Equatable, Sendable {
-    /// The launches whose likeliest click had a probability within one tenth.
+    /// The launches whose most likely click had a probability within one tenth.
     public struct Bin: Hashable, Sendable {
         public var launches: Int64
         /// The sum of the probabilities, in millionths.
         public var statedMillionths: Int64
-        /// The same, given that some click led to the launch, as one did to each of these: what the right ones should
-        /// come to.
+        /// The sum of the probabilities given that some click led to the launch, as one did to each of these:
+        /// the expected number of right ones, in millionths.
         public var expectedMillionths: Int64
-        /// Those that came for the likeliest destination.
+        /// The launches that came for the most likely destination.
         public var right: Int64
 
         public static let zero = Bin(launches: 0, statedMillionths: 0, expectedMillionths: 0, right: 0)
@@ -39,7 +39,7 @@ public struct CalibrationTable: Equatable, Sendable {
 
     public static let binCount = 10
 
-    /// By tenth: the first holds probabilities below 0.1, the last one those from 0.9 on.
+    /// By tenth: the first contains probabilities below 0.1, the last one those from 0.9 on.
     public private(set) var bins = [Bin](repeating: .zero, count: CalibrationTable.binCount)
 
     public init() {}
@@ -51,7 +51,7 @@ public struct CalibrationTable: Equatable, Sendable {
 
     public var launches: Int64 { bins.reduce(0) { $0 + $1.launches } }
 
-    /// How far the right ones are from what was expected, on average over the launches; nil without any.
+    /// The mean difference between the right ones and the expected ones per launch; nil without any.
     public var error: Double? {
         guard launches > 0 else { return nil }
         return bins.reduce(0) { $0 + abs(Double($1.right) - $1.expected) } / Double(launches)
@@ -60,11 +60,11 @@ public struct CalibrationTable: Equatable, Sendable {
 
 /// What one launch with a token says of its fingerprint.
 public struct CalibrationSample: Hashable, Sendable {
-    /// The place in the table.
+    /// The index in the table.
     public let index: Int
     public let bin: CalibrationTable.Bin
 
-    /// Nil for a launch that was not recognised by a token, or whose fingerprint said nothing.
+    /// Nil for a launch that no token recognised, or whose fingerprint found nothing.
     public init?(_ report: CheckReport) {
         guard case .match(let claim) = report.ending, claim.method == .signedToken,
             let verdict = report.verdict, let likeliest = verdict.shares.first, let evidence = report.evidence
@@ -78,9 +78,9 @@ public struct CalibrationSample: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - stated: the probability of the likeliest destination.
+    ///   - stated: the probability of the most likely destination.
     ///   - conversion: the probability that some click led to the launch.
-    ///   - isRight: whether it came for the likeliest destination.
+    ///   - isRight: whether it came for the most likely destination.
     public init(stated: Double, conversion: Double, isRight: Bool) {
         let stated = stated.isFinite ? min(max(stated, 0), 1) : 0
         index = min(Int(stated * Double(CalibrationTable.binCount)), CalibrationTable.binCount - 1)

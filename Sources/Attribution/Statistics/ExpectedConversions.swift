@@ -1,10 +1,10 @@
-/// How many launches clicks are expected to have led to: the sum of the probabilities, whether each was answered with a
-/// match or not.
+/// The number of launches that clicks are expected to have led to: the sum of the probabilities, whatever the
+/// answers were.
 ///
-/// Kept in millionths, so that sums come out the same in whichever order they are made.
+/// Stored in millionths, so that sums are the same in any order.
 public struct ExpectedConversions: Hashable, Sendable {
     public private(set) var millionths: Int64
-    /// Of the number, in millionths.
+    /// The variance of the number, in millionths.
     public private(set) var varianceMillionths: Int64
 
     public static let zero = ExpectedConversions(millionths: 0, varianceMillionths: 0)
@@ -14,7 +14,7 @@ public struct ExpectedConversions: Hashable, Sendable {
         self.varianceMillionths = varianceMillionths
     }
 
-    /// One launch that a click led to with this probability; held within 0…1, nothing for what is no number.
+    /// Creates one launch that a click led to with this probability; clamped to 0…1, 0 for NaN.
     public init(probability: Double) {
         let probability = probability.isFinite ? min(max(probability, 0), 1) : 0
         self.init(
@@ -39,17 +39,17 @@ public struct ExpectedConversions: Hashable, Sendable {
         left = left + right
     }
 
-    /// Rounded; of 0…1.
+    /// Returns a share from 0 to 1 in millionths, rounded.
     static func millionths(_ share: Double) -> Int64 { Int64(share * 1_000_000 + 0.5) }
 }
 
 /// What one check adds to the expected conversions.
 public struct CheckExpectation: Equatable, Sendable {
-    /// A campaign and what it gets of it.
+    /// A campaign with its part.
     public enum Part: Equatable, Sendable {
-        /// Of the click that a sure way led to.
+        /// The campaign of the click of a certain match.
         case named(CampaignKey, ExpectedConversions)
-        /// Known by its hash; see ``CampaignShare``.
+        /// A campaign known by its hash; see ``CampaignShare``.
         case hashed(CampaignShare, ExpectedConversions)
     }
 

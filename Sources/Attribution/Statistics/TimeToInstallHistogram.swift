@@ -1,12 +1,12 @@
-/// How long it took from click to first launch, in bins that widen with the time.
+/// The times from click to first launch, in bins that widen with the time.
 ///
-/// Bin 0 holds delays under a second; from there eight bins double the time. A quantile is therefore exact
+/// Bin 0 contains delays under a second; from there eight bins double the time. A quantile is therefore exact
 /// to 9 % of itself.
 public struct TimeToInstallHistogram: Equatable, Sendable {
-    /// Number of delays in each bin that has any.
+    /// The number of delays in each bin that has any.
     public private(set) var counts: [Int: Int64] = [:]
 
-    /// 2 to the power of 0/8, 1/8, … 8/8: where the bins of a doubling begin, and its end.
+    /// 2 to the power of 0/8, 1/8, … 8/8: where the bins of a doubling start, and its end.
     private static let steps = [
         1, 1.0905077326652577, 1.189207115002721, 1.2968395546510096, 1.4142135623730951, 1.5422108254079407,
         1.681792830507429, 1.8340080864093424, 2,
@@ -21,9 +21,9 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
     /// Number of delays.
     public var total: Int64 { counts.values.reduce(0, +) }
 
-    /// The bin of a delay.
+    /// Returns the bin of a delay.
     ///
-    /// A launch before its click, which a clock set back makes, took no time.
+    /// A launch before its click, from a clock that was set back, took no time.
     public static func bin(forMilliseconds milliseconds: Int64) -> Int {
         guard milliseconds >= 1000 else { return 0 }
         let seconds = Double(milliseconds) / 1000
@@ -32,7 +32,7 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
         return 1 + Int(seconds.exponent) * 8 + min(step, 7)
     }
 
-    /// The delays of a bin, in milliseconds.
+    /// Returns the delays of a bin, in milliseconds.
     public static func bounds(ofBin bin: Int) -> Range<Double> {
         guard bin > 0 else { return 0..<1000 }
         let (doublings, step) = (bin - 1).quotientAndRemainder(dividingBy: 8)
@@ -40,9 +40,10 @@ public struct TimeToInstallHistogram: Equatable, Sendable {
         return start * steps[step]..<start * steps[step + 1]
     }
 
-    /// The delay in milliseconds that the share `share` (0…1) of all delays does not exceed; nil without any.
+    /// Returns the delay in milliseconds that the share `share` (0…1) of all delays does not exceed; nil
+    /// without any.
     ///
-    /// Delays are taken to lie evenly within their bin.
+    /// Assumes that delays are spread evenly within their bin.
     public func quantile(_ share: Double) -> Double? {
         let rank = min(max(share, 0), 1) * Double(total)
         var before: Double = 0

@@ -25,8 +25,8 @@ struct CheckPageReader {
         while try statement.step() {
             count += 1
             let row = try CheckRow(statement)
-            last = row.id
-            guard let record = apps.record(row), query.matches(record) else { continue }
+            last = row.record.id
+            guard let record = apps.check(row), query.matches(record) else { continue }
             page.records.append(record)
             if page.records.count == query.limit { break }
         }
@@ -36,38 +36,47 @@ struct CheckPageReader {
     }
 }
 
+/// A row of `checks` with what its click adds.
+struct CheckRow {
+    let record: CheckRecord
+    let campaign: CampaignKey?
+
+    static let columns: SQL = "\(CheckRecord.columns, of: "checks"), clicks.id_low, clicks.campaign_key"
+
+    init(_ statement: Statement) throws(SQLiteError) {
+        var row = StatementRow(statement)
+        var record = try row.record(CheckRecord.self)
+        let low: UInt64 = row.get("id_low")
+        if let click = record.facts.click { record.facts.click = ClickID(high: click.high, low: low) }
+        self.record = record
+        campaign = (row.get("campaign_key") as String?).flatMap { CampaignKey($0) }
+    }
+}
+
 enum CheckReading {
-    static let page: StaticString = """
-        SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
-            is_campaign_only, minimum_confidence, organic_share, candidates, click, platform_form, agreement, shares,
-            fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
-            checks.platform, os_release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, checks.signal_marks, clicks.id_low, clicks.campaign_key
+    static let page: SQL = """
+        SELECT \(CheckRow.columns)
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id < ?1 AND checks.id >= ?2 ORDER BY checks.id DESC LIMIT ?3
         """
-    static let one: StaticString = """
-        SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
-            is_campaign_only, minimum_confidence, organic_share, candidates, click, platform_form, agreement, shares,
-            fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
-            checks.platform, os_release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, checks.signal_marks, clicks.id_low, clicks.campaign_key
+    static let one: SQL = """
+        SELECT \(CheckRow.columns)
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id = ?1
         """
     /// Streams from the end, and ends at the first that is found.
-    static let ofRequest: StaticString = """
+    static let ofRequest: SQL = """
         SELECT id FROM (SELECT id, request_id FROM checks ORDER BY id DESC LIMIT ?2) WHERE request_id = ?1 LIMIT 1
         """
-    static let ofFingerprint: StaticString = """
+    static let ofFingerprint: SQL = """
         SELECT id FROM (SELECT id, fingerprint, fingerprint_rest FROM checks ORDER BY id DESC LIMIT ?3)
         WHERE fingerprint = ?1 AND fingerprint_rest = ?2 LIMIT 1
         """
-    static let ofClick: StaticString = """
+    static let ofClick: SQL = """
         SELECT id FROM (SELECT id, click FROM checks ORDER BY id DESC LIMIT ?2) WHERE click = ?1 LIMIT 1
         """
     /// The claim's own record, soon after its moment.
-    static let ofClaim: StaticString = """
+    static let ofClaim: SQL = """
         SELECT id
         FROM (
             SELECT id, click, outcome FROM checks
@@ -76,5 +85,5 @@ enum CheckReading {
         WHERE click = ?1 AND outcome = 'match'
         LIMIT 1
         """
-    static let claimedAt: StaticString = "SELECT claimed_at FROM claims WHERE click = ?1"
+    static let claimedAt: SQL = "SELECT claimed_at FROM claims WHERE click = ?1"
 }

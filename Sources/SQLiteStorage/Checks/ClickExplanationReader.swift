@@ -18,21 +18,20 @@ struct ClickExplanationReader {
     }
 
     func material(of id: ClickID) throws(SQLiteError) -> ClickExplanationInput? {
-        guard let named = try NamedClick.find(id, on: connection),
-            let owner = apps.owner(of: named.scope),
+        guard let record = try ClickRows.find(id, on: connection),
+            let owner = apps.owner(of: record.scope),
             var click = try connection.statement(ExplanationReader.one)
-                .first(id.high, read: { ExplanationReader.known($0) }),
-            let rows = try ClickFingerprints.find(named.id, on: connection)
+                .first(id.high, read: { row throws(SQLiteError) in try ExplanationReader.known(row) })
         else { return nil }
-        let first = rows.fingerprints.first
+        let first = record.hashes.first
         let index = try first.flatMap { (key) throws(SQLiteError) in
             try connection.statement(Self.indexed).first(
-                named.scope.number,
+                record.scope.number,
                 key.index,
-                rows.clickedAt.milliseconds,
-                rows.expiresAt.milliseconds,
+                click.clickedAt.milliseconds,
+                click.expiresAt.milliseconds,
                 click.claimedAt?.milliseconds,
-                named.id,
+                record.number,
                 key.rest
             ) { (isOpen: $0.integer(0) == 0, closedAs: $0.optionalText(1)) }
         }
@@ -42,37 +41,28 @@ struct ClickExplanationReader {
             click,
             app: owner.app,
             isTest: owner.isTest,
-            keyCount: rows.fingerprints.count,
+            keyCount: record.hashes.count,
             isIndexed: index != nil || first == nil
         )
-        try addNear(rows, id, named.scope, to: &material)
+        try addNear(record, to: &material)
         return material
     }
 
     private func addNear(
-        _ rows: ClickFingerprints,
-        _ id: ClickID,
-        _ scope: Scope,
+        _ record: ClickRecord,
         to material: inout ClickExplanationInput
     ) throws(SQLiteError) {
-        let address = try connection.statement(Self.address).first(rows.click) { row in
-            row.isNull(0)
-                ? nil
-                : AddressHashes(
-                    exact: UInt64(bitPattern: row.integer(0)),
-                    near: UInt64(bitPattern: row.integer(1))
-                )
-        }
+        let scope = record.scope
         let wanted = Wanted(
-            click: id,
-            address: address ?? nil,
-            keys: Set(rows.fingerprints.map(\.index))
+            click: record.id,
+            address: record.address,
+            keys: Set(record.hashes.map(\.index))
         )
         var found: [(relation: RelatedCheck.Relation, id: Int64)] = []
         try connection.statement(Self.checks).forEach(
-            RowIdentifier.first(at: rows.clickedAt),
+            RowIdentifier.first(at: record.facts.clickedAt),
             // Records are written a little later than their checks.
-            RowIdentifier.first(at: rows.expiresAt.advanced(byMilliseconds: 60_000)),
+            RowIdentifier.first(at: record.expiresAt.advanced(byMilliseconds: 60_000)),
             Self.searched
         ) { row in
             material.searchedChecks += 1
@@ -85,7 +75,7 @@ struct ClickExplanationReader {
         material.hasSearchedAll = material.searchedChecks < Self.searched
         for (relation, check) in Self.nearest(found) {
             let record = try connection.statement(CheckReading.one).first(check) { row throws(SQLiteError) in
-                apps.record(try CheckRow(row))
+                apps.check(try CheckRow(row))
             }
             if let record = record ?? nil { material.near.append(RelatedCheck(record, relation)) }
         }
@@ -106,7 +96,7 @@ struct ClickExplanationReader {
             row.isNull(column) ? nil : UInt64(bitPattern: row.integer(column))
         }
         if word(2) == wanted.click.high { return .weighed }
-        if CheckRow.unpacked(row.bytes(3)).contains(where: { $0.click.high == wanted.click.high }) {
+        if CheckRecord.unpackedShares(row.bytes(3)).contains(where: { $0.click.high == wanted.click.high }) {
             return .weighed
         }
         if let key = word(4), wanted.keys.contains(key) { return .sameFingerprint }
@@ -115,13 +105,12 @@ struct ClickExplanationReader {
         return word(6) == address.near ? .nearAddress : nil
     }
 
-    static let checks: StaticString = """
+    static let checks: SQL = """
         SELECT id, scope, click, shares, fingerprint, exact_address, near_address FROM checks
         WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3
         """
-    static let address: StaticString = "SELECT exact_address, near_address FROM clicks WHERE id = ?1"
     /// Where the click stands under a fingerprint: open since its own moment, or closed at one of three.
-    static let indexed: StaticString = """
+    static let indexed: SQL = """
         SELECT state, closed_as FROM click_index
         WHERE scope = ?1 AND hash = ?2 AND state IN (0, 1) AND since IN (?3, ?4, ?5) AND click = ?6
             AND hash_rest = ?7

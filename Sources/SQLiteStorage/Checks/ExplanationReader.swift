@@ -20,7 +20,7 @@ struct ExplanationReader {
                 id,
                 read: { row throws(SQLiteError) in try CheckRow(row) }
             ),
-            let record = apps.record(row)
+            let record = apps.check(row)
         else { return nil }
         if case .check(let wanted) = reference, wanted != record.id { return nil }
         return ExplanationInput(
@@ -63,11 +63,11 @@ struct ExplanationReader {
     }
 
     private func sameFingerprint(_ row: CheckRow) throws(SQLiteError) -> [KnownClick] {
-        guard let key = row.facts.fingerprint else { return [] }
+        guard let key = row.record.facts.fingerprint else { return [] }
         var clicks: [KnownClick] = []
         for state in 0...1 {
             let rows = try connection.statement(Self.ofFingerprint).all(
-                row.scope.number,
+                row.record.scope.number,
                 key.index,
                 state,
                 key.rest,
@@ -84,7 +84,7 @@ struct ExplanationReader {
 
     private func named(_ row: CheckRow) throws(SQLiteError) -> [KnownClick] {
         var clicks: [KnownClick] = []
-        for id in [row.facts.click].compactMap(\.self) + row.facts.shares.map(\.click)
+        for id in [row.record.facts.click].compactMap(\.self) + row.record.facts.shares.map(\.click)
         where !clicks.contains(where: { $0.id.high == id.high }) {
             if let click = try click(Int64(bitPattern: id.high), row) { clicks.append(click) }
         }
@@ -92,52 +92,55 @@ struct ExplanationReader {
     }
 
     private func click(_ id: Int64, _ row: CheckRow) throws(SQLiteError) -> KnownClick? {
-        try connection.statement(Self.one).first(id) { Self.known($0, row.facts.address) }
+        try connection.statement(Self.one).first(id) { click throws(SQLiteError) in
+            try Self.known(click, row.record.facts.address)
+        }
     }
 
     private func recent(_ row: CheckRow) throws(SQLiteError) -> [KnownClick] {
         // Those of the same second may have come just before it.
-        let end = RowIdentifier.first(at: row.facts.at.advanced(byMilliseconds: 1000))
+        let end = RowIdentifier.first(at: row.record.facts.at.advanced(byMilliseconds: 1000))
         return try connection.statement(Self.recent).all(
             end,
             Self.recentScanned,
-            row.scope.number,
+            row.record.scope.number,
             ExplanationInput.recentLimit
-        ) { Self.known($0, row.facts.address) }
+        ) { click throws(SQLiteError) in
+            try Self.known(click, row.record.facts.address)
+        }
     }
 
-    static func known(_ row: Statement, _ launch: AddressHashes? = nil) -> KnownClick {
-        func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: row.integer(column)) }
-        func moment(_ column: Int32) -> Timestamp { Timestamp(milliseconds: row.integer(column)) }
-        let address = row.isNull(8) ? nil : AddressHashes(exact: word(8), near: word(9))
+    static func known(_ statement: Statement, _ launch: AddressHashes? = nil) throws(SQLiteError)
+        -> KnownClick
+    {
+        var row = StatementRow(statement)
+        let record = try row.record(ClickRecord.self)
         return KnownClick(
-            id: ClickID(high: word(0), low: word(1)),
-            clickedAt: moment(2),
-            expiresAt: moment(3),
-            campaign: row.optionalText(4).flatMap { CampaignKey($0) },
-            platform: Platform(rawValue: row.text(5)) ?? .unknown,
-            isRobot: row.integer(6) != 0,
-            claimedAt: row.isNull(10) ? nil : moment(10),
-            claimedBy: row.optionalText(11).flatMap(AttributionMethod.init(rawValue:)),
-            agreement: AddressHashes.agreement(address, launch),
-            canonicalText: row.optionalText(7)
+            id: record.id,
+            clickedAt: record.facts.clickedAt,
+            expiresAt: record.expiresAt,
+            campaign: record.facts.campaignKey,
+            platform: record.facts.platform,
+            isRobot: record.facts.isRobot,
+            claimedAt: row.get("claimed_at"),
+            claimedBy: row.get("method"),
+            agreement: AddressHashes.agreement(record.address, launch),
+            canonicalText: record.canonicalText
         )
     }
 
-    static let ofFingerprint: StaticString = """
+    static let ofFingerprint: SQL = """
         SELECT click, closed_as FROM click_index
         WHERE scope = ?1 AND hash = ?2 AND state = ?3 AND hash_rest = ?4
         ORDER BY since DESC, click DESC LIMIT ?5
         """
-    static let one: StaticString = """
-        SELECT id, id_low, clicked_at, expires_at, campaign_key, platform, is_robot, signals, exact_address,
-            near_address, claimed_at, method
+    static let one: SQL = """
+        SELECT \(ClickRecord.columns, of: "clicks"), claimed_at, method
         FROM clicks LEFT JOIN claims ON click = id
         WHERE id = ?1
         """
-    static let recent: StaticString = """
-        SELECT id, id_low, clicked_at, expires_at, campaign_key, platform, is_robot, signals, exact_address,
-            near_address, claimed_at, method
+    static let recent: SQL = """
+        SELECT \(ClickRecord.columns, of: "newest"), claimed_at, method
         FROM (SELECT * FROM clicks WHERE id < ?1 ORDER BY id DESC LIMIT ?2) AS newest
             LEFT JOIN claims ON claims.click = newest.id
         WHERE newest.scope = ?3 AND signals IS NOT NULL AND is_robot = 0

@@ -25,14 +25,14 @@ extension SQLiteSession {
         facts?.weight = weight
         let expectation = launches > 0 ? CheckExpectation(report) : nil
         let sample = CalibrationSample(report)
-        let isMuch = notes.withContent { [facts] content in
+        let isMuch = updates.withContent { [facts] content in
             content.count(report.ending, of: check, scope)
             if let facts { content.checks.add(facts, scope) } else { content.checks.leaveOut() }
             if let expectation { content.checks.add(expectation, times: launches, of: check, scope) }
             if let sample { content.checks.add(sample, at: check.at, scope) }
             return content.checks.records.count >= PendingCheckRecords.writtenAtOnce
         }
-        if isMuch { shared.queueNotes() }
+        if isMuch { shared.queue.requestUpdates() }
     }
 }
 

@@ -4,7 +4,7 @@ internal import Storage
 
 extension SQLiteSession: CheckStore {
     public func checks(_ query: CheckQuery) async throws(StoreError) -> CheckPage {
-        try await flushNotes()
+        try await flushUpdates()
         let apps = try appsByScope()
         return try await readInBackground { connection throws(SQLiteError) in
             try CheckPageReader(connection: connection, apps: apps).page(query)
@@ -14,7 +14,7 @@ extension SQLiteSession: CheckStore {
     public func explanation(of reference: CheckReference, by explainer: Explainer) async throws(StoreError)
         -> Explanation?
     {
-        try await flushNotes()
+        try await flushUpdates()
         let apps = try appsByScope()
         let material = try await readInBackground { connection throws(SQLiteError) in
             try ExplanationReader(connection: connection, apps: apps).material(of: reference)
@@ -25,7 +25,7 @@ extension SQLiteSession: CheckStore {
     }
 
     public func material(ofClick id: ClickID) async throws(StoreError) -> ClickExplanationInput? {
-        try await flushNotes()
+        try await flushUpdates()
         let apps = try appsByScope()
         return try await readInBackground { connection throws(SQLiteError) in
             try ClickExplanationReader(connection: connection, apps: apps).material(of: id)
@@ -53,14 +53,14 @@ struct CheckedApps: Sendable {
         owners[scope] = (app, isTest)
     }
 
-    /// Nil for a row of an app that is not known yet.
-    func record(_ row: CheckRow) -> RecordedCheck? {
-        guard let owner = owners[row.scope] else { return nil }
+    /// The check of a row; nil where its app is not known yet.
+    func check(_ row: CheckRow) -> RecordedCheck? {
+        guard let owner = owners[row.record.scope] else { return nil }
         return RecordedCheck(
-            id: row.id,
+            id: row.record.id,
             app: owner.app,
             isTest: owner.isTest,
-            facts: row.facts,
+            facts: row.record.facts,
             campaign: row.campaign
         )
     }

@@ -30,48 +30,14 @@ extension WriteContext {
         let low = makeRandomWord()
         for record in records {
             id = RowIdentifier.next(after: id, at: record.facts.at)
-            try insert(record, id, low)
+            let row = CheckRecord(
+                id: CheckID(high: UInt64(bitPattern: id), low: low),
+                scope: record.scope,
+                facts: record.facts
+            )
+            try connection.statement(CheckSQL.insert).run(row)
         }
         try connection.statement(CheckSQL.addProgress).run("kept_checks", records.count)
-    }
-
-    private func insert(_ record: PendingCheckRecords.Record, _ id: Int64, _ low: UInt64) throws(SQLiteError)
-    {
-        let facts = record.facts
-        try connection.statement(CheckSQL.insert).run(
-            id,
-            low,
-            record.scope.number,
-            facts.at.milliseconds,
-            facts.outcome.rawValue,
-            facts.reason?.rawValue,
-            facts.method?.rawValue,
-            facts.confidence,
-            facts.isCampaignOnly,
-            facts.minimumConfidence,
-            facts.organicShare,
-            facts.candidates,
-            facts.click?.high,
-            facts.platformForm?.code,
-            (facts.agreement?.rawValue).map { Int64($0) },
-            CheckRow.packed(facts.shares),
-            facts.fingerprint?.index,
-            facts.fingerprint?.rest,
-            facts.address?.exact,
-            facts.address?.near,
-            facts.namesClick,
-            facts.hasInstallID,
-            facts.platform.rawValue,
-            facts.release.map(CheckRow.code(of:)),
-            facts.sdkVersion,
-            facts.requestID,
-            facts.caller,
-            CheckRow.stored(facts),
-            facts.weight > 1 ? facts.weight : nil,
-            CheckRow.packed(facts.otherFingerprints),
-            facts.firstInstalledAt?.milliseconds,
-            facts.signals.isEmpty ? nil : facts.signals.word
-        )
     }
 
     /// The name of a slot's campaign; nil for all of them, and where it can no longer be found.
@@ -143,23 +109,18 @@ enum CheckSQL {
     /// Records that are kept at most, whatever retention says: about a gigabyte.
     static let mostKept: Int64 = 5_000_000
 
-    static let newest: StaticString = "SELECT id FROM checks ORDER BY id DESC LIMIT 1"
-    static let kept: StaticString = "SELECT value FROM progress WHERE name = 'kept_checks'"
-    static let addProgress: StaticString = """
+    static let newest: SQL = "SELECT id FROM checks ORDER BY id DESC LIMIT 1"
+    static let kept: SQL = "SELECT value FROM progress WHERE name = 'kept_checks'"
+    static let addProgress: SQL = """
         INSERT INTO progress VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = value + excluded.value
         """
-    static let insert: StaticString = """
-        INSERT INTO checks VALUES (
-            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
-            ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32
-        )
-        """
-    static let deleteOldest: StaticString = """
+    static let insert = SQL.insert("checks", CheckRecord.columns)
+    static let deleteOldest: SQL = """
         DELETE FROM checks WHERE id IN (SELECT id FROM checks WHERE id < ?1 ORDER BY id LIMIT ?2)
         """
-    static let campaign: StaticString = "SELECT campaign_key FROM clicks WHERE id = ?1"
+    static let campaign: SQL = "SELECT campaign_key FROM clicks WHERE id = ?1"
     /// Looks at so many clicks of the fingerprint at most as a claim does.
-    static let campaignOfHash: StaticString = """
+    static let campaignOfHash: SQL = """
         SELECT campaign_key
         FROM (
             SELECT click, campaign FROM click_index

@@ -148,30 +148,27 @@ struct CollisionCensus {
         let scopes = Set(places.map(\.scope))
         try connection.statement(Self.checks).forEach(record ?? .min, Self.sliceLength) {
             row throws(SQLiteError) in
+            var row = StatementRow(row)
+            let check = try row.record(CheckRecord.self)
             read += 1
-            last = row.integer(0)
-            let check = try CheckRow(row)
+            last = Int64(bitPattern: check.id.high)
             guard scopes.contains(check.scope) else { return }
-            let clickedAt = row.optionalInteger(34).map { Timestamp(milliseconds: $0) }
-            estimates[check.scope, default: FalseMatchEstimate()].add(check.facts, clickedAt: clickedAt)
+            estimates[check.scope, default: FalseMatchEstimate()]
+                .add(check.facts, clickedAt: row.get("clicked_at"))
         }
         record = last
         isDone = read < Self.sliceLength
     }
 
-    static let fingerprints: StaticString = """
+    static let fingerprints: SQL = """
         SELECT hash, state, since, click, clicked_at, closed_as, platform_form, weight, visitor
         FROM click_index
         WHERE scope = ?1 AND (hash, state, since, click) > (?2, ?3, ?4, ?5)
         ORDER BY hash, state, since, click LIMIT ?6
         """
-    static let bounds: StaticString = "SELECT (SELECT min(id) FROM checks), (SELECT max(id) FROM checks)"
-    static let checks: StaticString = """
-        SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
-            is_campaign_only, minimum_confidence, organic_share, candidates, click, platform_form, agreement, shares,
-            fingerprint, fingerprint_rest, checks.exact_address, checks.near_address, names_click, has_install_id,
-            checks.platform, os_release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, checks.signal_marks, clicks.id_low, clicks.campaign_key, clicks.clicked_at
+    static let bounds: SQL = "SELECT (SELECT min(id) FROM checks), (SELECT max(id) FROM checks)"
+    static let checks: SQL = """
+        SELECT \(CheckRecord.columns, of: "checks"), clicks.clicked_at
         FROM checks LEFT JOIN clicks ON clicks.id = click
         WHERE checks.id > ?1 ORDER BY checks.id LIMIT ?2
         """

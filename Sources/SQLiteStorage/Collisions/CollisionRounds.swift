@@ -84,26 +84,21 @@ struct CollisionRounds {
         }
         let now = shared.configuration.clock.now()
         try keep(census.reports(at: now), on: connection)
-        let holder = shared.jobHolder
-        try shared.performAndWait { context throws(SQLiteError) in
-            .success(try context.finish(.collisions, for: holder, progress: now))
-        }
+        try shared.queue.perform(.job(.finish(.collisions, holder: shared.jobHolder, progress: now)))
         leasedAt = nil
         countedCommits = shared.commitCount
         return true
     }
 
     private mutating func takeLease(at now: Timestamp) throws(StoreError) -> Bool {
-        let holder = shared.jobHolder
-        let isTaken = try shared.performAndWait { context throws(SQLiteError) in
-            .success(
-                try context.takeLease(
-                    of: .collisions,
-                    for: holder,
-                    at: now,
-                    milliseconds: Self.leaseMilliseconds
-                )
-            )
+        let lease = JobLease(
+            of: .collisions,
+            holder: shared.jobHolder,
+            at: now,
+            milliseconds: Self.leaseMilliseconds
+        )
+        guard case .flag(let isTaken) = try shared.queue.perform(.job(.takeLease(lease))) else {
+            throw .mismatch
         }
         leasedAt = isTaken ? MonotonicTime.now().nanoseconds : nil
         return isTaken
@@ -116,22 +111,19 @@ struct CollisionRounds {
     /// A few at a time: other writes wait for it.
     private func keep(_ reports: [Scope: CollisionReport], on connection: SQLiteConnection) throws(StoreError)
     {
-        var kept: [(scope: Scope, report: CollisionReport)] = []
+        var kept: [ScopedCollisions] = []
         for (scope, report) in reports {
             let isNews = try opening.translated { () throws(SQLiteError) in
                 // Nothing where nothing was is not worth a write.
                 guard report.forms.isEmpty, report.matches == 0 else { return true }
                 return try CollisionRows.report(of: scope, on: connection) != nil
             }
-            if isNews { kept.append((scope, report)) }
+            if isNews { kept.append(ScopedCollisions(scope: scope, report: report)) }
         }
         while !kept.isEmpty {
             let some = Array(kept.suffix(Self.keptAtOnce))
             kept.removeLast(some.count)
-            try shared.performAndWait { context throws(SQLiteError) in
-                for (scope, report) in some { try context.keep(report, of: scope) }
-                return .success(())
-            }
+            try shared.queue.perform(.job(.collisions(some)))
         }
     }
 
@@ -154,5 +146,5 @@ struct CollisionRounds {
         }.flatMap(\.self)
     }
 
-    static let apps: StaticString = "SELECT number, window_seconds FROM apps"
+    static let apps: SQL = "SELECT number, window_seconds FROM apps"
 }

@@ -94,7 +94,7 @@ enum CollisionRows {
         return figures
     }
 
-    static let figures: StaticString = """
+    static let figures: SQL = """
         SELECT name, value FROM figures WHERE scope = ?1 AND report = 'collisions'
         """
 }
@@ -108,8 +108,8 @@ extension WriteContext {
         }
     }
 
-    static let removeCollisions: StaticString = """
+    static let removeCollisions: SQL = """
         DELETE FROM figures WHERE scope = ?1 AND report = 'collisions'
         """
-    static let addCollisions: StaticString = "INSERT INTO figures VALUES (?1, 'collisions', ?2, ?3)"
+    static let addCollisions: SQL = "INSERT INTO figures VALUES (?1, 'collisions', ?2, ?3)"
 }

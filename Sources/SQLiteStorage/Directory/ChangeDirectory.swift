@@ -5,97 +5,64 @@ internal import Storage
 /// Making and changing apps and keys.
 extension WriteContext {
     /// Makes an app and its keys, all of them or nothing: what is refused is undone as a whole.
-    func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> Result<Void, StoreError> {
-        var outcome = try create(app)
+    func create(_ app: App, with keys: [APIKey]) throws(SQLiteError) -> StoreError? {
+        if let refusal = try create(app) { return refusal }
         for key in keys {
-            guard case .success = outcome else { break }
-            outcome = try create(key)
+            if let refusal = try create(key) { return refusal }
         }
-        return outcome
+        return nil
     }
 
-    private func create(_ app: App) throws(SQLiteError) -> Result<Void, StoreError> {
-        let settings = app.settings
+    private func create(_ app: App) throws(SQLiteError) -> StoreError? {
         let isDone = try unlessTaken { () throws(SQLiteError) in
-            try connection.statement(DirectorySQL.insertApp).run(
-                app.id.high,
-                app.id.low,
-                settings.name,
-                settings.openClicks,
-                app.createdAt.milliseconds
-            )
-            try write(settings, of: app.id)
+            try connection.statement(DirectorySQL.insertApp).run(AppRecord(app))
         }
-        guard isDone else { return .failure(StoreError(.conflict, "another app has this name")) }
-        try replaceLists(of: app.id, by: settings)
+        guard isDone else { return StoreError(.conflict, "another app has this name") }
+        try replaceLists(of: app.id, by: app.settings)
         changesDirectory = true
-        return .success(())
+        return nil
     }
 
-    func update(_ app: AppID, to settings: App.Settings) throws(SQLiteError) -> Result<Void, StoreError> {
-        guard try scope(of: app, isTest: false) != nil else {
-            return .failure(StoreError(.notFound, "this app does not exist"))
+    func update(_ app: AppID, to settings: App.Settings) throws(SQLiteError) -> StoreError? {
+        guard
+            var record = try connection.statement(DirectorySQL.app).first(AppRecord.self, app.high, app.low)
+        else {
+            return StoreError(.notFound, "this app does not exist")
         }
+        record.settings = settings
+        let changed = record
         let isDone = try unlessTaken { () throws(SQLiteError) in
-            try write(settings, of: app)
+            try connection.statement(DirectorySQL.updateApp).run(changed)
         }
-        guard isDone else { return .failure(StoreError(.conflict, "another app has this name")) }
+        guard isDone else { return StoreError(.conflict, "another app has this name") }
         try replaceLists(of: app, by: settings)
         changesDirectory = true
-        return .success(())
+        return nil
     }
 
-    /// What has one value each.
-    private func write(_ settings: App.Settings, of app: AppID) throws(SQLiteError) {
-        try connection.statement(DirectorySQL.updateApp).run(
-            app.high,
-            app.low,
-            settings.name,
-            settings.openClicks,
-            settings.window?.seconds,
-            settings.developmentLanguage,
-            settings.policy.rule.rawValue,
-            settings.policy.minimumConfidence,
-            settings.policy.onAmbiguity.rawValue,
-            settings.policy.usesFingerprints,
-            settings.defaultLink?.text
-        )
-    }
-
-    func create(_ key: APIKey) throws(SQLiteError) -> Result<Void, StoreError> {
+    func create(_ key: APIKey) throws(SQLiteError) -> StoreError? {
         var number: Int64?
         if let app = key.app {
             number = try connection.statement(AppNumbers.find).first(app.high, app.low) { $0.integer(0) }
             guard number != nil else {
-                return .failure(StoreError(.notFound, "the key's app does not exist"))
+                return StoreError(.notFound, "the key's app does not exist")
             }
         }
         let isDone = try unlessTaken { () throws(SQLiteError) in
-            try connection.statement(DirectorySQL.insertKey).run(
-                key.id.high,
-                key.id.low,
-                key.kind.rawValue,
-                number,
-                key.label,
-                key.digest.bytes,
-                key.createdAt.milliseconds,
-                key.expiresAt?.milliseconds,
-                key.revokedAt?.milliseconds,
-                key.lastUsedAt?.milliseconds
-            )
+            try connection.statement(DirectorySQL.insertKey).run(KeyRecord(key, app: number))
         }
-        guard isDone else { return .failure(StoreError(.conflict, "this key exists already")) }
+        guard isDone else { return StoreError(.conflict, "this key exists already") }
         changesDirectory = true
-        return .success(())
+        return nil
     }
 
-    func revoke(_ key: KeyID, at now: Timestamp) throws(SQLiteError) -> Result<Void, StoreError> {
+    func revoke(_ key: KeyID, at now: Timestamp) throws(SQLiteError) -> StoreError? {
         try connection.statement(DirectorySQL.revokeKey).run(key.high, key.low, now.milliseconds)
         guard connection.changeCount > 0 else {
-            return .failure(StoreError(.notFound, "this key does not exist"))
+            return StoreError(.notFound, "this key does not exist")
         }
         changesDirectory = true
-        return .success(())
+        return nil
     }
 
     private func replaceLists(of app: AppID, by settings: App.Settings) throws(SQLiteError) {
@@ -132,26 +99,17 @@ extension WriteContext {
 }
 
 enum DirectorySQL {
-    static let insertApp: StaticString = """
-        INSERT INTO apps (id_high, id_low, name, open_clicks, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
-        """
-    static let updateApp: StaticString = """
-        UPDATE apps SET name = ?3, open_clicks = ?4, window_seconds = ?5, development_language = ?6,
-            matching_rule = ?7, minimum_confidence = ?8, on_ambiguity = ?9, uses_fingerprints = ?10, default_link = ?11
-        WHERE id_high = ?1 AND id_low = ?2
-        """
-    static let deleteFields: StaticString = """
+    static let app: SQL = "SELECT \(AppRecord.columns) FROM apps WHERE id_high = ?1 AND id_low = ?2"
+    static let insertApp = SQL.insert("apps", AppRecord.columns)
+    static let updateApp = SQL.update("apps", AppRecord.columns, where: "id_high = ?1 AND id_low = ?2")
+    static let deleteFields: SQL = """
         DELETE FROM app_fields WHERE app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2)
         """
-    static let insertField: StaticString = """
+    static let insertField: SQL = """
         INSERT INTO app_fields SELECT number, ?3, ?4, ?5 FROM apps WHERE id_high = ?1 AND id_low = ?2
         """
-    static let insertKey: StaticString = """
-        INSERT INTO keys (
-            id_high, id_low, kind, app, label, digest, created_at, expires_at, revoked_at, last_used_at
-        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-        """
-    static let revokeKey: StaticString = """
+    static let insertKey = SQL.insert("keys", KeyRecord.columns)
+    static let revokeKey: SQL = """
         UPDATE keys SET revoked_at = ifnull(revoked_at, ?3) WHERE id_high = ?1 AND id_low = ?2
         """
 }

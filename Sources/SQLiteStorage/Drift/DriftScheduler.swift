@@ -56,10 +56,7 @@ struct DriftScheduler {
             if MonotonicTime.now().nanoseconds >= deadline { break }
         }
         guard waiting.isEmpty, holdsLease else { return }
-        let holder = shared.jobHolder
-        try shared.performAndWait { context throws(SQLiteError) in
-            .success(try context.finish(.drift, for: holder, progress: looked))
-        }
+        try shared.queue.perform(.job(.finish(.drift, holder: shared.jobHolder, progress: looked)))
         holdsLease = false
     }
 
@@ -76,15 +73,12 @@ struct DriftScheduler {
             (looked, waiting, holdsLease) = (end, [], false)
             return true
         }
-        let holder = shared.jobHolder
-        let isTaken = try shared.performAndWait { context throws(SQLiteError) in
-            .success(
-                try context.takeLease(of: .drift, for: holder, at: now, milliseconds: Self.leaseMilliseconds)
-            )
+        guard case .flag(true) = try shared.queue.perform(.job(.takeLease(lease(at: now)))) else {
+            return false
         }
-        guard isTaken else { return false }
-        // What was noted of the span must be on disk before it is read.
-        try shared.writeNotesAndWait()
+        // Pending updates of the span must be on disk before it is read.
+        shared.queue.requestUpdates()
+        try shared.queue.perform(.barrier)
         waiting = try reading(open) { connection throws(SQLiteError) in
             try connection.statement(Self.apps).all {
                 App(scope: Scope(app: $0.integer(0), isTest: false), name: $0.text(1))
@@ -94,29 +88,24 @@ struct DriftScheduler {
         return true
     }
 
+    private func lease(at now: Timestamp) -> JobLease {
+        JobLease(of: .drift, holder: shared.jobHolder, at: now, milliseconds: Self.leaseMilliseconds)
+    }
+
     private func look(
         at app: App,
         end: Timestamp,
         now: Timestamp,
         _ open: () throws(StoreError) -> SQLiteConnection
     ) throws(StoreError) {
-        let (scope, holder) = (app.scope, shared.jobHolder)
+        let scope = app.scope
         let findings = try reading(open) { connection throws(SQLiteError) in
             try DriftRows.look(at: scope, end: end, on: connection)
         }
         guard !findings.readings.isEmpty || !findings.events.isEmpty else { return }
-        let isKept = try shared.performAndWait { context throws(SQLiteError) in
-            // Another process that took the lease meanwhile keeps what it finds.
-            let isHeld = try context.takeLease(
-                of: .drift,
-                for: holder,
-                at: now,
-                milliseconds: Self.leaseMilliseconds
-            )
-            if isHeld { try context.keep(findings, of: scope, lookedAt: end) }
-            return .success(isHeld)
-        }
-        guard isKept else { return }
+        // Another process that took the lease meanwhile keeps what it finds.
+        let step = JobStep.drift(findings, of: scope, lookedAt: end, holding: lease(at: now))
+        guard case .flag(true) = try shared.queue.perform(.job(step)) else { return }
         for event in findings.events {
             let isBad = if case .began = event { true } else { false }
             shared.configuration.log.write(

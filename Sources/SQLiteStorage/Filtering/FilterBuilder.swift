@@ -35,11 +35,11 @@ struct FilterBuilder {
             let start = MonotonicTime.now().nanoseconds
             do throws(StoreError) {
                 try build()
-                shared.troubles.noteSuccess(of: .filter, at: MonotonicTime.now().nanoseconds)
+                shared.failures.noteSuccess(of: .filter, at: MonotonicTime.now().nanoseconds)
             } catch {
                 // Checks ask the database until it works.
                 if error.code != .stopping {
-                    shared.troubles.note(error, of: .filter, at: MonotonicTime.now().nanoseconds)
+                    shared.failures.note(error, of: .filter, at: MonotonicTime.now().nanoseconds)
                 }
                 shared.requestFilter()
             }
@@ -60,16 +60,15 @@ struct FilterBuilder {
         }
         let filter = FingerprintFilter(capacity: try capacity(on: connection))
         do throws(StoreError) {
-            try shared.performAndWait { context throws(SQLiteError) in
-                context.filters.adopt(filter)
-                return .success(())
+            let newest = try opening.translated { () throws(SQLiteError) in
+                try connection.integer(FilterSQL.newestClick)
             }
+            shared.filters.withLock { $0.adopt(filter, newest: newest) }
+            // A transaction that began before does not know of the filter: what it records is read with what is stored.
+            try shared.queue.perform(.barrier)
             // What is closed meanwhile moves on in this order, and is not passed over.
             try read(into: filter, from: connection)
-            try shared.performAndWait { context throws(SQLiteError) in
-                context.filters.publish(filter)
-                return .success(())
-            }
+            shared.filters.withLock { $0.publish(filter) }
         } catch {
             shared.filters.withLock { if $0.next === filter { $0.next = nil } }
             throw error
@@ -110,7 +109,7 @@ struct FilterBuilder {
 }
 
 extension FilterSQL {
-    static let stored: StaticString = """
+    static let stored: SQL = """
         SELECT scope, hash, state, since, click FROM click_index
         WHERE (scope, hash, state, since, click) > (?1, ?2, ?3, ?4, ?5)
         ORDER BY scope, hash, state, since, click LIMIT ?6

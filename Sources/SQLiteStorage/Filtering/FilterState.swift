@@ -1,5 +1,6 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 internal import Synchronization
 internal import Threads
 
@@ -21,6 +22,26 @@ struct FilterState: Sendable {
 
     /// Whether another one is due: there is none, or it lets too many strangers pass.
     var needsFilter: Bool { next == nil && current?.isFull ?? true }
+
+    /// Lets a filter be filled with what is recorded from the next transaction on, while what is stored is read into it.
+    ///
+    /// What was recorded before the next transaction is read with what is stored, once a barrier has passed.
+    ///
+    /// - Parameters:
+    ///   - filter: empty as yet.
+    ///   - newest: the newest click of the database, as of now or a moment ago.
+    mutating func adopt(_ filter: FingerprintFilter, newest: Int64) {
+        if current == nil { covered = newest }
+        next = filter
+    }
+
+    /// Lets checks ask a filter into which all that is stored was read.
+    mutating func publish(_ filter: FingerprintFilter) {
+        // Another one that was abandoned meanwhile missed something.
+        guard next === filter else { return }
+        current?.retire()
+        (current, next) = (filter, nil)
+    }
 }
 
 /// The writer's part in it: adds the fingerprints of clicks before they are committed.
@@ -47,7 +68,7 @@ struct FilterUpdater {
         try connection.statement(FilterSQL.recordedSince).forEach(state.covered, Self.mostForeign + 1) {
             row in
             count += 1
-            for fingerprint in ClickFingerprints.unpacked(row.bytes(0)) { add(fingerprint.index) }
+            for hash in ClickRecord.unpackedHashes(row.bytes(0)) { add(hash.index) }
         }
         if count > Self.mostForeign { abandon() }
     }
@@ -60,26 +81,6 @@ struct FilterUpdater {
     func commit(newest: Int64) {
         guard !filters.isEmpty else { return }
         shared.filters.withLock { $0.covered = newest }
-    }
-
-    /// From now on a filter is filled with what is recorded, while what is stored is read into it.
-    mutating func adopt(_ filter: FingerprintFilter) {
-        filters = shared.filters.withLock { state in
-            state.next = filter
-            return state.filters
-        }
-    }
-
-    /// Lets checks ask a filter into which all that is stored was read.
-    mutating func publish(_ filter: FingerprintFilter) {
-        filters = shared.filters.withLock { state in
-            // Another one that was abandoned meanwhile missed something.
-            if state.next === filter {
-                state.current?.retire()
-                (state.current, state.next) = (filter, nil)
-            }
-            return state.filters
-        }
     }
 
     private mutating func abandon() {
@@ -96,17 +97,13 @@ extension SharedState {
     /// Lets the writer take note of what another process has recorded, though there is nothing to write.
     func requestCatchUp() {
         guard !isCatchUpQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        let write = PendingWrite<Void>(
-            deadline: .max,
-            body: { _ throws(SQLiteError) in .success(()) },
-            completion: { _ in self.isCatchUpQueued.store(false, ordering: .releasing) }
-        )
-        queue.append(write, isOurs: true)
+        let write = QueuedWrite(.barrier) { _ in self.isCatchUpQueued.store(false, ordering: .releasing) }
+        queue.append(write, isInternal: true)
     }
 }
 
 enum FilterSQL {
-    static let newestClick: StaticString = "SELECT ifnull(max(id), 0) FROM clicks"
-    static let recordedSince: StaticString =
+    static let newestClick: SQL = "SELECT ifnull(max(id), 0) FROM clicks"
+    static let recordedSince: SQL =
         "SELECT fingerprints FROM clicks WHERE id > ?1 ORDER BY id LIMIT ?2"
 }

@@ -35,9 +35,10 @@ struct HistoryChecks {
                 facts.scope.number,
                 Self.pageLength
             ) { row throws(SQLiteError) in
-                last = row.integer(0)
+                let check = try row.record(CheckRecord.self)
+                last = Int64(bitPattern: check.id.high)
                 count += 1
-                launches.append(Self.launch(try CheckRow(row).facts, &gaps))
+                launches.append(Self.launch(check.facts, &gaps))
             }
             hasEnded = count < Self.pageLength
         }

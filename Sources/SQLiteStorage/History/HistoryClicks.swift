@@ -29,47 +29,47 @@ struct HistoryClicks {
             facts.lastClick,
             facts.scope.number,
             Self.pageLength
-        ) { row in
-            last = row.integer(0)
-            clicks.append(click(row, &gaps))
+        ) { row throws(SQLiteError) in
+            var row = StatementRow(row)
+            let record = try row.record(ClickRecord.self)
+            last = record.number
+            clicks.append(click(record, claimedAt: row.get("claimed_at"), &gaps))
         }
         hasEnded = clicks.count < Self.pageLength
         page = clicks[...]
     }
 
-    private mutating func click(_ row: Statement, _ gaps: inout HistoryGaps) -> RecordedClick {
-        func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: row.integer(column)) }
-        let platform = Platform(rawValue: row.text(6)) ?? .unknown
+    private mutating func click(_ record: ClickRecord, claimedAt: Timestamp?, _ gaps: inout HistoryGaps)
+        -> RecordedClick
+    {
+        let facts = record.facts
         let remade = remaking.fingerprints(
-            ClickFingerprints.unpacked(row.bytes(10)),
-            text: row.optionalText(11),
-            osVersion: row.optionalText(7).flatMap { OSVersion($0) },
-            platform: platform
+            record.hashes,
+            text: record.canonicalText,
+            osVersion: facts.osVersion.flatMap { OSVersion($0) },
+            platform: facts.platform
         )
         var click = RecordedClick(
-            name: word(0),
-            at: Timestamp(milliseconds: row.integer(1)),
-            platform: platform,
+            name: record.id.high,
+            at: facts.clickedAt,
+            platform: facts.platform,
             fingerprints: remade.all,
-            address: row.isNull(12) ? nil : AddressHashes(exact: word(12), near: word(13)),
-            visitor: row.isNull(14) ? word(9) : word(14),
-            destination: CreditedDestination(
-                destination: row.text(4),
-                campaign: row.optionalText(5)
-            ),
-            window: AttributionWindow(seconds: row.integer(3)),
+            address: record.address,
+            visitor: record.visitor ?? record.visit.index,
+            destination: CreditedDestination(facts),
+            window: facts.window,
             signals: remade.signals,
-            isRobot: row.integer(8) != 0
+            isRobot: facts.isRobot
         )
-        click.recordedAt = Timestamp(milliseconds: row.integer(2))
-        click.visit = word(9)
+        click.recordedAt = facts.recordedAt
+        click.visit = record.visit.index
         gaps.clicks += 1
-        if row.isNull(14) { gaps.clicksWithoutVisitor += 1 }
+        if record.visitor == nil { gaps.clicksWithoutVisitor += 1 }
         if remade.missing > 0 { gaps.clicksNotRemade += 1 }
         if click.address == nil { gaps.clicksWithoutAddress += 1 }
-        guard let claimedAt = row.optionalInteger(15).map(Timestamp.init(milliseconds:)) else { return click }
+        guard let claimedAt else { return click }
         // Of a launch before the first that is recorded.
-        if facts.firstCheckAt.map({ claimedAt < $0 }) ?? true {
+        if self.facts.firstCheckAt.map({ claimedAt < $0 }) ?? true {
             click.consumedAt = claimedAt
             gaps.clicksConsumedBefore += 1
         } else {

@@ -15,7 +15,7 @@ struct HistoryFacts: Sendable {
 
     init(of scope: Scope, on connection: SQLiteConnection) throws(SQLiteError) {
         self.scope = scope
-        func moment(_ sql: StaticString) throws(SQLiteError) -> Timestamp? {
+        func moment(_ sql: SQL) throws(SQLiteError) -> Timestamp? {
             try connection.statement(sql).first(scope.number) { Timestamp(milliseconds: $0.integer(0)) }
         }
         lastClick = try connection.statement(HistorySQL.lastClick).first { $0.integer(0) } ?? 0

@@ -58,32 +58,25 @@ public struct SQLiteHistory: TrafficHistory {
 }
 
 enum HistorySQL {
-    static let lastClick: StaticString = "SELECT max(id) FROM clicks"
-    static let lastCheck: StaticString = "SELECT max(id) FROM checks"
-    static let firstClickAt: StaticString = """
+    static let lastClick: SQL = "SELECT max(id) FROM clicks"
+    static let lastCheck: SQL = "SELECT max(id) FROM checks"
+    static let firstClickAt: SQL = """
         SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id LIMIT 1
         """
-    static let lastClickAt: StaticString = """
+    static let lastClickAt: SQL = """
         SELECT recorded_at FROM clicks WHERE scope = ?1 ORDER BY id DESC LIMIT 1
         """
-    static let firstCheckAt: StaticString =
+    static let firstCheckAt: SQL =
         "SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id LIMIT 1"
-    static let lastCheckAt: StaticString = """
+    static let lastCheckAt: SQL = """
         SELECT checked_at FROM checks WHERE scope = ?1 ORDER BY id DESC LIMIT 1
         """
-    static let clicks: StaticString = """
-        SELECT id, clicked_at, recorded_at, window_seconds, destination, campaign_key, platform, os_version, is_robot,
-            visit, clicks.fingerprints, signals, exact_address, near_address, visitor, claimed_at
+    static let clicks: SQL = """
+        SELECT \(ClickRecord.columns, of: "clicks"), claimed_at
         FROM clicks LEFT JOIN claims ON claims.click = clicks.id
         WHERE clicks.id > ?1 AND clicks.id <= ?2 AND clicks.scope = ?3 ORDER BY clicks.id LIMIT ?4
         """
-    static let checks: StaticString = """
-        SELECT checks.id, checks.id_low, checks.scope, checked_at, outcome, reason, method, confidence,
-            is_campaign_only, minimum_confidence, organic_share, candidates, click, platform_form, agreement, shares,
-            fingerprint, fingerprint_rest, exact_address, near_address, names_click, has_install_id,
-            platform, os_release, sdk_version, request_id, caller, probability, weight, other_fingerprints,
-            first_installed_at, signal_marks, NULL, NULL
-        FROM checks
-        WHERE id > ?1 AND id <= ?2 AND scope = ?3 ORDER BY id LIMIT ?4
+    static let checks: SQL = """
+        SELECT \(CheckRecord.columns) FROM checks WHERE id > ?1 AND id <= ?2 AND scope = ?3 ORDER BY id LIMIT ?4
         """
 }

@@ -2,12 +2,6 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// A background job that one process does for all processes of a database.
-enum JobName: String {
-    case drift
-    case collisions
-}
-
 /// Reads and writes the table of jobs.
 enum JobRows {
     /// How far a job is; nil before its first end.
@@ -16,8 +10,9 @@ enum JobRows {
         return progress.flatMap { $0 == none ? nil : Timestamp(milliseconds: $0) }
     }
 
-    /// When jobs last went by the wall clock; where no process has noted that, when the newest record was made. Nil for a
-    /// database without either.
+    /// When jobs last went by the wall clock; where no process has noted that, when the newest record was made.
+    ///
+    /// Nil for a database without either.
     static func lastSettled(on connection: SQLiteConnection) throws(SQLiteError) -> Timestamp? {
         if let noted = try connection.statement(progress).first(clock, read: { $0.integer(0) }) {
             return Timestamp(milliseconds: noted)
@@ -49,17 +44,10 @@ enum JobRows {
 }
 
 extension WriteContext {
-    /// Takes or renews the lease of a job.
-    ///
-    /// - Parameters:
-    ///   - holder: the number of this process's store.
-    ///   - milliseconds: how long the lease lasts; longer than a slice of the job takes.
-    /// - Returns: false while another process holds it.
-    func takeLease(of job: JobName, for holder: Int64, at now: Timestamp, milliseconds: Int64)
-        throws(SQLiteError) -> Bool
-    {
+    /// Takes or renews the lease of a job for the number of this process's store; false while another process holds it.
+    func take(_ lease: JobLease) throws(SQLiteError) -> Bool {
         try connection.statement(JobRows.take)
-            .run(job.rawValue, holder, now.milliseconds, milliseconds, JobRows.none)
+            .run(lease.job.rawValue, lease.holder, lease.now.milliseconds, lease.milliseconds, JobRows.none)
         return connection.changeCount > 0
     }
 

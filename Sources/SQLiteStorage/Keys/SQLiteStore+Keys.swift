@@ -1,5 +1,6 @@
 public import Attribution
 internal import SQLite
+internal import Storage
 
 // All of these wait for the disk: never called on a loop.
 
@@ -10,9 +11,10 @@ extension SQLiteStore {
     public func confirm(serverKeys checks: [KeyedHash], at now: Timestamp) throws(StoreError)
         -> ServerKeyRecognition
     {
-        try shared.performAndWait { context throws(SQLiteError) in
-            .success(try context.confirm(serverKeys: checks, at: now))
-        }
+        guard
+            case .serverKeys(let recognition) = try shared.queue.perform(.keys(.confirm(checks, at: now)))
+        else { throw .mismatch }
+        return recognition
     }
 
     /// Which keys may be destroyed, as of a moment of the store's own clock.
@@ -27,18 +29,12 @@ extension SQLiteStore {
             return (try RequiredKeys(at: now, on: connection), hasPastDays == 1)
         }
         guard hasPastDays, isClockSettled else { return needs }
-        try shared.performAndWait { context throws(SQLiteError) in
-            try context.forgetAddressDays(before: now)
-            return .success(())
-        }
+        try shared.queue.perform(.keys(.forgetAddressDays(before: now)))
         return needs
     }
 
     /// Forgets a server key under which nothing is stored any more, by the first word of its check.
     public func forget(serverKey check: UInt64) throws(StoreError) {
-        try shared.performAndWait { context throws(SQLiteError) in
-            try context.forget(serverKey: check)
-            return .success(())
-        }
+        try shared.queue.perform(.keys(.forget(serverKey: check)))
     }
 }

@@ -56,29 +56,29 @@ extension RowIdentifier {
 }
 
 enum KeySQL {
-    static let remember: StaticString =
+    static let remember: SQL =
         "INSERT INTO progress VALUES ('server_key', ?1) ON CONFLICT DO NOTHING"
-    static let present: StaticString = "SELECT value FROM progress WHERE name = 'server_key'"
-    static let replacePresent: StaticString = "UPDATE progress SET value = ?1 WHERE name = 'server_key'"
-    static let former: StaticString = "SELECT key_check, replaced_at FROM former_server_keys"
-    static let addFormer: StaticString = """
+    static let present: SQL = "SELECT value FROM progress WHERE name = 'server_key'"
+    static let replacePresent: SQL = "UPDATE progress SET value = ?1 WHERE name = 'server_key'"
+    static let former: SQL = "SELECT key_check, replaced_at FROM former_server_keys"
+    static let addFormer: SQL = """
         INSERT INTO former_server_keys (key_check, replaced_at) VALUES (?1, ?2)
         ON CONFLICT DO UPDATE SET replaced_at = excluded.replaced_at
         """
-    static let removeFormer: StaticString = "DELETE FROM former_server_keys WHERE key_check = ?1"
-    static let newestRecord: StaticString = """
+    static let removeFormer: SQL = "DELETE FROM former_server_keys WHERE key_check = ?1"
+    static let newestRecord: SQL = """
         SELECT max(ifnull((SELECT max(id) FROM clicks), 0), ifnull((SELECT max(id) FROM checks), 0))
         """
-    static let oldestClick: StaticString = "SELECT id FROM clicks ORDER BY id LIMIT 1"
-    static let oldestCheck: StaticString = "SELECT id FROM checks ORDER BY id LIMIT 1"
-    static let needDay: StaticString = """
+    static let oldestClick: SQL = "SELECT id FROM clicks ORDER BY id LIMIT 1"
+    static let oldestCheck: SQL = "SELECT id FROM checks ORDER BY id LIMIT 1"
+    static let needDay: SQL = """
         INSERT INTO address_days (day, needed_until) VALUES (?1, ?2)
         ON CONFLICT DO UPDATE SET needed_until = max(needed_until, excluded.needed_until)
         """
-    static let removeDays: StaticString = "DELETE FROM address_days WHERE needed_until < ?1"
-    static let firstDay: StaticString = """
+    static let removeDays: SQL = "DELETE FROM address_days WHERE needed_until < ?1"
+    static let firstDay: SQL = """
         SELECT day FROM address_days WHERE needed_until >= ?1 ORDER BY day LIMIT 1
         """
-    static let hasPastDays: StaticString =
+    static let hasPastDays: SQL =
         "SELECT EXISTS (SELECT 1 FROM address_days WHERE needed_until < ?1)"
 }

@@ -101,7 +101,7 @@ final class LearningState: Sendable {
 
     func summary(of key: KeySummary.Key, at moment: Timestamp) -> KeySummary? {
         let summary = summaries.withLock { $0[key] }
-        return summary?.isUseless(at: moment) == false ? summary : nil
+        return summary?.isExpired(at: moment) == false ? summary : nil
     }
 
     /// Nil where the key has so few clicks by now that all of them are told.
@@ -112,21 +112,17 @@ final class LearningState: Sendable {
         }
     }
 
-    /// How many clicks came from a crowded address.
-    func crowd(
-        at address: AddressHashes,
-        _ scope: Scope,
-        at moment: Timestamp,
-        on connection: SQLiteConnection
-    ) throws(SQLiteError) -> AddressClickCount {
-        let key = AddressClickCount.Key(scope: scope, address: address)
-        if let known = crowds.withLock({ $0[key] }), !known.isOld(at: moment) { return known }
-        let crowd = try AddressClickCount.make(key, at: moment, on: connection)
+    /// How many clicks came from an address with much traffic; nil where that is not known, or was counted too long ago.
+    func clickCount(_ key: AddressClickCount.Key, at moment: Timestamp) -> AddressClickCount? {
+        let known = crowds.withLock { $0[key] }
+        return known?.isOld(at: moment) == false ? known : nil
+    }
+
+    func publish(_ count: AddressClickCount, of key: AddressClickCount.Key) {
         crowds.withLock { crowds in
             if crowds.count >= Self.mostCrowds, crowds[key] == nil { crowds = [:] }
-            crowds[key] = crowd
+            crowds[key] = count
         }
-        return crowd
     }
 
     /// Asks for a summary of a key, as of a moment.

@@ -73,7 +73,10 @@ final class LearningThread {
         for (key, moment) in shared.learnt.takeHot() {
             let start = MonotonicTime.now().nanoseconds
             try read { connection throws(SQLiteError) in
-                shared.learnt.publish(try KeySummary.make(key, at: moment, on: connection), of: key)
+                shared.learnt.publish(
+                    try SnapshotReader.summary(of: key, at: moment, on: connection),
+                    of: key
+                )
             }
             // Leaves most of a core to requests, however hot the keys are.
             guard pause(4 * (MonotonicTime.now().nanoseconds - start)) else { return }
@@ -85,10 +88,7 @@ final class LearningThread {
         for (scope, increments) in shared.learnt.drain() {
             for slice in LearntSlice.slices(scope, increments, try room(in: scope)) {
                 let start = MonotonicTime.now().nanoseconds
-                try shared.performAndWait { context throws(SQLiteError) in
-                    try context.learn(slice)
-                    return .success(())
-                }
+                try shared.queue.perform(.learning(.add([slice])))
                 counts[scope, default: 0] += slice.sums.count
                 guard pause(4 * (MonotonicTime.now().nanoseconds - start)) else { return }
             }
@@ -99,10 +99,7 @@ final class LearningThread {
                 try shared.learnt.reload(scope, at: now, on: connection)
             }
             guard let model = shared.learnt.model(of: scope), model.epoch.began > now else { continue }
-            try shared.performAndWait { context throws(SQLiteError) in
-                try context.beginEarlier(scope, at: now)
-                return .success(())
-            }
+            try shared.queue.perform(.learning(.beginEarlier(scope, at: now)))
         }
     }
 
@@ -135,19 +132,16 @@ final class LearningThread {
                 var key: Int64? = .min
                 while let first = key {
                     let start = MonotonicTime.now().nanoseconds
-                    key = try shared.performAndWait { context throws(SQLiteError) in
-                        .success(
-                            try context.fadeCounters(of: scope, family, after: first, at: now, limit: 1000)
-                        )
+                    let fading = LearningChange.fade(scope, family, after: first, at: now, limit: 1000)
+                    guard case .faded(let last) = try shared.queue.perform(.learning(fading)) else {
+                        throw .mismatch
                     }
+                    key = last
                     guard pause(8 * (MonotonicTime.now().nanoseconds - start)), try attend() else { return }
                 }
             }
             for family in CounterFamily.openEndedModelFamilies {
-                try shared.performAndWait { context throws(SQLiteError) in
-                    try context.keepLargest(Self.keptMarks, of: scope, family)
-                    return .success(())
-                }
+                try shared.queue.perform(.learning(.keepLargest(Self.keptMarks, of: scope, family)))
             }
             counts[scope] = nil
         }
@@ -174,10 +168,7 @@ final class LearningThread {
         guard let epoch else { return }
         let age = Double(now.milliseconds(since: epoch.landmark)) / 1000
         if age > LearningEpoch.maximumSpan / 2 {
-            try shared.performAndWait { context throws(SQLiteError) in
-                try context.moveLandmark(of: scope, to: now)
-                return .success(())
-            }
+            try shared.queue.perform(.learning(.moveLandmark(scope, to: now)))
         } else if age < -LearningEpoch.maximumSpan / 2 {
             // Learnt by a clock that was years ahead: it would outweigh for ever what is learnt now.
             try shared.forgetLearning(of: scope)
@@ -197,10 +188,10 @@ final class LearningThread {
     private func noting(_ body: () throws(StoreError) -> Void) {
         do throws(StoreError) {
             try body()
-            shared.troubles.noteSuccess(of: .learning, at: MonotonicTime.now().nanoseconds)
+            shared.failures.noteSuccess(of: .learning, at: MonotonicTime.now().nanoseconds)
         } catch {
             guard error.code != .stopping else { return }
-            shared.troubles.note(error, of: .learning, at: MonotonicTime.now().nanoseconds)
+            shared.failures.note(error, of: .learning, at: MonotonicTime.now().nanoseconds)
         }
     }
 }
@@ -209,9 +200,7 @@ extension SharedState {
     /// Begins anew with a scope, in slices: nobody else's write waits for all of it.
     fileprivate func forgetLearning(of scope: Scope) throws(StoreError) {
         learnt.forget(scope)
-        while try performAndWait({ context throws(SQLiteError) in
-            .success(try context.forgetCounters(of: scope, limit: 1000))
-        }) {}
+        while case .flag(true) = try queue.perform(.learning(.forget(scope, limit: 1000))) {}
         learnt.forget(scope)
     }
 
@@ -224,14 +213,6 @@ extension SharedState {
     func queueLearning() {
         let slices = makeLearningWrites()
         guard !slices.isEmpty else { return }
-        let write = PendingWrite<Void>(
-            deadline: .max,
-            body: { context throws(SQLiteError) in
-                for slice in slices { try context.learn(slice) }
-                return .success(())
-            },
-            completion: { _ in }
-        )
-        queue.append(write, isOurs: true)
+        queue.append(QueuedWrite(.learning(.add(slices))) { _ in }, isInternal: true)
     }
 }

@@ -37,47 +37,6 @@ enum LearntRows {
     }
 }
 
-/// Some of what was gathered, small enough for one slice of the writer's time.
-struct LearntSlice: Sendable {
-    let scope: Scope
-    let epoch: LearningEpoch
-    let sums: [(key: CounterKey, sum: Double)]
-    /// What may be added that is not stored yet.
-    let room: Room
-
-    /// Whether there is room for more counters.
-    struct Room: Sendable {
-        /// For counters of fingerprints and addresses.
-        var forKeys = true
-        /// For counters of systems and signals.
-        var forMarks = true
-
-        func holds(_ family: CounterFamily) -> Bool {
-            guard family.isOpenEnded else { return true }
-            return family.belongsToModel ? forMarks : forKeys
-        }
-    }
-
-    static let length = 400
-
-    static func slices(_ scope: Scope, _ increments: LearntIncrements, _ room: Room = Room()) -> [LearntSlice]
-    {
-        // In the order in which they are stored, so that neighbours share pages.
-        let sums = increments.sums.map { ($0.key, $0.value) }.sorted {
-            ($0.0.family.rawValue, Int64(bitPattern: $0.0.key))
-                < ($1.0.family.rawValue, Int64(bitPattern: $1.0.key))
-        }
-        return stride(from: 0, to: sums.count, by: length).map { start in
-            LearntSlice(
-                scope: scope,
-                epoch: increments.epoch,
-                sums: Array(sums[start..<min(start + length, sums.count)]),
-                room: room
-            )
-        }
-    }
-}
-
 extension WriteContext {
     func learn(_ slice: LearntSlice) throws(SQLiteError) {
         let scope = slice.scope.number
@@ -170,48 +129,48 @@ extension WriteContext {
 }
 
 enum LearntSQL {
-    static let find: StaticString = """
+    static let find: SQL = """
         SELECT value FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key = ?3
         """
-    static let ofFamily: StaticString = """
+    static let ofFamily: SQL = """
         SELECT key, value FROM learnt_counters WHERE scope = ?1 AND family = ?2
         """
-    static let epoch: StaticString = "SELECT began_at, landmark FROM learning WHERE scope = ?1"
-    static let begin: StaticString = """
+    static let epoch: SQL = "SELECT began_at, landmark FROM learning WHERE scope = ?1"
+    static let begin: SQL = """
         INSERT INTO learning (scope, began_at, landmark) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING
         """
-    static let add: StaticString = """
+    static let add: SQL = """
         INSERT INTO learnt_counters (scope, family, key, value) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT DO UPDATE SET value = value + excluded.value
         """
-    static let change: StaticString = """
+    static let change: SQL = """
         UPDATE learnt_counters SET value = value + ?4 WHERE scope = ?1 AND family = ?2 AND key = ?3
         """
-    static let after: StaticString = """
+    static let after: SQL = """
         SELECT key, value FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key > ?3 ORDER BY key LIMIT ?4
         """
-    static let remove: StaticString = """
+    static let remove: SQL = """
         DELETE FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key = ?3
         """
-    static let scale: StaticString = """
+    static let scale: SQL = """
         UPDATE learnt_counters SET value = value * ?3 WHERE scope = ?1 AND family = ?2
         """
-    static let move: StaticString = "UPDATE learning SET landmark = ?2 WHERE scope = ?1"
-    static let removeSome: StaticString = """
+    static let move: SQL = "UPDATE learning SET landmark = ?2 WHERE scope = ?1"
+    static let removeSome: SQL = """
         DELETE FROM learnt_counters WHERE scope = ?1 AND (family, key) IN (
             SELECT family, key FROM learnt_counters WHERE scope = ?1 ORDER BY family, key LIMIT ?2
         )
         """
-    static let removeEpoch: StaticString = "DELETE FROM learning WHERE scope = ?1"
-    static let scopes: StaticString = "SELECT scope FROM learning"
-    static let beginEarlier: StaticString =
+    static let removeEpoch: SQL = "DELETE FROM learning WHERE scope = ?1"
+    static let scopes: SQL = "SELECT scope FROM learning"
+    static let beginEarlier: SQL =
         "UPDATE learning SET began_at = ?2 WHERE scope = ?1 AND began_at > ?2"
-    static let keepLargest: StaticString = """
+    static let keepLargest: SQL = """
         DELETE FROM learnt_counters WHERE scope = ?1 AND family = ?2 AND key IN (
             SELECT key FROM learnt_counters WHERE scope = ?1 AND family = ?2 ORDER BY value DESC LIMIT -1 OFFSET ?3
         )
         """
-    static let count: StaticString = "SELECT count(*) FROM learnt_counters WHERE scope = ?1"
-    static let countOfFamily: StaticString =
+    static let count: SQL = "SELECT count(*) FROM learnt_counters WHERE scope = ?1"
+    static let countOfFamily: SQL =
         "SELECT count(*) FROM learnt_counters WHERE scope = ?1 AND family = ?2"
 }

@@ -5,11 +5,11 @@ internal import Storage
 /// Making, changing and deleting links.
 extension WriteContext {
     /// Makes links, all of them or none: what is refused is undone as a whole.
-    func create(_ links: [NewLink]) throws(SQLiteError) -> Result<Void, LinkStoreError> {
+    func create(_ links: [NewLink]) throws(SQLiteError) -> LinkStoreError? {
         for new in links {
-            if let failure = try create(new) { return .failure(failure) }
+            if let refusal = try create(new) { return refusal }
         }
-        return .success(())
+        return nil
     }
 
     private func create(_ new: NewLink) throws(SQLiteError) -> LinkStoreError? {
@@ -18,54 +18,33 @@ extension WriteContext {
         guard try LinkRow.find(link.slug, of: new.neighbours + [link.app], on: connection) == nil else {
             return .slugTaken(link.slug)
         }
-        try connection.statement(LinkSQL.insert).run(
-            link.id.high,
-            link.id.low,
-            app.number / 2,
-            link.slug.text,
-            link.settings.campaignKey?.text,
-            link.searchText,
-            link.settings.expiresAt?.milliseconds,
-            link.settings.maximumClicks,
-            link.createdAt.milliseconds,
-            link.updatedAt.milliseconds,
-            link.archivedAt?.milliseconds
-        )
+        try connection.statement(LinkSQL.insert).run(LinkRecord(link, app: app.number / 2))
         guard let number = try number(of: link.id) else { return .notFound }
         try write(link.settings.fields, of: number)
         return nil
     }
 
-    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(SQLiteError) -> Result<
-        Void, LinkStoreError
-    > {
-        let found = try connection.statement(LinkSQL.updatedAt).first(link.id.high, link.id.low) {
-            (number: $0.integer(0), updatedAt: Timestamp(milliseconds: $0.integer(1)))
-        }
-        guard let found else { return .failure(.notFound) }
-        if let earlier, earlier != found.updatedAt { return .failure(.changed) }
-        try connection.statement(LinkSQL.update).run(
-            found.number,
-            link.settings.campaignKey?.text,
-            link.searchText,
-            link.settings.expiresAt?.milliseconds,
-            link.settings.maximumClicks,
-            // Two changes within one millisecond are told apart.
-            max(link.updatedAt, found.updatedAt.advanced(byMilliseconds: 1)).milliseconds,
-            link.archivedAt?.milliseconds
-        )
+    func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) throws(SQLiteError) -> LinkStoreError? {
+        guard let found = try LinkRow.find(link.id, on: connection) else { return .notFound }
+        let former = found.record
+        if let earlier, earlier != former.updatedAt { return .changed }
+        var record = LinkRecord(link, app: former.app)
+        (record.slug, record.createdAt) = (former.slug, former.createdAt)
+        // Two changes within one millisecond differ in time.
+        record.updatedAt = max(link.updatedAt, former.updatedAt.advanced(byMilliseconds: 1))
+        try connection.statement(LinkSQL.update).run(record)
         try connection.statement(LinkSQL.deleteFields).run(found.number)
         try write(link.settings.fields, of: found.number)
-        return .success(())
+        return nil
     }
 
-    func delete(_ link: LinkID) throws(SQLiteError) -> Result<Void, LinkStoreError> {
-        guard let number = try number(of: link) else { return .failure(.notFound) }
+    func delete(_ link: LinkID) throws(SQLiteError) -> LinkStoreError? {
+        guard let number = try number(of: link) else { return .notFound }
         let wasClicked = try connection.statement(LinkSQL.wasClicked).first(number) { _ in true } ?? false
-        guard !wasClicked else { return .failure(.clicked) }
+        guard !wasClicked else { return .clicked }
         // Takes its fields with it.
         try connection.statement(LinkSQL.delete).run(number)
-        return .success(())
+        return nil
     }
 
     func number(of link: LinkID) throws(SQLiteError) -> Int64? {

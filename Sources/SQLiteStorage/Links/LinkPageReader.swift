@@ -30,9 +30,10 @@ struct LinkPageReader {
         defer { statement.reset() }
         while rows.count < query.limit, try statement.step() {
             count += 1
-            let row = LinkRow(statement)
-            last = row.id
-            if statement.integer(9) != 0 { rows.append(row) }
+            var row = StatementRow(statement)
+            let link = try LinkRow(&row)
+            last = link.record.id
+            if row.get("is_match") { rows.append(link) }
         }
         var page = LinkPage()
         // There may be more before the last one that was looked at.
@@ -42,54 +43,41 @@ struct LinkPageReader {
     }
 
     /// By what leaves the fewest to look at.
-    private static func sql(_ query: LinkQuery) -> StaticString {
+    private static func sql(_ query: LinkQuery) -> SQL {
         if query.tag != nil { return ofTag }
         if query.campaignKey != nil { return ofCampaign }
         return query.app != nil ? ofApp : ofAll
     }
 
-    static let ofAll: StaticString = """
-        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
-            updated_at, archived_at,
-            (?3 IS NULL OR app = ?3) AND (?4 IS NULL OR campaign_key IS ?4)
-                AND (?5 IS NULL OR (archived_at IS NOT NULL) = ?5)
-                AND (?6 IS NULL OR instr(search_text, ?6) > 0)
-                AND (?7 IS NULL OR EXISTS (
-                    SELECT 1 FROM link_fields WHERE link = links.number AND field = 'tags' AND value = ?7
-                ))
+    /// Whether a link is what the query asks for, apart from its tag.
+    private static let matches: SQL = """
+        (?3 IS NULL OR app = ?3) AND (?4 IS NULL OR campaign_key IS ?4)
+            AND (?5 IS NULL OR (archived_at IS NOT NULL) = ?5)
+            AND (?6 IS NULL OR instr(search_text, ?6) > 0)
+        """
+    private static let matchesWithTag: SQL = """
+        \(matches)
+            AND (?7 IS NULL OR EXISTS (
+                SELECT 1 FROM link_fields WHERE link = links.number AND field = 'tags' AND value = ?7
+            ))
+        """
+    static let ofAll: SQL = """
+        SELECT \(LinkRow.columns), \(matchesWithTag) AS is_match
         FROM links CROSS JOIN apps ON apps.number = app
         WHERE links.number < ?1 ORDER BY links.number DESC LIMIT ?2
         """
-    static let ofApp: StaticString = """
-        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
-            updated_at, archived_at,
-            (?3 IS NULL OR app = ?3) AND (?4 IS NULL OR campaign_key IS ?4)
-                AND (?5 IS NULL OR (archived_at IS NOT NULL) = ?5)
-                AND (?6 IS NULL OR instr(search_text, ?6) > 0)
-                AND (?7 IS NULL OR EXISTS (
-                    SELECT 1 FROM link_fields WHERE link = links.number AND field = 'tags' AND value = ?7
-                ))
+    static let ofApp: SQL = """
+        SELECT \(LinkRow.columns), \(matchesWithTag) AS is_match
         FROM links CROSS JOIN apps ON apps.number = app
         WHERE app = ?3 AND links.number < ?1 ORDER BY links.number DESC LIMIT ?2
         """
-    static let ofCampaign: StaticString = """
-        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
-            updated_at, archived_at,
-            (?3 IS NULL OR app = ?3) AND (?4 IS NULL OR campaign_key IS ?4)
-                AND (?5 IS NULL OR (archived_at IS NOT NULL) = ?5)
-                AND (?6 IS NULL OR instr(search_text, ?6) > 0)
-                AND (?7 IS NULL OR EXISTS (
-                    SELECT 1 FROM link_fields WHERE link = links.number AND field = 'tags' AND value = ?7
-                ))
+    static let ofCampaign: SQL = """
+        SELECT \(LinkRow.columns), \(matchesWithTag) AS is_match
         FROM links CROSS JOIN apps ON apps.number = app
         WHERE campaign_key = ?4 AND links.number < ?1 ORDER BY links.number DESC LIMIT ?2
         """
-    static let ofTag: StaticString = """
-        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
-            updated_at, archived_at,
-            (?3 IS NULL OR app = ?3) AND (?4 IS NULL OR campaign_key IS ?4)
-                AND (?5 IS NULL OR (archived_at IS NOT NULL) = ?5)
-                AND (?6 IS NULL OR instr(search_text, ?6) > 0)
+    static let ofTag: SQL = """
+        SELECT \(LinkRow.columns), \(matches) AS is_match
         FROM link_fields AS tag CROSS JOIN links ON links.number = tag.link
         CROSS JOIN apps ON apps.number = app
         WHERE field = 'tags' AND value = ?7 AND link < ?1 ORDER BY link DESC LIMIT ?2

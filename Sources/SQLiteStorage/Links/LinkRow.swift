@@ -1,39 +1,32 @@
 internal import Attribution
 internal import SQLite
+internal import Storage
 
 /// Links as they stand in their tables.
 struct LinkRow {
     let number: Int64
-    let id: LinkID
     let app: AppID
-    let slug: LinkSlug
-    let createdAt: Timestamp
-    let updatedAt: Timestamp
-    let archivedAt: Timestamp?
+    let record: LinkRecord
 
-    /// Reads columns `number, id_high, id_low`, the app's two words, `slug, created_at, updated_at, archived_at`.
-    init(_ row: Statement) {
-        func word(_ column: Int32) -> UInt64 { UInt64(bitPattern: row.integer(column)) }
-        number = row.integer(0)
-        id = LinkID(high: word(1), low: word(2))
-        app = AppID(high: word(3), low: word(4))
-        slug = LinkSlug(stored: row.text(5))
-        createdAt = Timestamp(milliseconds: row.integer(6))
-        updatedAt = Timestamp(milliseconds: row.integer(7))
-        archivedAt = row.optionalInteger(8).map { Timestamp(milliseconds: $0) }
+    static let columns: SQL = """
+        links.number, \(LinkRecord.columns, of: "links"), apps.id_high AS app_high, apps.id_low AS app_low
+        """
+
+    init(_ row: inout StatementRow) throws(SQLiteError) {
+        number = row.get("number")
+        record = try row.record()
+        app = AppID(high: row.get("app_high"), low: row.get("app_low"))
+    }
+
+    init(_ statement: Statement) throws(SQLiteError) {
+        var row = StatementRow(statement)
+        try self.init(&row)
     }
 
     /// The link with what its other tables say of it.
     func listing(on connection: SQLiteConnection) throws(SQLiteError) -> LinkListing {
-        let link = Link(
-            id: id,
-            app: app,
-            slug: slug,
-            settings: Link.Settings(stored: try Self.fields(of: number, on: connection)),
-            createdAt: createdAt,
-            updatedAt: updatedAt,
-            archivedAt: archivedAt
-        )
+        let settings = Link.Settings(stored: try Self.fields(of: number, on: connection))
+        let link = record.link(of: app, settings)
         var listing = LinkListing(link: link)
         var counts: [String: LinkListing.VariantCounts] = [:]
         try connection.statement(LinkSQL.counts).forEach(number) { row in
@@ -73,41 +66,41 @@ struct LinkRow {
     }
 
     static func find(_ id: LinkID, on connection: SQLiteConnection) throws(SQLiteError) -> LinkRow? {
-        try connection.statement(LinkSQL.byID).first(id.high, id.low) { LinkRow($0) }
+        try connection.statement(LinkSQL.byID).first(id.high, id.low) { row throws(SQLiteError) in
+            try LinkRow(row)
+        }
     }
 
     /// The oldest one among those of `apps`.
     static func find(_ slug: LinkSlug, of apps: [AppID], on connection: SQLiteConnection) throws(SQLiteError)
         -> LinkRow?
     {
-        try connection.statement(LinkSQL.bySlug).all(slug.text) { LinkRow($0) }
-            .filter { apps.contains($0.app) }
-            .min { $0.number < $1.number }
+        try connection.statement(LinkSQL.bySlug).all(slug.text) { row throws(SQLiteError) in try LinkRow(row)
+        }
+        .filter { apps.contains($0.app) }
+        .min { $0.number < $1.number }
     }
 }
 
 enum LinkSQL {
-    static let bySlug: StaticString = """
-        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
-            updated_at, archived_at
+    static let bySlug: SQL = """
+        SELECT \(LinkRow.columns)
         FROM links CROSS JOIN apps ON apps.number = app
         WHERE slug = ?1
         """
-    static let sharedSlug: StaticString = """
+    static let sharedSlug: SQL = """
         SELECT own.slug FROM links AS own CROSS JOIN links AS other ON other.slug = own.slug
             AND other.app = (SELECT number FROM apps WHERE id_high = ?3 AND id_low = ?4)
         WHERE own.app = (SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2) LIMIT 1
         """
-    static let byID: StaticString = """
-        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
-            updated_at, archived_at
+    static let byID: SQL = """
+        SELECT \(LinkRow.columns)
         FROM links CROSS JOIN apps ON apps.number = app
         WHERE links.id_high = ?1 AND links.id_low = ?2
         """
     /// Looks at so many links of the campaign at most: an operator who has archived more has a newer one.
-    static let liveOfCampaign: StaticString = """
-        SELECT links.number, links.id_high, links.id_low, apps.id_high, apps.id_low, slug, links.created_at,
-            updated_at, archived_at
+    static let liveOfCampaign: SQL = """
+        SELECT \(LinkRow.columns)
         FROM (
             SELECT * FROM links WHERE campaign_key = ?1 ORDER BY number DESC LIMIT 1000
         ) AS links CROSS JOIN apps ON apps.number = app
@@ -116,44 +109,32 @@ enum LinkSQL {
                 (SELECT clicks FROM link_counts WHERE link = links.number AND variant = ''), 0
             ))
         """
-    static let fields: StaticString = """
+    static let fields: SQL = """
         SELECT field, value FROM link_fields WHERE link = ?1 ORDER BY field, position
         """
-    static let counts: StaticString = """
+    static let counts: SQL = """
         SELECT variant, clicks, robots, matches FROM link_counts WHERE link = ?1
         """
-    static let number: StaticString = "SELECT number FROM links WHERE id_high = ?1 AND id_low = ?2"
-    static let idOfNumber: StaticString = "SELECT id_high, id_low FROM links WHERE number = ?1"
-    static let limits: StaticString = """
+    static let number: SQL = "SELECT number FROM links WHERE id_high = ?1 AND id_low = ?2"
+    static let idOfNumber: SQL = "SELECT id_high, id_low FROM links WHERE number = ?1"
+    static let limits: SQL = """
         SELECT number, archived_at, expires_at, maximum_clicks,
             ifnull((SELECT clicks FROM link_counts WHERE link = number AND variant = ''), 0)
         FROM links WHERE id_high = ?1 AND id_low = ?2
         """
-    static let insert: StaticString = """
-        INSERT INTO links (
-            id_high, id_low, app, slug, campaign_key, search_text, expires_at, maximum_clicks, created_at, updated_at,
-            archived_at
-        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-        """
-    static let update: StaticString = """
-        UPDATE links
-        SET campaign_key = ?2, search_text = ?3, expires_at = ?4, maximum_clicks = ?5, updated_at = ?6,
-            archived_at = ?7
-        WHERE number = ?1
-        """
-    static let deleteFields: StaticString = "DELETE FROM link_fields WHERE link = ?1"
-    static let insertField: StaticString = "INSERT INTO link_fields VALUES (?1, ?2, ?3, ?4)"
-    static let updatedAt: StaticString =
-        "SELECT number, updated_at FROM links WHERE id_high = ?1 AND id_low = ?2"
-    static let delete: StaticString = "DELETE FROM links WHERE number = ?1"
+    static let insert = SQL.insert("links", LinkRecord.columns)
+    static let update = SQL.update("links", LinkRecord.columns, where: "id_high = ?1 AND id_low = ?2")
+    static let deleteFields: SQL = "DELETE FROM link_fields WHERE link = ?1"
+    static let insertField: SQL = "INSERT INTO link_fields VALUES (?1, ?2, ?3, ?4)"
+    static let delete: SQL = "DELETE FROM links WHERE number = ?1"
     /// A row is there from the first click of any kind on.
-    static let wasClicked: StaticString = "SELECT 1 FROM link_counts WHERE link = ?1"
-    static let count: StaticString = """
+    static let wasClicked: SQL = "SELECT 1 FROM link_counts WHERE link = ?1"
+    static let count: SQL = """
         INSERT INTO link_counts VALUES (?1, ?2, ?3, ?4, ?5, 0)
         ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks, robots = robots + excluded.robots,
             tests = tests + excluded.tests
         """
-    static let countMatch: StaticString = """
+    static let countMatch: SQL = """
         UPDATE link_counts SET matches = matches + 1 WHERE link = ?1 AND variant = ?2
         """
 }

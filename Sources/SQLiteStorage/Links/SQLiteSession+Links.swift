@@ -1,6 +1,6 @@
 public import Attribution
 internal import SQLite
-internal import Threads
+internal import Storage
 
 extension SQLiteSession: LinkStore {
     public func link(_ slug: LinkSlug, of apps: [AppID]) async throws(StoreError) -> LinkListing? {
@@ -35,43 +35,35 @@ extension SQLiteSession: LinkStore {
         at now: Timestamp
     ) async throws(StoreError) -> LinkListing? {
         try read { connection throws(SQLiteError) in
-            try connection.statement(LinkSQL.liveOfCampaign).all(key.text, now.milliseconds) { LinkRow($0) }
-                .filter { apps.contains($0.app) }
-                .max { $0.number < $1.number }?
-                .listing(on: connection)
+            try connection.statement(LinkSQL.liveOfCampaign).all(key.text, now.milliseconds) {
+                row throws(SQLiteError) in
+                try LinkRow(row)
+            }
+            .filter { apps.contains($0.app) }
+            .max { $0.number < $1.number }?
+            .listing(on: connection)
         }
     }
 
     public func create(_ links: [NewLink]) async throws(LinkStoreError) {
-        try await change { context throws(SQLiteError) in try context.create(links) }
+        try await change(.create(links))
     }
 
     public func update(_ link: Link, ifUpdatedAt earlier: Timestamp?) async throws(LinkStoreError) {
-        try await change { context throws(SQLiteError) in try context.update(link, ifUpdatedAt: earlier) }
+        try await change(.update(link, ifUpdatedAt: earlier))
     }
 
     public func delete(_ link: LinkID) async throws(LinkStoreError) {
-        try await change { context throws(SQLiteError) in try context.delete(link) }
+        try await change(.delete(link))
     }
 
-    /// Does a change, which is undone as a whole where it is refused.
-    private func change(
-        _ body: @escaping @Sendable (WriteContext) throws(SQLiteError) -> Result<Void, LinkStoreError>
-    ) async throws(LinkStoreError) {
-        // The queue knows only its own errors; what is refused is told through here.
-        let refusal = ConditionLock<LinkStoreError?>(nil)
+    private func change(_ change: LinkChange) async throws(LinkStoreError) {
+        let written: Written
         do throws(StoreError) {
-            try await write { context throws(SQLiteError) in
-                let result = try body(context)
-                guard case .failure(let error) = result else {
-                    refusal.withLock { $0 = nil }
-                    return .success(())
-                }
-                refusal.withLock { $0 = error }
-                return .failure(StoreError(.conflict, "a link was refused"))
-            }
+            written = try await write(.links(change))
         } catch {
-            throw refusal.withLock { $0 } ?? .store(error)
+            throw .store(error)
         }
+        if case .linkRefused(let error) = written { throw error }
     }
 }

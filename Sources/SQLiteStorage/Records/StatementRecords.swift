@@ -9,6 +9,17 @@ extension SQL {
     }
 }
 
+extension SQL {
+    /// `UPDATE table SET (columns) = (…) WHERE condition`, with a parameter for each column.
+    ///
+    /// The condition asks for columns of the record by their parameters, of which ?1 is the first.
+    package static func update(_ table: StaticString, _ columns: Columns, where condition: StaticString)
+        -> SQL
+    {
+        "UPDATE \(table) SET (\(columns)) = (\(parametersFor: columns)) WHERE \(condition)"
+    }
+}
+
 extension SQL.StringInterpolation {
     /// The names, separated by commas.
     package mutating func appendInterpolation(_ columns: Columns) {
@@ -67,6 +78,16 @@ extension Statement {
         _ values: repeat each Value
     ) throws(SQLiteError) -> Found? {
         try first(repeat each values) { row throws(SQLiteError) in try row.record() }
+    }
+}
+
+extension Statement {
+    /// The records of all rows.
+    package func all<each Value: Bindable, Found: Record>(
+        _ type: Found.Type,
+        _ values: repeat each Value
+    ) throws(SQLiteError) -> [Found] {
+        try all(repeat each values) { row throws(SQLiteError) in try row.record() }
     }
 }
 

@@ -35,8 +35,8 @@ struct ClosingWatermark {
         moment = committed
     }
 
-    static let read: StaticString = "SELECT value FROM progress WHERE name = 'closed_before'"
-    static let save: StaticString = """
+    static let read: SQL = "SELECT value FROM progress WHERE name = 'closed_before'"
+    static let save: SQL = """
         INSERT INTO progress VALUES ('closed_before', ?1) ON CONFLICT DO UPDATE SET value = excluded.value
         """
 }

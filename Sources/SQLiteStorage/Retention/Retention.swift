@@ -67,43 +67,28 @@ struct Retention: Sendable {
     private func runSlice() throws(StoreError) -> RetentionSlice {
         guard let now = shared.settledNow() else { return RetentionSlice() }
         let keptMilliseconds = shared.configuration.retentionSeconds * 1000
-        let isNoted = !shared.configuration.trustsClock
-        let slice = try shared.performAndWait { context throws(SQLiteError) in
-            if isNoted { try context.noteSettled(at: now) }
-            return .success(
-                try context.runRetentionSlice(
-                    closingBefore: now.advanced(byMilliseconds: -Self.closingDelay),
-                    deletingBefore: now.advanced(byMilliseconds: -keptMilliseconds),
-                    now: now,
-                    limit: Self.sliceLength,
-                    until: MonotonicTime.now().nanoseconds + Self.sliceNanoseconds
-                )
-            )
+        let step = RetentionStep(
+            closingBefore: now.advanced(byMilliseconds: -Self.closingDelay),
+            deletingBefore: now.advanced(byMilliseconds: -keptMilliseconds),
+            now: now,
+            limit: Self.sliceLength,
+            nanoseconds: Self.sliceNanoseconds,
+            notesSettledClock: !shared.configuration.trustsClock
+        )
+        guard case .retention(let slice) = try shared.queue.perform(.job(.retention(step))) else {
+            throw .mismatch
         }
-        shared.noteRetentionLag(slice.isDeleting ? slice.lag / 1000 : 0)
+        shared.health.setRetentionLag(slice.isDeleting ? slice.lag / 1000 : 0)
         return slice
     }
 }
 
-struct RetentionSlice: Sendable {
-    var closed: Int64 = 0
-    var deleted: Int64 = 0
-    var isMore = false
-    /// Whether there is more to delete, which comes before all else.
-    var isDeleting = false
-    /// How long the next click has been due, in milliseconds.
-    var lag: Int64 = 0
-}
-
 extension WriteContext {
-    /// Ends with the clicks of `limit`, or with its time.
-    func runRetentionSlice(
-        closingBefore: Timestamp,
-        deletingBefore: Timestamp,
-        now: Timestamp,
-        limit: Int,
-        until deadline: UInt64
-    ) throws(SQLiteError) -> RetentionSlice {
+    /// Ends with the clicks of the step's limit, or with its time.
+    func runRetention(_ step: RetentionStep) throws(SQLiteError) -> RetentionSlice {
+        if step.notesSettledClock { try noteSettled(at: step.now) }
+        let deadline = MonotonicTime.now().nanoseconds + step.nanoseconds
+        let (closingBefore, deletingBefore, limit) = (step.closingBefore, step.deletingBefore, step.limit)
         var slice = RetentionSlice()
         let due = try expired(from: Timestamp(milliseconds: .min), before: deletingBefore, limit: limit)
         for click in due where slice.deleted == 0 || MonotonicTime.now().nanoseconds < deadline {
@@ -124,26 +109,25 @@ extension WriteContext {
         slice.lag = slice.isMore ? closingBefore.milliseconds(since: closedBefore.moment) : 0
         let scopes = try allScopes()
         for scope in scopes
-        where try LiveClicks.purge(scope, at: now, atMost: limit, on: connection) { slice.isMore = true }
+        where try LiveClicks.purge(scope, at: step.now, atMost: limit, on: connection) { slice.isMore = true }
         if try deleteChecks(before: deletingBefore, limit: 4 * limit) { slice.isMore = true }
         if !slice.isMore {
-            slice.isMore = try thinCounters(of: scopes, at: now, until: deadline)
+            slice.isMore = try thinCounters(of: scopes, at: step.now, until: deadline)
         }
         return slice
     }
 
     private func expired(from first: Timestamp, before end: Timestamp, limit: Int) throws(SQLiteError)
-        -> [ClickFingerprints]
+        -> [ClickRecord]
     {
-        try connection.statement(RetentionSQL.due).all(first.milliseconds, end.milliseconds, limit) {
-            ClickFingerprints($0)
-        }
+        try connection.statement(RetentionSQL.due)
+            .all(ClickRecord.self, first.milliseconds, end.milliseconds, limit)
     }
 
-    private func delete(_ click: ClickFingerprints) throws(SQLiteError) {
+    private func delete(_ click: ClickRecord) throws(SQLiteError) {
         try forget(click, isOpen: click.expiresAt >= closedBefore.moment)
         // Takes the claim with it.
-        try connection.statement(RetentionSQL.delete).run(click.click)
+        try connection.statement(RetentionSQL.delete).run(click.number)
     }
 
     private func closeClicks(expiredBefore moment: Timestamp, limit: Int, until deadline: UInt64)
@@ -175,7 +159,7 @@ extension WriteContext {
     }
 
     /// Closes a click whose window has ended; false when it was closed before.
-    private func end(_ click: ClickFingerprints) throws(SQLiteError) -> Bool {
+    private func end(_ click: ClickRecord) throws(SQLiteError) -> Bool {
         try removeAddress(click)
         return try close(click, as: .expired, at: click.expiresAt)
     }
@@ -187,15 +171,15 @@ extension WriteContext {
 }
 
 enum RetentionSQL {
-    static let due: StaticString = """
-        SELECT id, scope, clicked_at, expires_at, visit, visit_rest, fingerprints, near_address FROM clicks
+    static let due: SQL = """
+        SELECT \(ClickRecord.columns) FROM clicks
         WHERE expires_at >= ?1 AND expires_at < ?2 ORDER BY expires_at LIMIT ?3
         """
-    static let delete: StaticString = "DELETE FROM clicks WHERE id = ?1"
-    static let apps: StaticString = "SELECT number FROM apps"
+    static let delete: SQL = "DELETE FROM clicks WHERE id = ?1"
+    static let apps: SQL = "SELECT number FROM apps"
     /// When the last click expired of those that were deleted: of what came later, all is held.
-    static let deletedUpTo: StaticString = "SELECT value FROM progress WHERE name = 'deleted_up_to'"
-    static let saveDeletedUpTo: StaticString = """
+    static let deletedUpTo: SQL = "SELECT value FROM progress WHERE name = 'deleted_up_to'"
+    static let saveDeletedUpTo: SQL = """
         INSERT INTO progress VALUES ('deleted_up_to', ?1)
         ON CONFLICT DO UPDATE SET value = max(value, excluded.value)
         """

@@ -84,7 +84,9 @@ extension WriteContext {
 }
 
 /// Statements on the names of one span, ?1…?3: the ``CounterCompaction/namesAtOnce`` most clicked of those beyond the
-/// first ?4. The names of the JSON list ?5 are neither ranked nor touched; its first is the one for everything else.
+/// first ?4.
+///
+/// The names of the JSON list ?5 are neither ranked nor touched; its first is the one for everything else.
 enum CompactionSQL {
     static let foldCampaigns: StaticString = """
         INSERT INTO counts

@@ -70,11 +70,11 @@ final class BackgroundReader {
     private func count() {
         do throws(StoreError) {
             try rounds.runSlice { () throws(StoreError) in try openConnection() }
-            shared.troubles.noteSuccess(of: .collisions, at: MonotonicTime.now().nanoseconds)
+            shared.failures.noteSuccess(of: .collisions, at: MonotonicTime.now().nanoseconds)
         } catch {
             connection = nil
             guard error.code != .stopping else { return }
-            shared.troubles.note(error, of: .collisions, at: MonotonicTime.now().nanoseconds)
+            shared.failures.note(error, of: .collisions, at: MonotonicTime.now().nanoseconds)
         }
     }
 

@@ -86,10 +86,10 @@ final class MaintenanceThread {
     private func noting(_ work: FailureLog.Work, _ body: () throws(StoreError) -> Void) {
         do throws(StoreError) {
             try body()
-            shared.troubles.noteSuccess(of: work, at: MonotonicTime.now().nanoseconds)
+            shared.failures.noteSuccess(of: work, at: MonotonicTime.now().nanoseconds)
         } catch {
             guard error.code != .stopping else { return }
-            shared.troubles.note(error, of: work, at: MonotonicTime.now().nanoseconds)
+            shared.failures.note(error, of: work, at: MonotonicTime.now().nanoseconds)
         }
     }
 }

@@ -2,60 +2,25 @@ internal import Attribution
 internal import SQLite
 internal import Storage
 
-/// What a claim came to, and whether its answer is the only one there will be.
-struct ClaimWrite: Sendable {
-    let outcome: ClaimOutcome
-    /// Without its answer, nobody would get the click any more.
-    let mustBeDelivered: Bool
-
-    init(_ outcome: ClaimOutcome, mustBeDelivered: Bool = false) {
-        self.outcome = outcome
-        self.mustBeDelivered = mustBeDelivered
-    }
-}
-
 /// Consuming a click for a check.
 extension WriteContext {
-    func claim(
-        _ choice: ClickChoice,
-        for check: Check,
-        orElse choose: (CheckView) -> ClickChoice?
-    ) throws(SQLiteError) -> ClaimWrite {
-        guard let scope = try scope(of: check.app, isTest: check.isTest) else { return ClaimWrite(.lost) }
-        let first = try attempt(choice, scope, check)
-        guard case .lost = first.outcome else { return first }
-        // Nobody else writes before this transaction ends: what is chosen now cannot be lost again.
-        let look = CheckReader(
-            connection: connection,
-            scope: scope,
-            check: check,
-            ledger: ledger,
-            learnt: learnt,
-            // Whoever looked before has asked.
-            requestSummary: { _ in }
-        )
-        let view = try look.view()
-        guard view.replay == nil, let next = choose(view), next.target != choice.target else { return first }
-        return try attempt(next, scope, check)
-    }
-
-    private func attempt(_ choice: ClickChoice, _ scope: Scope, _ check: Check) throws(SQLiteError)
-        -> ClaimWrite
-    {
-        if let earlier = try ClaimRow.ofInstall(check, scope, on: connection),
-            let claim = try earlier.claim(for: check, on: connection)
+    func claim(_ request: ClaimRequest) throws(SQLiteError) -> WrittenClaim {
+        let (choice, check) = (request.choice, request.check)
+        guard let scope = try scope(of: check.app, isTest: check.isTest) else { return WrittenClaim(.lost) }
+        if let earlier = try ClaimRows.ofInstall(check, scope, on: connection),
+            let claim = try ClaimRows.claim(earlier, for: check, on: connection)
         {
             // Overlapping checks of one installation share the answer, and with it the right to have it again.
             let wasUndelivered = try markDelivered(earlier.click)
-            return ClaimWrite(.replayed(claim), mustBeDelivered: wasUndelivered)
+            return WrittenClaim(.replayed(claim), mustBeDelivered: wasUndelivered)
         }
-        guard let number = try number(of: choice.target, scope, check),
-            let rows = try ClickFingerprints.find(number, on: connection), rows.scope == scope
-        else { return ClaimWrite(.lost) }
-        guard
-            rows.expiresAt >= check.at, try consume(rows, check),
-            let click = try ClickRow.find(number, app: check.app, isTest: check.isTest, on: connection)
-        else { return try redeliver(number, to: check) }
+        let number = Int64(bitPattern: request.click.high)
+        guard let record = try ClickRows.find(number, on: connection), record.scope == scope
+        else { return WrittenClaim(.lost) }
+        guard record.expiresAt >= check.at, try consume(record, check) else {
+            return try redeliver(record, to: check)
+        }
+        let click = try ClickRows.click(record, of: check.app, on: connection)
         let claim = Claim(
             click: click,
             claimedAt: check.at,
@@ -64,44 +29,24 @@ extension WriteContext {
             competingClicks: choice.competingClicks,
             isCampaignOnly: choice.isCampaignOnly
         )
-        try insert(claim, check, foundBy: rows.fingerprints, scope)
-        let retired = try retireDuplicates(of: rows, check)
+        try insert(claim, check, foundBy: record.hashes, scope)
+        let retired = try retireDuplicates(of: record, check)
         try count(claim, check, scope)
 
         for expiry in retired + [click.facts.expiresAt] {
             counts.addLive(-1, of: scope, expiringAt: expiry)
         }
         ledger.expect(click.id)
-        return ClaimWrite(.claimed(claim), mustBeDelivered: true)
+        return WrittenClaim(.claimed(claim), mustBeDelivered: true)
     }
 
     /// Takes a click out of what checks look into; false when it could be matched no more.
-    private func consume(_ rows: ClickFingerprints, _ check: Check) throws(SQLiteError) -> Bool {
-        guard rows.fingerprints.isEmpty else {
-            return try close(rows, as: .alreadyClaimed, at: check.at, by: check.caller.hash)
+    private func consume(_ click: ClickRecord, _ check: Check) throws(SQLiteError) -> Bool {
+        guard click.hashes.isEmpty else {
+            return try close(click, as: .alreadyClaimed, at: check.at, by: check.caller.hash)
         }
         // Found by its token alone: only the claim says that it is consumed.
-        return try connection.statement(RecordSQL.findClaim).first(rows.click) { $0.integer(0) } == nil
-    }
-
-    private func number(of target: ClickChoice.Target, _ scope: Scope, _ check: Check) throws(SQLiteError)
-        -> Int64?
-    {
-        switch target {
-        case .click(let id): return Int64(bitPattern: id.high)
-        case .newest(let destination):
-            for key in check.ladder.fingerprints {
-                let newest = try connection.statement(ClaimSQL.newestOfDestination).first(
-                    scope.number,
-                    key.index,
-                    key.rest,
-                    destination.url,
-                    check.at.milliseconds
-                ) { $0.integer(0) }
-                if let newest { return newest }
-            }
-            return nil
-        }
+        return try connection.statement(RecordSQL.findClaim).first(click.number) { $0.integer(0) } == nil
     }
 
     /// Makes an answer that failed on its way available to the next check.
@@ -115,13 +60,12 @@ extension WriteContext {
     }
 
     /// Gives an answer that failed on its way to this check, if it is still there to give.
-    private func redeliver(_ click: Int64, to check: Check) throws(SQLiteError) -> ClaimWrite {
-        guard
-            let row = try ClaimRow.ofClick(ClickID(high: UInt64(bitPattern: click), low: 0), on: connection),
-            row.isUndelivered, let claim = try row.claim(for: check, on: connection),
-            claim.click.facts.expiresAt >= check.at, try markDelivered(row.click)
-        else { return ClaimWrite(.lost) }
-        return ClaimWrite(.replayed(claim), mustBeDelivered: true)
+    private func redeliver(_ click: ClickRecord, to check: Check) throws(SQLiteError) -> WrittenClaim {
+        guard let record = try ClaimRows.ofClick(click.number, on: connection), record.isUndelivered,
+            click.expiresAt >= check.at, try markDelivered(click.number)
+        else { return WrittenClaim(.lost) }
+        let claim = record.claim(of: try ClickRows.click(click, of: check.app, on: connection))
+        return WrittenClaim(.replayed(claim), mustBeDelivered: true)
     }
 
     private func insert(_ claim: Claim, _ check: Check, foundBy keys: [KeyedHash], _ scope: Scope)
@@ -131,21 +75,9 @@ extension WriteContext {
         // found again by its token alone has none.
         let asked = check.ladder.fingerprints + check.ladder.advertisingIDs
         let key = asked.count > 1 ? asked.first(where: keys.contains) ?? asked.first : asked.first
-        try connection.statement(ClaimSQL.insert).run(
-            claim.click.id.high,
-            scope.number,
-            claim.claimedAt.milliseconds,
-            claim.method.rawValue,
-            claim.confidence,
-            key?.index ?? 0,
-            key?.rest ?? 0,
-            check.install?.index,
-            check.install?.rest,
-            claim.competingClicks,
-            claim.isCampaignOnly,
-            check.caller.hash.index,
-            check.caller.hash.rest
-        )
+        let caller = check.caller.hash
+        let record = ClaimRecord(claim, scope, hash: key, install: check.install, caller: caller)
+        try connection.statement(ClaimSQL.insert).run(record)
     }
 
     /// Closes the same visitor's clicks of the minutes before, so that a reinstall does not match them.
@@ -153,11 +85,11 @@ extension WriteContext {
     /// Not those that came later: of two equal phones behind one address, the other's click is not to be taken from it.
     ///
     /// - Returns: when they would have expired.
-    private func retireDuplicates(of claimed: ClickFingerprints, _ check: Check) throws(SQLiteError)
+    private func retireDuplicates(of claimed: ClickRecord, _ check: Check) throws(SQLiteError)
         -> [Timestamp]
     {
         // A visit is made of the first fingerprint: its duplicates have it too.
-        guard let fingerprint = claimed.fingerprints.first else { return [] }
+        guard let fingerprint = claimed.hashes.first else { return [] }
         var retired = try retireDuplicates(of: claimed, under: fingerprint)
         guard check.ladder.isUnderSeveralKeys else { return retired }
         // Or under another server key, where one was put in the place of another between two taps.
@@ -167,21 +99,21 @@ extension WriteContext {
         return retired
     }
 
-    private func retireDuplicates(of claimed: ClickFingerprints, under fingerprint: KeyedHash)
+    private func retireDuplicates(of claimed: ClickRecord, under fingerprint: KeyedHash)
         throws(SQLiteError) -> [Timestamp]
     {
-        let begin = claimed.clickedAt.advanced(byMilliseconds: -AddressKeys.visitMilliseconds)
-        let (first, last) = (begin.milliseconds, claimed.clickedAt.milliseconds)
-        let spansMidnight = AddressKeys.day(of: begin) != AddressKeys.day(of: claimed.clickedAt)
+        let begin = claimed.facts.clickedAt.advanced(byMilliseconds: -AddressKeys.visitMilliseconds)
+        let (first, last) = (begin.milliseconds, claimed.facts.clickedAt.milliseconds)
+        let spansMidnight = AddressKeys.day(of: begin) != AddressKeys.day(of: claimed.facts.clickedAt)
         let (scope, visit) = (claimed.scope.number, claimed.visit.index)
         var suspects: [Int64] = []
-        if let near = claimed.nearAddress {
+        if let near = claimed.address?.near {
             // A visit has one address, and far fewer clicks come from there than have a common fingerprint.
             suspects = try connection.statement(ClaimSQL.sameVisitNear)
                 .all(scope, fingerprint.index, first, last, visit, near) { $0.integer(0) }
         }
         // On the other side of midnight the address has another hash.
-        if claimed.nearAddress == nil || spansMidnight {
+        if claimed.address == nil || spansMidnight {
             suspects +=
                 try connection.statement(ClaimSQL.sameVisitBefore)
                 .all(scope, fingerprint.index, first, last, visit) { $0.integer(0) }
@@ -189,11 +121,11 @@ extension WriteContext {
         var retired: [Timestamp] = []
         for suspect in suspects {
             guard
-                let rows = try ClickFingerprints.find(suspect, on: connection),
-                rows.visit == claimed.visit,
-                try close(rows, as: .alreadyClaimed, at: rows.clickedAt)
+                let click = try ClickRows.find(suspect, on: connection),
+                click.visit == claimed.visit,
+                try close(click, as: .alreadyClaimed, at: click.facts.clickedAt)
             else { continue }
-            retired.append(rows.expiresAt)
+            retired.append(click.expiresAt)
         }
         return retired
     }
@@ -216,14 +148,9 @@ extension WriteContext {
 }
 
 enum ClaimSQL {
-    static let insert: StaticString = """
-        INSERT INTO claims (
-            click, scope, claimed_at, method, confidence, hash, hash_rest, install, install_rest,
-            competing_clicks, is_campaign_only, caller, caller_rest
-        ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-        """
-    /// Looks at 4,096 clicks of the fingerprint at most.
-    static let newestOfDestination: StaticString = """
+    static let insert = SQL.insert("claims", ClaimRecord.columns)
+    /// Looks at 4,096 clicks of the fingerprint at most, and returns a given number of them, newest first.
+    static let newestOfDestination: SQL = """
         SELECT click
         FROM (
             SELECT click, destination, expires_at FROM click_index
@@ -231,14 +158,14 @@ enum ClaimSQL {
             ORDER BY since DESC, click DESC LIMIT 4096
         )
         WHERE destination = ?4 AND expires_at >= ?5
-        LIMIT 1
+        LIMIT ?6
         """
-    static let markUndelivered: StaticString = "UPDATE claims SET is_undelivered = 1 WHERE click = ?1"
-    static let markDelivered: StaticString = """
+    static let markUndelivered: SQL = "UPDATE claims SET is_undelivered = 1 WHERE click = ?1"
+    static let markDelivered: SQL = """
         UPDATE claims SET is_undelivered = 0 WHERE click = ?1 AND is_undelivered = 1
         """
     /// Looks at 4,096 clicks of the network at most.
-    static let sameVisitNear: StaticString = """
+    static let sameVisitNear: SQL = """
         SELECT around.click
         FROM (
             SELECT click, clicked_at FROM click_addresses
@@ -251,7 +178,7 @@ enum ClaimSQL {
         """
     /// Looks at 512 clicks of the fingerprint at most, those closest to the claimed one: a flood of clicks with one
     /// fingerprint must not hold the writer.
-    static let sameVisitBefore: StaticString = """
+    static let sameVisitBefore: SQL = """
         SELECT click
         FROM (
             SELECT click, visit FROM click_index

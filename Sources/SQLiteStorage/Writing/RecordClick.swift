@@ -4,25 +4,28 @@ internal import Storage
 
 /// Recording a click, or finding the one that it repeats.
 extension WriteContext {
-    func record(_ click: NewClick) throws(SQLiteError) -> Result<RecordOutcome, StoreError> {
+    func record(_ click: NewClick) throws(SQLiteError) -> Written {
         let facts = click.facts
         guard let scope = try scope(of: facts.app, isTest: facts.isTest) else {
-            return .failure(StoreError(.notFound, "the click's app does not exist"))
+            return .refused(StoreError(.notFound, "the click's app does not exist"))
         }
-        if let first = try repeated(by: click, scope) {
-            try adopt(click.idempotency, by: first)
+        if let record = try repeated(by: click, scope) {
+            let first = try ClickRows.click(record, of: facts.app, on: connection)
+            try change(RecordSQL.adoptIdempotency, click.idempotency, of: record)
             try count(.duplicates, of: CountedTraits(first.facts), scope, at: facts.recordedAt)
-            return .success(.duplicate(first, sharesFingerprint: try isFound(first, by: click)))
+            return .click(.duplicate(first, sharesFingerprint: isFound(record, by: click)))
         }
         let link = try facts.link.map { link throws(SQLiteError) in
             try tapped(link, at: facts.recordedAt)
         }
-        if let ending = link?.ending { return .success(.linkEnded(ending)) }
+        if let ending = link?.ending { return .click(.linkEnded(ending)) }
         let click = try ofKnownVisitor(click, scope)
         let id = makeClickID(at: facts.recordedAt)
-        let entries = click.indexEntries
-        try insert(click, entries, id, scope, link?.number)
-        try open(Int64(bitPattern: id.high), click, entries, scope)
+        let number = Int64(bitPattern: id.high)
+        let entries = IndexEntry.all(of: click, number, in: scope)
+        let record = ClickRecord(click, id: id, scope: scope, hashes: entries.map(\.hash), link: link?.number)
+        try connection.statement(RecordSQL.insertClick).run(record)
+        try open(record, entries)
         let need = addressDays.need(of: click)
         if let need { try addressDays.write(need, to: connection) }
         let traits = CountedTraits(facts)
@@ -33,15 +36,15 @@ extension WriteContext {
         }
 
         if let need { addressDays.note(need) }
-        posts.add(Int64(bitPattern: id.high), of: scope, click.post, recordedAt: facts.recordedAt)
+        posts.add(number, of: scope, click.post, recordedAt: facts.recordedAt)
         if !facts.isRobot {
             counts.addLive(1, of: scope, expiringAt: facts.expiresAt)
             noteExpiry(facts.expiresAt)
         }
-        return .success(.recorded(Click(id: id, facts: facts)))
+        return .click(.recorded(Click(id: id, facts: facts)))
     }
 
-    private func repeated(by click: NewClick, _ scope: Scope) throws(SQLiteError) -> Click? {
+    private func repeated(by click: NewClick, _ scope: Scope) throws(SQLiteError) -> ClickRecord? {
         let facts = click.facts
         var id = try unclaimed(posts.click(of: scope, click.post, recordedAt: facts.recordedAt))
         if id == nil, let post = click.earlier.post {
@@ -64,10 +67,10 @@ extension WriteContext {
         }
         guard let id else { return nil }
         // Nil when retention has deleted it meanwhile: then this is the first one.
-        let first = try ClickRow.find(id, app: facts.app, isTest: facts.isTest, on: connection)
+        let first = try ClickRows.find(id, on: connection)
         guard let first, first.facts.isRobot, !facts.isRobot else { return first }
-        // A visit repeats no prefetch and no robot's look at the link.
-        try release(click.idempotency, of: first)
+        // A visit repeats no prefetch and no robot's visit of the link: the idempotency key is the visit's that follows.
+        try change(RecordSQL.releaseIdempotency, click.idempotency, of: first)
         return nil
     }
 
@@ -97,11 +100,10 @@ extension WriteContext {
 
     /// Whether the click that a post repeats is found by the post's own fingerprints: a visit is made of the
     /// fingerprint too.
-    private func isFound(_ first: Click, by click: NewClick) throws(SQLiteError) -> Bool {
-        let rows = try ClickFingerprints.find(Int64(bitPattern: first.id.high), on: connection)
-        guard let rows, rows.visit != click.visit, rows.visit != click.earlier.visit else { return true }
+    private func isFound(_ first: ClickRecord, by click: NewClick) -> Bool {
+        guard first.visit != click.visit, first.visit != click.earlier.visit else { return true }
         let own = [click.fingerprints.map(\.key)] + click.earlier.fingerprints
-        return own.contains { $0.allSatisfy(rows.fingerprints.contains) }
+        return own.contains { $0.allSatisfy(first.hashes.contains) }
     }
 
     /// A visit that has led to its first launch is over: the next post is a new click, however soon it comes.
@@ -111,84 +113,20 @@ extension WriteContext {
         return isClaimed ? nil : click
     }
 
-    /// A post that repeated a visit may itself be repeated, by its idempotency key alone: the click answers to it.
-    private func adopt(_ idempotency: KeyedHash?, by first: Click) throws(SQLiteError) {
-        try change(RecordSQL.adoptIdempotency, idempotency, of: first)
-    }
-
-    /// The idempotency key of a prefetch is the visit's that follows.
-    private func release(_ idempotency: KeyedHash?, of prefetch: Click) throws(SQLiteError) {
-        try change(RecordSQL.releaseIdempotency, idempotency, of: prefetch)
-    }
-
-    private func change(
-        _ statement: StaticString,
-        _ idempotency: KeyedHash?,
-        of click: Click
-    ) throws(SQLiteError) {
+    /// Gives the click an idempotency key or takes it away, where there is one.
+    private func change(_ statement: SQL, _ idempotency: KeyedHash?, of click: ClickRecord)
+        throws(SQLiteError)
+    {
         guard let idempotency else { return }
-        try connection.statement(statement).run(click.id.high, idempotency.index, idempotency.rest)
-    }
-
-    private func insert(
-        _ click: NewClick,
-        _ entries: [IndexEntry],
-        _ id: ClickID,
-        _ scope: Scope,
-        _ link: Int64?
-    ) throws(SQLiteError) {
-        let facts = click.facts
-        try connection.statement(RecordSQL.insertClick).run(
-            id.high,
-            id.low,
-            scope.number,
-            facts.clickedAt.milliseconds,
-            facts.recordedAt.milliseconds,
-            facts.window.seconds,
-            facts.expiresAt.milliseconds,
-            facts.destination.text,
-            facts.campaignKey?.text,
-            facts.journeyID.text,
-            facts.source.rawValue,
-            facts.rawSource,
-            facts.platform.rawValue,
-            facts.osVersion,
-            facts.metadata,
-            facts.isRobot,
-            facts.isContradictory,
-            click.visit.index,
-            click.visit.rest,
-            click.post.index,
-            click.post.rest,
-            click.idempotency?.index,
-            click.idempotency?.rest,
-            ClickFingerprints.packed(entries.map(\.key)),
-            click.evidence.canonicalText,
-            click.evidence.address?.exact,
-            click.evidence.address?.near,
-            facts.browser.rawValue,
-            click.evidence.visitor,
-            link,
-            facts.variant
-        )
+        try connection.statement(statement).run(click.number, idempotency.index, idempotency.rest)
     }
 }
 
 enum RecordSQL {
-    static let insertClick: StaticString = """
-        INSERT INTO clicks (
-            id, id_low, scope, clicked_at, recorded_at, window_seconds, expires_at, destination, campaign_key,
-            journey_id, source, raw_source, platform, os_version, metadata, is_robot, is_contradictory,
-            visit, visit_rest, post, post_rest, idempotency, idempotency_rest, fingerprints, signals, exact_address,
-            near_address, browser, visitor, link, variant
-        ) VALUES (
-            ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-            ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31
-        )
-        """
+    static let insertClick = SQL.insert("clicks", ClickRecord.columns)
     /// Looks at the newest 256 clicks of the fingerprint at most: a flood of clicks with one fingerprint must not hold the
     /// writer.
-    static let visitsOfVisitor: StaticString = """
+    static let visitsOfVisitor: SQL = """
         SELECT visit
         FROM (
             SELECT visit, visitor FROM click_index
@@ -197,15 +135,16 @@ enum RecordSQL {
         )
         WHERE visitor = ?5
         """
-    static let findIdempotent: StaticString = """
+    static let findIdempotent: SQL = """
         SELECT id FROM clicks WHERE scope = ?1 AND idempotency = ?2 AND idempotency_rest = ?3 LIMIT 1
         """
-    static let findClaim: StaticString = "SELECT 1 FROM claims WHERE click = ?1"
-    static let releaseIdempotency: StaticString = """
+    static let findClaim: SQL = "SELECT 1 FROM claims WHERE click = ?1"
+    static let releaseIdempotency: SQL = """
         UPDATE clicks SET idempotency = NULL, idempotency_rest = NULL
         WHERE id = ?1 AND idempotency = ?2 AND idempotency_rest = ?3
         """
-    static let adoptIdempotency: StaticString = """
+    /// A post that repeated a visit may itself be repeated, by its idempotency key alone: the click answers to it.
+    static let adoptIdempotency: SQL = """
         UPDATE clicks SET idempotency = ?2, idempotency_rest = ?3 WHERE id = ?1 AND idempotency IS NULL
         """
 }

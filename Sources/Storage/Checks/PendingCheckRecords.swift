@@ -1,6 +1,6 @@
 public import Attribution
 
-/// What loops have noted of checks besides their counts.
+/// The checks that loops have recorded, and what they add to the statistics of probabilities.
 public struct PendingCheckRecords: Sendable {
     public struct Record: Sendable {
         public let scope: Scope
@@ -38,9 +38,9 @@ public struct PendingCheckRecords: Sendable {
     public private(set) var expected: [Slot: Expected] = [:]
     public private(set) var calibration: [CalibrationSlot: CalibrationTable.Bin] = [:]
 
-    /// So many wait at most, while the database takes none.
+    /// The number of records that wait at most, while the database takes none.
     public static let maximumRecords = 20_000
-    /// So many are worth a write of their own: more at a time would hold the writer for long.
+    /// The number of records that are worth a write of their own: more at a time would hold the writer for long.
     public static let writtenAtOnce = 512
 
     public var isEmpty: Bool {
@@ -54,7 +54,7 @@ public struct PendingCheckRecords: Sendable {
 
     public mutating func leaveOut() { unrecorded += 1 }
 
-    /// Adds what a check says of expected conversions, for so many launches.
+    /// Adds what a check says of expected conversions, for the given number of launches.
     public mutating func add(_ expectation: CheckExpectation, times: Int, of check: Check, _ scope: Scope) {
         let hour = Granularity.hour.start(of: check.at)
         let fingerprint = check.ladder.fingerprints.first

@@ -55,7 +55,7 @@ public final class PendingUpdates: Sendable {
                 && checks.isEmpty
         }
 
-        /// Launches that are told apart until the next write, which takes them all away.
+        /// Launches that are counted each until the next write, which takes them all away.
         private static let launchLimit = 4096
 
         public mutating func count(_ noMatch: NoMatch) {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How many checks of a process are recorded: every match, and so many others a second.
+/// How many checks of a process are recorded: every match, and a limited number of others a second.
 ///
 /// A flood of checks that find nothing must not fill the disk, nor keep the writer from clicks and claims.
 public final class RecordBudget: Sendable {
@@ -14,7 +14,7 @@ public final class RecordBudget: Sendable {
     /// Checks that were left out, and that no record stands for yet.
     private let missed = Atomic(0)
 
-    /// For so many that were left out a record stands at most.
+    /// The number of checks that one record stands for, at most.
     private static let maximumWeight = 255
 
     /// For how many checks another one would stand in the records, itself included; 0 where it is to be left out.
@@ -22,7 +22,7 @@ public final class RecordBudget: Sendable {
     /// Nanoseconds of a monotonic clock.
     public func take(at now: UInt64) -> Int {
         let current = now / 1_000_000_000
-        // Two loops that begin a second at once may both begin it anew: a few more are recorded, which does no harm.
+        // Two loops that begin a second at once may both start its count: a few more are recorded, which does no harm.
         if second.exchange(current, ordering: .relaxed) != current { taken.store(0, ordering: .relaxed) }
         guard taken.wrappingAdd(1, ordering: .relaxed).newValue <= Self.perSecond else {
             missed.wrappingAdd(1, ordering: .relaxed)
@@ -31,7 +31,7 @@ public final class RecordBudget: Sendable {
         return 1 + carried()
     }
 
-    /// So many were left out without being asked for.
+    /// Adds checks that were left out without asking.
     public func leaveOut(_ count: Int) {
         missed.wrappingAdd(count, ordering: .relaxed)
     }
@@ -50,7 +50,7 @@ public final class RecordBudget: Sendable {
     }
 }
 
-/// What a loop takes from the budget: once a second's records are gone, the loops go on without asking each other.
+/// A loop's view of the budget: once a second's records are gone, the loops go on without asking each other.
 public struct LoopRecords {
     /// The second in which there were none left.
     private var spentSecond = UInt64.max
@@ -72,7 +72,7 @@ public struct LoopRecords {
         return weight
     }
 
-    /// Tells of what was left out: whichever loop makes the next record, it stands for those.
+    /// Adds what this loop has left out to the budget: the next record, of whichever loop, stands for it.
     public mutating func reportMissed(to budget: RecordBudget) {
         guard missed > 0 else { return }
         budget.leaveOut(missed)

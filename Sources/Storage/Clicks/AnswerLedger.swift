@@ -25,8 +25,8 @@ public final class AnswerLedger: Sendable {
         var startOfCurrent: UInt64 = 0
     }
 
-    /// Longer than any request lives, and than an answer's delivery is watched: who asks later, began after
-    /// whatever is forgotten.
+    /// Longer than any request lives, and than an answer's delivery is watched: a check that asks later
+    /// began after every entry that is forgotten.
     private static let generationNanoseconds: UInt64 = 120_000_000_000
 
     private let state = ConditionLock(State())
@@ -66,7 +66,7 @@ public final class AnswerLedger: Sendable {
         }
     }
 
-    /// Whether nobody is known to have got the answer for the click yet.
+    /// Whether no caller is known to have received the answer for the click yet.
     ///
     /// False for a claim of an earlier process: what is answered here are repetitions.
     public func isUndelivered(_ click: ClickID) -> Bool {
@@ -83,7 +83,7 @@ public final class AnswerLedger: Sendable {
         state.withLock { state in
             if now &- state.startOfCurrent > Self.generationNanoseconds {
                 state.previous = state.current
-                // As many may come again: it does not grow anew each time.
+                // As many may come again: it does not grow again each time.
                 state.current = Dictionary(minimumCapacity: state.previous.count)
                 state.startOfCurrent = now
             }

@@ -17,9 +17,8 @@ public struct AdmittedNames: Sendable {
 
     /// Returns the name, or the one for everything beyond the dimension's limit.
     ///
-    /// - Parameters:
-    ///   - period: the span's first millisecond.
-    ///   - read: reads the names that the span already has, which stay admitted whatever the limit.
+    /// The period is the span's first millisecond; `read` reads the names that the span already has, which stay admitted
+    /// whatever the limit.
     public mutating func admit<Failure: Error>(
         _ name: String,
         _ dimension: Dimension,

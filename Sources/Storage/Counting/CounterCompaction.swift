@@ -27,7 +27,9 @@ public enum CounterCompaction {
     }
 
     /// The names that keep their counts in any case, because strangers cannot multiply them; the first is the one for
-    /// everything else. Empty for hours, which are deleted.
+    /// everything else.
+    ///
+    /// Empty for hours, which are deleted.
     public static func keptNames(_ dimension: Dimension, _ granularity: Granularity) -> [String] {
         guard granularity != .hour else { return [] }
         let tokens = dimension == .source ? SourceToken.allCases.map(\.rawValue) : []

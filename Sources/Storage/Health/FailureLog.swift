@@ -4,11 +4,11 @@ internal import Threads
 
 /// Says each kind of trouble once, then at most every ten seconds for as long as it lasts, and once that it is over.
 ///
-/// All threads of a store share one: what fails for several of them is told once. It is over when each kind of work
+/// All threads of a store share one: a failure of several of them is reported once. It is over when each kind of work
 /// that failed has been done again, and nothing has failed for a second: a disk that is full takes a small write now
 /// and then.
 public final class FailureLog: Sendable {
-    /// What is done apart from the rest, and may fail while the rest works.
+    /// A kind of work, which may fail while the others succeed.
     public enum Work: Hashable, Sendable {
         case reading
         case writing
@@ -24,13 +24,13 @@ public final class FailureLog: Sendable {
         var saidAt: [StoreError.Code: UInt64] = [:]
         var failing: Set<Work> = []
         var failedAt: UInt64 = 0
-        /// Trouble was told of, and its end not yet.
+        /// Whether a failure was reported, and its end not yet.
         var isReported = false
     }
 
     /// In nanoseconds.
     private static let repetition: UInt64 = 10_000_000_000
-    /// As above.
+    /// In nanoseconds.
     public static let usualQuiet: UInt64 = 1_000_000_000
 
     private let log: StoreLog
@@ -40,7 +40,7 @@ public final class FailureLog: Sendable {
     private let isReported = Atomic(false)
 
     /// - Parameters:
-    ///   - log: where it is told.
+    ///   - log: where failures are reported.
     ///   - quiet: how long nothing may have failed before trouble is over, in nanoseconds.
     public init(_ log: StoreLog, quiet: UInt64 = usualQuiet) {
         self.log = log
@@ -62,7 +62,7 @@ public final class FailureLog: Sendable {
             return true
         }
         guard isNews else { return }
-        // A defect is told as one.
+        // A defect is reported as one.
         let answer = error.code == .defect ? "500" : "503"
         log.write(.error, "database: \(error.explanation) Requests are answered \(answer) meanwhile.")
     }

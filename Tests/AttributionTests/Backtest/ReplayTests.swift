@@ -1,5 +1,6 @@
 import Attribution
 import Testing
+import Storage
 
 private let noon = Script.noon
 private let hour = Script.hour

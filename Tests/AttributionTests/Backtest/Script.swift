@@ -1,4 +1,5 @@
 import Attribution
+import Storage
 
 /// Events in few words: times are milliseconds since noon.
 struct Script {

@@ -1,6 +1,7 @@
 import Attribution
 import Simulation
 import Testing
+import Storage
 
 private let d = PlatformForm(platform: .ios, form: .d)
 private let a = PlatformForm(platform: .ios, form: .a)

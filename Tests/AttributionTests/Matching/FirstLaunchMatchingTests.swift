@@ -115,13 +115,19 @@ struct FirstLaunchMatchingTests {
         #expect(store.reports.last?.evidence?.background.isEmpty == true)
     }
 
-    @Test("learns nothing from a click that it was not to have, and says nothing of what was weighed before")
+    @Test("takes the next best click while another check is claiming the best, and learns nothing from it")
     func secondChoice() async throws {
         let store = ScriptedClickStore(
             views: [.success(view(newer, older))],
-            claims: [.success(.claimed(claim(of: older)))]
+            claims: [.success(.underWay(newer.id)), .success(.claimed(claim(of: older)))]
         )
         #expect(try await outcome(store) == .match(claim(of: older)))
+        #expect(
+            store.calls == [
+                .view, .claim(.click(newer.id)), .claim(.click(older.id)), .answering(older.id),
+                .note(.match(claim(of: older))),
+            ]
+        )
         let report = try #require(store.reports.last)
         #expect(report.hasLostRace && report.verdict == nil && report.evidence == nil)
         let first = ScriptedClickStore(
@@ -130,6 +136,37 @@ struct FirstLaunchMatchingTests {
         )
         #expect(try await outcome(first) == .match(claim(of: newer)))
         #expect(first.reports.last?.hasLostRace == false && first.reports.last?.verdict != nil)
+    }
+
+    @Test("stands in line for the only click while another check is claiming it, and reads again after that")
+    func standsInLine() async throws {
+        let store = ScriptedClickStore(
+            views: [.success(view(newer)), .success(CheckView(reason: .alreadyClaimed))],
+            claims: [.success(.underWay(newer.id))]
+        )
+        #expect(try await outcome(store) == .noMatch(.alreadyClaimed))
+        #expect(
+            store.calls == [
+                .view, .claim(.click(newer.id)), .wait(newer.id), .view, .note(.noMatch(.alreadyClaimed)),
+            ]
+        )
+        let failed = ScriptedClickStore(
+            views: [.success(view(newer))],
+            claims: [.success(.underWay(newer.id)), .success(.claimed(claim(of: newer)))]
+        )
+        #expect(try await outcome(failed) == .match(claim(of: newer)), "the one before it has failed")
+    }
+
+    @Test("stands in line for the click that a certain way leads to, and takes no other")
+    func certainStandsInLine() async throws {
+        var certain = view(newer, older)
+        certain.sure = ClickChoice(newer.id, method: .signedToken)
+        let store = ScriptedClickStore(
+            views: [.success(certain), .success(CheckView(reason: .tokenUsed))],
+            claims: [.success(.underWay(newer.id))]
+        )
+        #expect(try await outcome(store) == .noMatch(.tokenUsed))
+        #expect(store.calls.prefix(4) == [.view, .claim(.click(newer.id)), .wait(newer.id), .view])
     }
 
     @Test("finds nothing when somebody else was faster and nothing is left")

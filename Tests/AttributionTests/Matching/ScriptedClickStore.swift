@@ -6,6 +6,7 @@ final class ScriptedClickStore: ClickStore, Sendable {
     enum Call: Equatable {
         case view
         case claim(ClickChoice.Target)
+        case wait(ClickID)
         case answering(ClickID)
         case note(CheckEnding)
     }
@@ -13,6 +14,7 @@ final class ScriptedClickStore: ClickStore, Sendable {
     private struct State {
         var views: [Result<CheckView, StoreError>]
         var claims: [Result<ClaimOutcome, StoreError>]
+        var underWay: Set<ClickID> = []
         var calls: [Call] = []
         var reports: [CheckReport] = []
     }
@@ -31,14 +33,25 @@ final class ScriptedClickStore: ClickStore, Sendable {
         try next(.view, \.views).get()
     }
 
-    func claim(
-        _ choice: ClickChoice,
-        for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
-    ) async throws(StoreError)
+    func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError)
         -> ClaimOutcome
     {
-        try next(.claim(choice.target), \.claims).get()
+        let outcome = try next(.claim(choice.target), \.claims).get()
+        if case .underWay(let click) = outcome { state.withLock { _ = $0.underWay.insert(click) } }
+        return outcome
+    }
+
+    /// Remembers which clicks are under way in the claims that were answered so.
+    func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {
+        let underWay = state.withLock { $0.underWay }
+        for index in evidence.candidates.indices
+        where underWay.contains(evidence.candidates[index].click) {
+            evidence.candidates[index].claimedAt = check.at
+        }
+    }
+
+    func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError) {
+        state.withLock { $0.calls.append(.wait(click)) }
     }
 
     func answering(_ click: ClickID) {

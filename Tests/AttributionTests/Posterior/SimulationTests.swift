@@ -1,6 +1,7 @@
 import Attribution
 import Simulation
 import Testing
+import Storage
 
 @Suite("Matching in simulated worlds")
 struct SimulationTests {

@@ -1,5 +1,6 @@
 package import Attribution
 package import Simulation
+package import Storage
 
 /// How the answers to a trace fare against its truth.
 package struct PlayedScore {

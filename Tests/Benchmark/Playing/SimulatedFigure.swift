@@ -1,5 +1,6 @@
 import Attribution
 import Simulation
+import Storage
 
 /// A figure of a world that was played.
 enum SimulatedFigure: String, CaseIterable {

@@ -53,16 +53,21 @@ final class WatchedClicks: ClickStore {
         return try await session.view(for: check)
     }
 
-    func claim(
-        _ choice: ClickChoice,
-        for check: Check,
-        orElse choose: @escaping @Sendable (CheckView) -> ClickChoice?
-    ) async throws(StoreError) -> ClaimOutcome {
-        switch try await session.claim(choice, for: check, orElse: choose) {
+    func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome {
+        switch try await session.claim(choice, for: check) {
         case .claimed(let claim): .claimed(watch.claim(claim))
         case .replayed(let claim): .replayed(watch.claim(claim))
         case .lost: .lost
+        case .underWay(let click): .underWay(click)
         }
+    }
+
+    func markClaimsUnderWay(in evidence: inout CandidateEvidence, of check: Check) {
+        session.markClaimsUnderWay(in: &evidence, of: check)
+    }
+
+    func waitForClaim(of click: ClickID, for check: Check) async throws(StoreError) {
+        try await session.waitForClaim(of: click, for: check)
     }
 
     func answering(_ click: ClickID) { session.answering(click) }

@@ -1,6 +1,9 @@
+internal import Storage
+
 extension InvariantQuery {
-    /// Counts outlive their facts, so that they may be higher than what is held, and never lower. They move in the
-    /// transaction of the fact: wrong ones mean a defect or damage.
+    /// Counts outlive their facts, so that they may be higher than what is held, and never lower.
+    ///
+    /// They move in the transaction of the fact: wrong ones mean a defect or damage.
     ///
     /// Compaction adds names up within a span and deletes hours by name: sums over all names stay, and hours of totals and
     /// platforms.

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Storage
 
 /// What a database's records do not contain, in words and numbers.
 struct BacktestGaps {

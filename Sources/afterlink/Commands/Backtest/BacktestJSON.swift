@@ -1,5 +1,6 @@
 internal import Attribution
 internal import JSON
+internal import Storage
 
 /// The parts of a backtest's JSON.
 enum BacktestJSON {

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Storage
 
 /// The options that say how events are played.
 struct BacktestOptions {

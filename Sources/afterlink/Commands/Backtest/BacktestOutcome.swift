@@ -1,5 +1,6 @@
 internal import Attribution
 internal import JSON
+internal import Storage
 
 /// How a backtest went, as tables for people and as JSON for programs.
 struct BacktestOutcome {

@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Storage
 
 /// Says how far a long backtest has come.
 struct BacktestProgress {

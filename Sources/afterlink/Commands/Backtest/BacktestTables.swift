@@ -1,4 +1,5 @@
 internal import Attribution
+internal import Storage
 
 /// The tables of a backtest, with a column for each policy.
 enum BacktestTables {

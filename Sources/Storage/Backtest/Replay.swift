@@ -1,0 +1,321 @@
+public import Attribution
+
+/// Plays recorded clicks and launches in their own time, under a policy and a window of choice.
+///
+/// It follows the rules of the service: posterior, verdict, learning, windows, one launch for each click,
+/// repeated answers, duplicates of one visitor. It leaves out what else the service does: disks, races, and
+/// rejected requests.
+public struct Replay: Sendable {
+    /// The answer to a launch.
+    public struct Answer: Equatable, Sendable {
+        /// The name of the credited click; nil for no match, and for a click without one.
+        public let click: UInt64?
+        /// Nil for no match.
+        public let destination: CreditedDestination?
+        /// Whether it is right; nil if the truth is unknown.
+        public let isRight: Bool?
+        /// The unlimited probability of the answer; of the most likely one if there is no match, and 0
+        /// without a candidate.
+        public let probability: Double
+        /// The age of the credited click in seconds; nil for no match.
+        public let ageSeconds: Double?
+    }
+
+    private let plan: ReplayPlan
+    private let judgedFrom: Timestamp
+    private var store: ReplayStore
+    private var model: MatchingModel
+    /// Whether the model has been computed from what was learnt.
+    private var hasModel = false
+    private var pending: LearntIncrements
+    private var callers = ReplayCallers()
+    private var sightings = RecentLaunches()
+    public private(set) var score = ReplayScore()
+
+    /// - Parameters:
+    ///   - plan: how events are answered.
+    ///   - began: the start: from then on the model learns from the traffic.
+    public init(_ plan: ReplayPlan, began: Timestamp) {
+        self.plan = plan
+        judgedFrom = began.advanced(byMilliseconds: Int64(plan.warmUpDays) * 86_400_000)
+        store = ReplayStore(began: began)
+        model = .fresh(at: began)
+        pending = LearntIncrements(epoch: store.counters.epoch)
+    }
+
+    /// What has been learnt so far.
+    public var learntModel: MatchingModel { model }
+
+    /// Plays the next event; they come in the order of time.
+    ///
+    /// - Returns: the answer to a launch; nil for a click, and for a launch that ``score`` does not count.
+    @discardableResult
+    public mutating func play(_ event: RecordedEvent) -> Answer? {
+        switch event {
+        case .click(let click):
+            record(click)
+            return nil
+        case .launch(let launch):
+            refreshModel(at: launch.at)
+            return answer(launch)
+        }
+    }
+
+    /// Returns whether a launch of that time counts, or only teaches.
+    func judges(_ moment: Timestamp) -> Bool { moment >= judgedFrom }
+
+    /// Returns a recorded answer in the terms of this replay; nil for a click that is not held.
+    func answer(_ recorded: RecordedAnswer, to launch: RecordedLaunch) -> Answer? {
+        let stored = recorded.click.flatMap(store.number).flatMap { store[$0] }
+        guard let click = stored?.click else {
+            guard recorded.click == nil else { return nil }
+            return Answer(
+                click: nil,
+                destination: nil,
+                isRight: nil,
+                probability: recorded.probability ?? 0,
+                ageSeconds: nil
+            )
+        }
+        return Answer(
+            click: click.name,
+            destination: click.destination,
+            isRight: recorded.isSure ? true : nil,
+            probability: recorded.probability ?? 0,
+            ageSeconds: Double(launch.at.milliseconds(since: click.at)) / 1000
+        )
+    }
+
+    /// Computes the model again when it is old.
+    ///
+    /// Only launches need it: the service does so for them, and not for clicks.
+    private mutating func refreshModel(at now: Timestamp) {
+        let age = now.milliseconds(since: model.at)
+        guard !hasModel || age >= plan.refresh || age < -plan.refresh else { return }
+        hasModel = true
+        store.counters.add(pending, at: now)
+        pending.removeAll()
+        model = store.counters.model(at: now)
+        callers.forget(before: now)
+    }
+
+    private mutating func record(_ click: RecordedClick) {
+        guard !click.isRobot else { return }
+        store.record(click, endingAt: plan.end(of: click))
+        var forms: [FingerprintForm?] = []
+        for fingerprint in click.fingerprints where !forms.contains(fingerprint.form) {
+            forms.append(fingerprint.form)
+        }
+        ModelUpdates.addClick(
+            at: click.at,
+            platform: click.platform,
+            forms: forms,
+            hasAddress: click.address != nil,
+            release: click.fingerprints.first?.release,
+            signals: click.signals,
+            relativeClickRate: model.relativeClickRate,
+            to: &pending
+        )
+    }
+
+    private mutating func answer(_ launch: RecordedLaunch) -> Answer? {
+        guard !isRepetition(launch) else {
+            if launch.at >= judgedFrom { score.replays += 1 }
+            return nil
+        }
+        let isCounted = launch.at >= judgedFrom && launch.truth != .retry
+        let evidence = store.evidence(launch.fingerprints, address: launch.address, at: launch.at)
+        let traits = launch.traits
+        let verdict = Verdict(evidence, launch: traits, model: model, policy: plan.policy)
+        let match = match(verdict, launch)
+        if let sure = clickOfToken(launch) {
+            if isCounted { score.judge(verdict, match, beside: sure, in: store) }
+            return answer(launch, sure, evidence, isCounted: isCounted)
+        }
+        let answer = isCounted ? score.judge(launch, verdict, match, in: store) : nil
+        if let match { consume(match, for: launch) }
+        if let key = launch.fingerprints.first, sightings.isNew(launch.caller, at: launch.at) {
+            for _ in 0..<max(1, launch.weight) {
+                ModelUpdates.addLaunch(
+                    traits,
+                    evidence,
+                    fingerprint: key,
+                    address: launch.address,
+                    model: model,
+                    to: &pending
+                )
+            }
+        }
+        return answer
+    }
+
+    /// Whether the launch gets an earlier answer again, and is none of its own.
+    private mutating func isRepetition(_ launch: RecordedLaunch) -> Bool {
+        guard let given = callers.answer(to: launch) else { return false }
+        return !given.endsWithNextClick
+            || !store.hasClick(of: launch, after: given.at)
+    }
+
+    private func match(_ verdict: Verdict, _ launch: RecordedLaunch) -> ReplayMatch? {
+        guard let choice = ClickChoice(verdict) else { return nil }
+        let click: Int? =
+            switch choice.target {
+            case .click(let id): Int(id.high)
+            case .newest(let destination): store.newest(launch.fingerprints, destination)
+            }
+        return click.map { ReplayMatch(click: $0, isCampaignOnly: choice.isCampaignOnly) }
+    }
+
+    /// The click of the launch's token, unless it is somebody's already or its window has ended: then the fingerprint
+    /// is asked.
+    private func clickOfToken(_ launch: RecordedLaunch) -> Int? {
+        guard let number = launch.token.flatMap(store.number), let stored = store[number],
+            stored.isOpen, stored.end >= launch.at
+        else { return nil }
+        return number
+    }
+
+    /// A launch that a token leads to teaches how addresses and delays go, where its fingerprint finds the click too.
+    private mutating func answer(
+        _ launch: RecordedLaunch,
+        _ number: Int,
+        _ evidence: CandidateEvidence,
+        isCounted: Bool
+    ) -> Answer? {
+        guard let click = store[number]?.click else { return nil }
+        if let candidate = evidence.candidates.first(where: { $0.click.high == UInt64(number) }) {
+            ModelUpdates.addCertainPair(
+                agreement: candidate.address,
+                delaySeconds: Double(launch.at.milliseconds(since: click.at)) / 1000,
+                at: launch.at,
+                to: &pending
+            )
+        }
+        consume(ReplayMatch(click: number, isCampaignOnly: false), for: launch)
+        return isCounted ? score.judgeToken(click, of: launch) : nil
+    }
+
+    private mutating func consume(_ match: ReplayMatch, for launch: RecordedLaunch) {
+        guard let end = store[match.click]?.end, store.claim(match.click, at: launch.at) else {
+            score.clicksUsedTwice += 1
+            return
+        }
+        callers.add(launch, grace: plan.replayGrace, windowEnd: end)
+    }
+}
+
+/// How events are answered when they are played again.
+public struct ReplayPlan: Equatable, Sendable {
+    public var policy: MatchPolicy
+    /// The window of every click, whatever its own was; nil leaves them as they were.
+    public var window: AttributionWindow?
+    /// The window of clicks that have none of their own.
+    public var standardWindow: AttributionWindow
+    /// How long a caller without install id gets an answer again, in milliseconds.
+    public var replayGrace: Int64
+    /// Launches of the first days teach and are not counted.
+    public var warmUpDays: Int
+    /// How old the model may be, in milliseconds of the events' time.
+    public var refresh: Int64
+
+    public init(
+        policy: MatchPolicy = MatchPolicy(),
+        window: AttributionWindow? = nil,
+        standardWindow: AttributionWindow = .standard,
+        replayGrace: Int64 = 60_000,
+        warmUpDays: Int = 1,
+        refresh: Int64 = 30_000
+    ) {
+        self.policy = policy
+        self.window = window
+        self.standardWindow = standardWindow
+        self.replayGrace = replayGrace
+        self.warmUpDays = warmUpDays
+        self.refresh = refresh
+    }
+
+    func end(of click: RecordedClick) -> Timestamp {
+        (window ?? click.window ?? standardWindow).end(ofClickAt: click.at)
+    }
+}
+
+/// Who got an answer: it decides which launch is a repetition.
+struct ReplayCallers: Sendable {
+    /// An answer that its caller may get again.
+    struct Given: Sendable {
+        let at: Timestamp
+        /// Until when the caller may get it.
+        let until: Timestamp
+        /// Whether a later click makes the next launch a new one: only without an install id.
+        let endsWithNextClick: Bool
+    }
+
+    private var answers: [UInt64: Given] = [:]
+    private var forgottenAt: Timestamp?
+
+    private static let hour: Int64 = 3_600_000
+
+    /// Returns the earlier answer that the launch's caller may get again.
+    func answer(to launch: RecordedLaunch) -> Given? {
+        answers[launch.caller].flatMap { launch.at <= $0.until ? $0 : nil }
+    }
+
+    /// Adds a match: with an install id it is repeated as long as the click's window lasts.
+    mutating func add(_ launch: RecordedLaunch, grace: Int64, windowEnd: Timestamp) {
+        let until = launch.hasInstallID ? windowEnd : launch.at.advanced(byMilliseconds: grace)
+        guard launch.hasInstallID || grace > 0 else { return }
+        answers[launch.caller] = Given(
+            at: launch.at,
+            until: until,
+            endsWithNextClick: !launch.hasInstallID
+        )
+    }
+
+    /// Removes, once an hour, the callers whose answers can no longer be repeated.
+    mutating func forget(before now: Timestamp) {
+        let since = forgottenAt ?? now
+        forgottenAt = since
+        guard now.milliseconds(since: since) >= Self.hour else { return }
+        forgottenAt = now
+        answers = answers.filter { $0.value.until >= now }
+    }
+}
+
+/// What a replay has learnt: the sums that a database stores, in memory.
+struct ReplayCounters: Sendable {
+    private(set) var epoch: LearningEpoch
+    /// The model's sums, which are read together.
+    private var model: [CounterKey: Double] = [:]
+    /// The sums by fingerprint and address, which are read one by one.
+    private var keyed: [CounterKey: Double] = [:]
+    private var prunedAt: Timestamp
+
+    /// The interval at which faded sums are deleted, in milliseconds.
+    private static let pruning: Int64 = 86_400_000
+
+    init(began: Timestamp) {
+        epoch = LearningEpoch(began: began)
+        prunedAt = began
+    }
+
+    mutating func add(_ increments: LearntIncrements, at now: Timestamp) {
+        for (key, sum) in increments.sums {
+            if key.family.belongsToModel {
+                model[key, default: 0] += sum
+            } else {
+                keyed[key, default: 0] += sum
+            }
+        }
+        guard now.milliseconds(since: prunedAt) >= Self.pruning else { return }
+        prunedAt = now
+        for (key, sum) in model where epoch.hasFaded(sum, key, at: now) { model[key] = nil }
+        for (key, sum) in keyed where epoch.hasFaded(sum, key, at: now) { keyed[key] = nil }
+    }
+
+    func model(at now: Timestamp) -> MatchingModel {
+        MatchingModel(sums: model, epoch: epoch, at: now)
+    }
+
+    /// Returns what a counter by fingerprint or address holds, relative to the epoch.
+    func sum(_ family: CounterFamily, _ key: UInt64) -> Double { keyed[CounterKey(family, key)] ?? 0 }
+}

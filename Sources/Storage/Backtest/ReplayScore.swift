@@ -1,0 +1,287 @@
+public import Attribution
+
+/// The result of a replay: the answers and, where the truth is known, how many of them were right.
+///
+/// Launches of the warm-up are left out; repeated answers, and launches that the truth calls retries, count
+/// as no launches.
+public struct ReplayScore: Equatable, Sendable {
+    public var launches = 0
+    public var matches = 0
+    /// The matches by a click's own token.
+    public var tokenMatches = 0
+    /// The matches that credit a campaign and leave the link out.
+    public var campaignMatches = 0
+    /// Launches that got the answer of an earlier one.
+    public var replays = 0
+    /// Launches without a match by the verdict's reason.
+    public var reasons: [Verdict.Reason: Int] = [:]
+    /// The sum of the probabilities that a click led to the launch, of launches that only a fingerprint could
+    /// recognise.
+    public var expected = 0.0
+    /// The square of the spread of ``expectedByFingerprint``.
+    public var variance = 0.0
+
+    /// The number of matches by a fingerprint that are expected to be right: the sum of their unlimited
+    /// probabilities.
+    public var expectedRight = 0.0
+    /// What only the fingerprint says of launches that a token recognised.
+    public var besideTokens = TokenTrials()
+
+    /// Launches whose truth is known, and the matches among them.
+    public var knownLaunches = 0
+    public var knownMatches = 0
+    /// Launches from a click whose window had not ended.
+    public var conversions = 0
+    /// Launches from a click whose window had ended.
+    public var lateConversions = 0
+    /// Launches whose truth names a click that was never recorded.
+    public var unknownClicks = 0
+    /// Matches with the link and campaign of the click that led to the launch.
+    public var rightLink = 0
+    /// Matches with a click of the same person.
+    public var rightPerson = 0
+    public var organic = 0
+    public var organicMatched = 0
+    public var reinstalls = 0
+    public var reinstallsMatched = 0
+    /// Clicks that two launches got: there must be none.
+    public var clicksUsedTwice = 0
+    /// The calibration of the stated confidence, which never exceeds ``Verdict/highestConfidence``.
+    public var calibration = Calibration()
+    /// The calibration of the probability without that limit.
+    public var uncappedCalibration = Calibration()
+
+    public init() {}
+
+    /// The number of launches that clicks led to according to the probabilities: those by token are certain.
+    public var expectedConversions: Double { expected + Double(tokenMatches) }
+    /// The spread of the expected conversions: one standard deviation.
+    public var spread: Double { variance.squareRoot() }
+
+    public var matchRate: Double? { Self.ratio(matches, launches) }
+    /// The share of matches that are right, by link and campaign; nil if the truth of none is known.
+    public var precision: Double? { Self.ratio(rightLink, knownMatches) }
+    public var personPrecision: Double? { Self.ratio(rightPerson, knownMatches) }
+    /// The share of conversions that got their link.
+    public var found: Double? { Self.ratio(rightLink, conversions) }
+    /// The share of launches from no click that got one.
+    public var falseAttribution: Double? { Self.ratio(organicMatched, organic) }
+    /// The share of reinstallations that got a click.
+    public var rematched: Double? { Self.ratio(reinstallsMatched, reinstalls) }
+
+    private static func ratio(_ part: Int, _ whole: Int) -> Double? {
+        whole > 0 ? Double(part) / Double(whole) : nil
+    }
+}
+
+/// What only fingerprints say of launches that tokens recognised: their truth is certain.
+public struct TokenTrials: Equatable, Sendable {
+    public var launches = 0
+    /// Launches that would have got a match by the fingerprint.
+    public var matches = 0
+    /// Of these, the launches with the link, or else the campaign, of the token's click.
+    public var right = 0
+    public var calibration = Calibration()
+
+    public init() {}
+
+    public var precision: Double? { matches > 0 ? Double(right) / Double(matches) : nil }
+    /// The share that would have got the right link by the fingerprint.
+    public var found: Double? { launches > 0 ? Double(right) / Double(launches) : nil }
+}
+
+/// The click that a launch gets in a replay, by its number in the store.
+struct ReplayMatch: Equatable, Sendable {
+    let click: Int
+    /// Whether the campaign is credited and the link left out.
+    let isCampaignOnly: Bool
+}
+
+extension ReplayScore {
+    /// Counts a launch and its answer, before the click is consumed.
+    mutating func judge(
+        _ launch: RecordedLaunch,
+        _ verdict: Verdict,
+        _ match: ReplayMatch?,
+        in store: ReplayStore
+    ) -> Replay.Answer {
+        launches += 1
+        expected += verdict.expectedConversions
+        variance += verdict.variance
+        let answered = match.flatMap { store[$0.click]?.click }
+        if let match {
+            matches += 1
+            expectedRight += verdict.probability
+            if match.isCampaignOnly { campaignMatches += 1 }
+        } else if case .noMatch(let reason) = verdict.outcome {
+            reasons[reason, default: 0] += 1
+        }
+        var isRight: Bool?
+        if let truth = launch.truth {
+            knownLaunches += 1
+            let isCampaignOnly = match?.isCampaignOnly ?? false
+            let holds = holds(answered, launch, truth, isCampaignOnly: isCampaignOnly, in: store)
+            if answered != nil {
+                knownMatches += 1
+                if holds { rightLink += 1 }
+                calibration.add(stated: verdict.confidence, isRight: holds)
+                uncappedCalibration.add(stated: verdict.probability, isRight: holds)
+                isRight = holds
+            }
+        }
+        return Replay.Answer(
+            click: answered?.name,
+            destination: answered?.destination,
+            isRight: isRight,
+            probability: verdict.probability,
+            ageSeconds: answered.map { Double(launch.at.milliseconds(since: $0.at)) / 1000 }
+        )
+    }
+
+    /// Returns whether the answer is true.
+    private mutating func holds(
+        _ answered: RecordedClick?,
+        _ launch: RecordedLaunch,
+        _ truth: RecordedLaunch.Truth,
+        isCampaignOnly: Bool,
+        in store: ReplayStore
+    ) -> Bool {
+        switch truth {
+        case .click(let name):
+            guard let number = store.number(of: name) else {
+                unknownClicks += 1
+                return false
+            }
+            guard let stored = store[number], stored.end >= launch.at else {
+                lateConversions += 1
+                return false
+            }
+            conversions += 1
+            guard let answered else { return false }
+            if let person = launch.person, answered.person == person { rightPerson += 1 }
+            guard isCampaignOnly else { return answered.destination == stored.click.destination }
+            return answered.destination.campaign == stored.click.destination.campaign
+        case .organic:
+            organic += 1
+            if answered != nil { organicMatched += 1 }
+        case .reinstall:
+            reinstalls += 1
+            if answered != nil { reinstallsMatched += 1 }
+        case .retry: break
+        }
+        return false
+    }
+
+    /// Counts what only the fingerprint would have answered to a launch that gets this click by a token.
+    mutating func judge(
+        _ verdict: Verdict,
+        _ match: ReplayMatch?,
+        beside number: Int,
+        in store: ReplayStore
+    ) {
+        guard let truth = store[number]?.click.destination else { return }
+        besideTokens.launches += 1
+        guard let match, let answered = store[match.click]?.click.destination else { return }
+        let isRight = match.isCampaignOnly ? answered.campaign == truth.campaign : answered == truth
+        besideTokens.matches += 1
+        if isRight { besideTokens.right += 1 }
+        besideTokens.calibration.add(stated: verdict.confidence, isRight: isRight)
+    }
+
+    /// Counts a launch that brought the click's own token; if the truth is stated, the token is right.
+    mutating func judgeToken(_ click: RecordedClick, of launch: RecordedLaunch) -> Replay.Answer {
+        let moment = launch.at
+        launches += 1
+        matches += 1
+        tokenMatches += 1
+        if launch.truth != nil {
+            knownLaunches += 1
+            knownMatches += 1
+            conversions += 1
+            rightLink += 1
+            rightPerson += 1
+        }
+        return Replay.Answer(
+            click: click.name,
+            destination: click.destination,
+            isRight: true,
+            probability: 1,
+            ageSeconds: Double(moment.milliseconds(since: click.at)) / 1000
+        )
+    }
+}
+
+/// Whether stated probabilities come true: of matches stated at 80 %, four in five should be right.
+public struct Calibration: Equatable, Sendable {
+    /// The matches stated within a tenth.
+    public struct Bin: Equatable, Sendable {
+        public fileprivate(set) var count = 0
+        fileprivate var statedSum = 0.0
+        fileprivate var rightCount = 0
+
+        /// The mean of what was stated; 0 without a match.
+        public var stated: Double { count > 0 ? statedSum / Double(count) : 0 }
+        /// The share that was right; 0 without a match.
+        public var right: Double { count > 0 ? Double(rightCount) / Double(count) : 0 }
+    }
+
+    /// Ten bins of equal width, from 0…0.1 to 0.9…1.
+    public private(set) var bins = [Bin](repeating: Bin(), count: 10)
+
+    public init() {}
+
+    /// Counts a match; NaN counts as 0.
+    public mutating func add(stated: Double, isRight: Bool) {
+        let stated = stated.isNaN ? 0 : min(max(stated, 0), 1)
+        let bin = min(Int(stated * 10), 9)
+        bins[bin].count += 1
+        bins[bin].statedSum += stated
+        if isRight { bins[bin].rightCount += 1 }
+    }
+
+    /// The expected calibration error: how far the bins are off, each weighing as much as it has matches.
+    ///
+    /// Source: Naeini, Cooper, Hauskrecht: Obtaining well calibrated probabilities using Bayesian binning (2015).
+    public var error: Double {
+        let total = bins.reduce(0) { $0 + $1.count }
+        guard total > 0 else { return 0 }
+        let off = bins.reduce(0) { $0 + abs($1.statedSum - Double($1.rightCount)) }
+        return off / Double(total)
+    }
+}
+
+extension ReplayScore {
+    /// Counts a recorded answer.
+    mutating func count(_ answer: RecordedAnswer) {
+        guard answer.outcome != .replay else {
+            replays += 1
+            return
+        }
+        launches += 1
+        if !answer.isSure, let organic = answer.organicShare {
+            expected += 1 - organic
+            variance += organic * (1 - organic)
+        }
+        guard answer.outcome == .match else {
+            reasons[answer.reason?.verdictReason ?? .noCandidate, default: 0] += 1
+            return
+        }
+        matches += 1
+        if answer.isSure { tokenMatches += 1 }
+        if answer.isCampaignOnly { campaignMatches += 1 }
+        if !answer.isSure { expectedRight += answer.probability ?? 0 }
+    }
+}
+
+extension NoMatchReason {
+    /// What a verdict says of such a launch: most have no candidate.
+    fileprivate var verdictReason: Verdict.Reason {
+        switch self {
+        case .belowThreshold: .belowThreshold
+        case .ambiguous: .ambiguous
+        case .fingerprintDisabled: .fingerprintDisabled
+        case .noClick, .expired, .alreadyClaimed, .robotClick, .otherApp, .tokenInvalid, .tokenUsed:
+            .noCandidate
+        }
+    }
+}

@@ -1,0 +1,281 @@
+internal import Attribution
+
+/// What a store holds of one app, in memory: live clicks by fingerprint and address, claims, learnt counters.
+///
+/// A click is dropped when its window has ended, so that memory follows the live clicks; what is left of it is its name.
+struct ReplayStore: Sendable {
+    struct Stored: Sendable {
+        let click: RecordedClick
+        /// The last moment in which a launch may be credited to it.
+        let end: Timestamp
+        var claimedAt: Timestamp?
+        /// Taken out with another click of the same visitor.
+        var isRetired = false
+
+        var isOpen: Bool { claimedAt == nil && !isRetired }
+    }
+
+    /// A click under one of its fingerprints.
+    struct Row: Sendable {
+        let click: Int
+        let fingerprint: RecordedFingerprint
+    }
+
+    /// By their numbers, which count from the first click on.
+    private var clicks = TimeOrdered<Stored>()
+    private var numbers: [UInt64: Int] = [:]
+    private var live = ExpiryQueue()
+    /// Clicks within their window that can be matched no more.
+    private var closedCount = 0
+    /// Clicks by fingerprint, without those at the front that nobody can match any more.
+    private var byFingerprint: [UInt64: TimeOrdered<Row>] = [:]
+    /// By address; claimed ones stay as long as their window lasts.
+    private var byExact: [UInt64: TimeOrdered<Int>] = [:]
+    private var byNear: [UInt64: TimeOrdered<Int>] = [:]
+    private var summaries: [UInt64: KeySummary] = [:]
+    private var clickCounts: [AddressHashes: AddressClickCount] = [:]
+    var counters: ReplayCounters
+    /// The time of the latest launch that was asked for.
+    private(set) var now: Timestamp
+
+    /// Clicks of one visitor that lie so close, in milliseconds, are retired together.
+    private static let duplicateSpan: Int64 = 600_000
+
+    /// Addresses with much traffic whose counts are stored.
+    private static let maximumClickCounts = 1000
+
+    init(began: Timestamp) {
+        counters = ReplayCounters(began: began)
+        now = began
+    }
+
+    /// A click by its number; nil when its window has ended long ago.
+    subscript(number: Int) -> Stored? { clicks[number] }
+
+    /// The click of a name, held or not; nil for one that was never recorded.
+    func number(of name: UInt64) -> Int? { numbers[name] }
+
+    /// Clicks that can be matched, whatever their fingerprint.
+    var liveCount: Int { live.count - closedCount }
+
+    mutating func record(_ click: RecordedClick, endingAt end: Timestamp) {
+        let number = clicks.endIndex
+        clicks.append(Stored(click: click, end: end, claimedAt: click.consumedAt))
+        if click.consumedAt != nil { closedCount += 1 }
+        if let name = click.name { numbers[name] = number }
+        live.insert(number, endingAt: end)
+        for (index, fingerprint) in click.fingerprints.enumerated()
+        // Two forms may make one fingerprint.
+        where !click.fingerprints[..<index].contains(where: { $0.key == fingerprint.key }) {
+            byFingerprint[fingerprint.key, default: TimeOrdered()]
+                .append(Row(click: number, fingerprint: fingerprint))
+        }
+        guard let address = click.address else { return }
+        byExact[address.exact, default: TimeOrdered()].append(number)
+        byNear[address.near, default: TimeOrdered()].append(number)
+    }
+
+    /// Consumes a click, and retires the same visitor's duplicates of the ten minutes before it.
+    ///
+    /// - Returns: false for one that was consumed before.
+    mutating func claim(_ number: Int, at moment: Timestamp) -> Bool {
+        guard let stored = clicks[number], stored.isOpen else { return false }
+        clicks[number]?.claimedAt = moment
+        closedCount += 1
+        for other in suspects(of: stored.click) where other != number {
+            guard let twin = clicks[other], twin.isOpen, twin.end >= moment,
+                twin.click.at <= stored.click.at, Self.isOneVisit(twin.click, stored.click)
+            else { continue }
+            clicks[other]?.isRetired = true
+            closedCount += 1
+        }
+        return true
+    }
+
+    /// Clicks among which the duplicates of one are, all of those of its minutes.
+    private func suspects(of click: RecordedClick) -> [Int] {
+        if let address = click.address { return byExact[address.exact].map { Array($0.rest) } ?? [] }
+        // Without a word on the visit, equal agents alone do not make one visitor.
+        guard click.visit != nil, let key = click.fingerprints.first?.key, let rows = byFingerprint[key]
+        else {
+            return []
+        }
+        let first = click.at.advanced(byMilliseconds: -Self.duplicateSpan)
+        return rows.rest.reversed().prefix { (clicks[$0.click]?.click.at ?? first) >= first }.map(\.click)
+    }
+
+    private static func isOneVisit(_ one: RecordedClick, _ other: RecordedClick) -> Bool {
+        guard abs(one.at.milliseconds(since: other.at)) <= duplicateSpan else { return false }
+        if let visit = one.visit, let otherVisit = other.visit { return visit == otherVisit }
+        return one.visitor == other.visitor && one.destination == other.destination
+    }
+
+    /// The newest unclaimed click with one of the fingerprints that leads to the destination.
+    func newest(_ keys: [UInt64], _ destination: CreditedDestination) -> Int? {
+        keys.compactMap { key in
+            byFingerprint[key]?.rest.last { row in
+                clicks[row.click].map { $0.isOpen && $0.click.destination == destination } ?? false
+            }?.click
+        }.max()
+    }
+
+    /// Forgets clicks whose windows have ended before `now`.
+    private mutating func drop(endedBefore now: Timestamp) {
+        self.now = now
+        while let number = live.popEnded(before: now) {
+            guard let stored = clicks[number] else { continue }
+            let click = stored.click
+            if !stored.isOpen { closedCount -= 1 }
+            for fingerprint in click.fingerprints { skipUnmatchable(fingerprint.key, at: now) }
+            if let address = click.address { drop(address, endedBefore: now) }
+        }
+        while let first = clicks.first, first.end < now { clicks.removeFirst() }
+    }
+
+    private mutating func drop(_ address: AddressHashes, endedBefore now: Timestamp) {
+        while let first = byExact[address.exact]?.first, hasEnded(first, before: now) {
+            byExact[address.exact]?.removeFirst()
+        }
+        if byExact[address.exact]?.isEmpty == true { byExact[address.exact] = nil }
+        while let first = byNear[address.near]?.first, hasEnded(first, before: now) {
+            byNear[address.near]?.removeFirst()
+        }
+        if byNear[address.near]?.isEmpty == true { byNear[address.near] = nil }
+    }
+
+    /// Forgets the oldest clicks with a fingerprint as far as they are claimed or ended.
+    private mutating func skipUnmatchable(_ key: UInt64, at now: Timestamp) {
+        while let first = byFingerprint[key]?.first {
+            let click = clicks[first.click]
+            guard click.map({ !$0.isOpen || $0.end < now }) ?? true else { break }
+            byFingerprint[key]?.removeFirst()
+        }
+        guard byFingerprint[key]?.isEmpty == true else { return }
+        byFingerprint[key] = nil
+        summaries[key] = nil
+    }
+
+    private func hasEnded(_ number: Int, before now: Timestamp) -> Bool {
+        clicks[number].map { $0.end < now } ?? true
+    }
+}
+
+/// What a launch is answered from.
+extension ReplayStore {
+    /// Everything that ``CandidateEvidence`` promises; empty where no click with a fingerprint is live.
+    mutating func evidence(_ keys: [UInt64], address: AddressHashes?, at now: Timestamp) -> CandidateEvidence
+    {
+        drop(endedBefore: now)
+        let keys = keys.map { KeyedHash(index: $0, rest: 0) }
+        let selections = selections(of: keys)
+        guard selections.contains(where: { !$0.open.isEmpty }) else {
+            return CandidateEvidence(candidates: [])
+        }
+        return evidence(
+            of: selections,
+            launch: address.map { LaunchAddress($0) },
+            firstKeys: Array(keys.prefix(1)),
+            epoch: counters.epoch
+        )
+    }
+
+    /// Whether a live click with one of the launch's fingerprints came after a moment and may be the launch's own: one
+    /// from another address is another visitor's, where the launch's address says anything.
+    ///
+    /// In a crowd, clicks of equal phones come within seconds, and an address rarely changes so soon.
+    mutating func hasClick(of launch: RecordedLaunch, after moment: Timestamp) -> Bool {
+        drop(endedBefore: launch.at)
+        for key in launch.fingerprints {
+            let clicks = selections(of: [KeyedHash(index: key, rest: 0)]).flatMap(\.open)
+            let hasClick = clicks.contains { click in
+                click.clickedAt > moment
+                    && (launch.address == nil
+                        || AddressHashes.agreement(click.address, launch.address) == .exact)
+            }
+            if hasClick { return true }
+        }
+        return false
+    }
+}
+
+/// The store's clicks, in the order of a database's index.
+extension ReplayStore: EvidenceSource {
+    typealias Failure = Never
+
+    func summary(of key: KeyedHash) -> KeySummary? { summaries[key.index] }
+
+    mutating func renewSummary(of key: KeyedHash) -> Bool {
+        var builder = KeySummary.Builder(at: now)
+        forEachOpen(key.index) { click in
+            builder.add(click)
+            return true
+        }
+        summaries[key.index] = builder.finished()
+        return true
+    }
+
+    mutating func read(_ selection: inout KeySelection) {
+        skipUnmatchable(selection.key.index, at: now)
+        forEachOpen(selection.key.index) { selection.add($0) }
+    }
+
+    /// Goes through the unclaimed clicks of a fingerprint, newest first, until `body` returns false.
+    private func forEachOpen(_ key: UInt64, _ body: (IndexRecord) -> Bool) {
+        guard let rows = byFingerprint[key] else { return }
+        for index in stride(from: rows.endIndex - 1, through: rows.firstIndex, by: -1) {
+            guard let row = rows[index], let stored = self[row.click], stored.isOpen else { continue }
+            guard body(Self.record(stored, row.click, row.fingerprint)) else { return }
+        }
+    }
+
+    private static func record(_ stored: Stored, _ number: Int, _ fingerprint: RecordedFingerprint)
+        -> IndexRecord
+    {
+        IndexRecord(stored.click, Int64(number), fingerprint, expiresAt: stored.end)
+    }
+
+    func read(_ selection: inout AddressSelection) {
+        let (address, key) = (selection.address, selection.key.index)
+        let near = byNear[address.near]?.rest ?? []
+        for number in near.suffix(AddressSelection.maximumRead).reversed() {
+            guard let stored = self[number], stored.end >= now else { continue }
+            selection.add(
+                RowPosition(clickedAt: stored.click.at.milliseconds, click: Int64(number)),
+                isExact: stored.click.address?.exact == address.exact,
+                isOfKey: stored.click.fingerprints.contains { $0.key == key }
+            )
+        }
+    }
+
+    func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection) {
+        for wanted in clicks {
+            let number = Int(wanted.position.click)
+            guard let stored = self[number], stored.end >= now,
+                let fingerprint = stored.click.fingerprints.first(where: { $0.key == selection.key.index })
+            else { continue }
+            if stored.isOpen {
+                _ = selection.add(Self.record(stored, number, fingerprint))
+            } else if wanted.isExact, let claimedAt = stored.claimedAt {
+                selection.addClaimed(wanted.position, at: claimedAt)
+            }
+        }
+    }
+
+    mutating func clickCount(around address: AddressHashes) -> AddressClickCount {
+        if let known = clickCounts[address], !known.isOld(at: now) { return known }
+        var builder = AddressClickCount.Builder(at: now)
+        let near = byNear[address.near]?.rest ?? []
+        for number in near.suffix(AddressClickCount.Builder.maximumRead).reversed() {
+            guard let click = self[number]?.click else { continue }
+            builder.add(clickedAt: click.at, isExact: click.address?.exact == address.exact)
+        }
+        if clickCounts.count >= Self.maximumClickCounts { clickCounts = [:] }
+        let count = builder.finished()
+        clickCounts[address] = count
+        return count
+    }
+
+    func liveClickCount() -> Double { Double(liveCount) }
+
+    func learntSum(_ family: CounterFamily, _ key: UInt64) -> Double { counters.sum(family, key) }
+}

@@ -1,0 +1,122 @@
+public import Attribution
+
+/// Where the evidence for a launch is read: a database's snapshot, or the memory of a replay.
+///
+/// Rows are fed to selections, which say when they have enough.
+public protocol EvidenceSource {
+    associatedtype Failure: Error
+
+    /// The time of the check.
+    var now: Timestamp { get }
+    /// The known summary of a large key; nil where there is none that says anything.
+    func summary(of key: KeyedHash) -> KeySummary?
+    /// Asks for a new summary of a key.
+    ///
+    /// - Returns: whether it is there at once.
+    mutating func renewSummary(of key: KeyedHash) throws(Failure) -> Bool
+    /// Feeds the click of a key that was closed last, then those that are not closed, newest first.
+    mutating func read(_ selection: inout KeySelection) throws(Failure)
+    /// Feeds the newest clicks around an address, newest first.
+    mutating func read(_ selection: inout AddressSelection) throws(Failure)
+    /// Feeds clicks as they stand in the index under the selection's key, and those of exactly its address that were
+    /// claimed.
+    mutating func lookUp(_ clicks: [AddressSelection.Wanted], for selection: inout AddressSelection)
+        throws(Failure)
+    /// How many clicks came from an address with much traffic.
+    mutating func clickCount(around address: AddressHashes) throws(Failure) -> AddressClickCount
+    /// Clicks that can be matched, whatever their hash.
+    mutating func liveClickCount() throws(Failure) -> Double
+    /// What was learnt, relative to the epoch; 0 for nothing.
+    mutating func learntSum(_ family: CounterFamily, _ key: UInt64) throws(Failure) -> Double
+}
+
+extension EvidenceSource {
+    /// The clicks of each key.
+    public mutating func selections(of keys: [KeyedHash]) throws(Failure) -> [KeySelection] {
+        var selections: [KeySelection] = []
+        selections.reserveCapacity(keys.count)
+        for key in keys { selections.append(try selection(of: key)) }
+        return selections
+    }
+
+    private mutating func selection(of key: KeyedHash) throws(Failure) -> KeySelection {
+        var selection = KeySelection(key, at: now, summary(of: key))
+        try read(&selection)
+        guard selection.needsSummary, try renewSummary(of: key) else { return selection }
+        selection = KeySelection(key, at: now, summary(of: key))
+        try read(&selection)
+        return selection
+    }
+
+    /// What the clicks of a launch's keys are weighed by: everything that ``CandidateEvidence`` promises.
+    ///
+    /// The selections are of each of the launch's keys, the address is the launch's where that says anything, and the first
+    /// keys are its first fingerprint under each server key; learnt sums are relative to the epoch.
+    public mutating func evidence(
+        of selections: [KeySelection],
+        launch: LaunchAddress?,
+        firstKeys: [KeyedHash],
+        epoch: LearningEpoch
+    ) throws(Failure) -> CandidateEvidence {
+        var address = launch
+        var evidence = CandidateEvidence(candidates: [])
+        var listed: Set<Int64> = []
+        // A click is found by several of a launch's keys: the first of them counts.
+        for selection in selections {
+            for click in selection.open where selections.count == 1 || listed.insert(click.click).inserted {
+                evidence.candidates.append(
+                    click.candidate(address?.agreement(with: click.address) ?? .missing)
+                )
+            }
+            if evidence.background.isEmpty { evidence.background = selection.background }
+        }
+        evidence.addressTraffic.liveClicks = try liveClickCount()
+        if let since = address?.since {
+            evidence.addressTraffic.coverage = epoch.coverage(of: .launchesAtAddress, since: since, at: now)
+        }
+        for hashes in address?.searched() ?? [] {
+            try addAgreeing(hashes, selections, &listed, to: &evidence)
+            evidence.addressTraffic.launchesExact += try learnt(.launchesAtAddress, hashes.exact, epoch)
+            evidence.addressTraffic.launchesNear += try learnt(.launchesNearAddress, hashes.near, epoch)
+        }
+        for key in firstKeys { evidence.organic += try learnt(.organic, key.index, epoch) }
+        return evidence
+    }
+
+    /// Adds the clicks that came from near an address of the launch, and how many others did.
+    private mutating func addAgreeing(
+        _ address: AddressHashes,
+        _ selections: [KeySelection],
+        _ listed: inout Set<Int64>,
+        to evidence: inout CandidateEvidence
+    ) throws(Failure) {
+        var (exact, near) = (0.0, 0.0)
+        for selection in selections where selection.newestUnclosed != nil || selections.count == 1 {
+            var around = AddressSelection(around: address, selection, at: now)
+            try read(&around)
+            try lookUp(around.wanted(selection.places), for: &around)
+            let traffic = around.traffic(around.needsCount ? try clickCount(around: address) : nil)
+            for candidate in around.candidates
+            where selections.count == 1 || listed.insert(Int64(bitPattern: candidate.click.high)).inserted {
+                evidence.candidates.append(candidate)
+            }
+            (exact, near) = (max(exact, traffic.exact), max(near, traffic.near))
+        }
+        evidence.addressTraffic.clicksExact = min(
+            evidence.addressTraffic.clicksExact + exact,
+            AddressTraffic.countLimit
+        )
+        evidence.addressTraffic.clicksNear = min(
+            evidence.addressTraffic.clicksNear + near,
+            AddressTraffic.countLimit
+        )
+    }
+
+    private mutating func learnt(_ family: CounterFamily, _ key: UInt64, _ epoch: LearningEpoch)
+        throws(Failure)
+        -> Double
+    {
+        let sum = try learntSum(family, key)
+        return sum == 0 ? 0 : epoch.value(of: sum, family, at: now)
+    }
+}

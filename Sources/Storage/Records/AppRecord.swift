@@ -1,0 +1,55 @@
+public import Attribution
+
+/// A row of `apps`, without the settings that are lists.
+public struct AppRecord: Record, Equatable, Sendable {
+    public let id: AppID
+    /// Those that are lists stand in `app_fields`, and are empty here.
+    public var settings: App.Settings
+    public let createdAt: Timestamp
+
+    public init(_ app: App) {
+        id = app.id
+        settings = app.settings
+        createdAt = app.createdAt
+    }
+
+    public static let columns: Columns = [
+        "id_high", "id_low", "name", "open_clicks", "window_seconds", "created_at", "development_language",
+        "matching_rule", "minimum_confidence", "on_ambiguity", "uses_fingerprints", "default_link",
+    ]
+
+    public func write(to row: inout some RowWriter) {
+        row.put("id_high", id.high)
+        row.put("id_low", id.low)
+        row.put("name", settings.name)
+        row.put("open_clicks", settings.openClicks)
+        row.put("window_seconds", settings.window?.seconds)
+        row.put("created_at", createdAt)
+        row.put("development_language", settings.developmentLanguage)
+        row.put("matching_rule", settings.policy.rule)
+        row.put("minimum_confidence", settings.policy.minimumConfidence)
+        row.put("on_ambiguity", settings.policy.onAmbiguity)
+        row.put("uses_fingerprints", settings.policy.usesFingerprints)
+        row.put("default_link", settings.defaultLink?.text)
+    }
+
+    public init?(_ row: inout some RowReader) {
+        id = AppID(high: row.get("id_high"), low: row.get("id_low"))
+        settings = App.Settings(name: row.get("name"))
+        settings.openClicks = row.get("open_clicks")
+        settings.window = (row.get("window_seconds") as Int64?).flatMap { AttributionWindow(seconds: $0) }
+        createdAt = row.get("created_at")
+        settings.developmentLanguage = row.get("development_language")
+        let rule: MatchPolicy.Rule? = row.get("matching_rule")
+        let minimumConfidence: Double = row.get("minimum_confidence")
+        let onAmbiguity: MatchPolicy.Ambiguity? = row.get("on_ambiguity")
+        guard let rule, let onAmbiguity else { return nil }
+        settings.policy = MatchPolicy(
+            rule: rule,
+            minimumConfidence: minimumConfidence,
+            onAmbiguity: onAmbiguity,
+            usesFingerprints: row.get("uses_fingerprints")
+        )
+        settings.defaultLink = (row.get("default_link") as String?).map { DeepLinkURL(stored: $0) }
+    }
+}

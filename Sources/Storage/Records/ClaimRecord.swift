@@ -1,0 +1,89 @@
+public import Attribution
+
+/// A row of `claims`: which first launch consumed a click, and the answer that it got.
+public struct ClaimRecord: Record, Equatable, Sendable {
+    /// The click's number.
+    public let click: Int64
+    public let scope: Scope
+    public let claimedAt: Timestamp
+    public let method: AttributionMethod
+    public let confidence: Double?
+    /// The hash that the launch was recognised by, one of the click's where it has one; zeros for a launch without any.
+    public let hash: KeyedHash
+    public let install: KeyedHash?
+    /// Whether the response was seen to fail on its way.
+    public var isUndelivered: Bool
+    public let competingClicks: Int?
+    public let isCampaignOnly: Bool
+    public let caller: KeyedHash?
+
+    /// The row of a claim whose launch was recognised by a hash, or has none.
+    public init(
+        _ claim: Claim,
+        _ scope: Scope,
+        hash: KeyedHash?,
+        install: KeyedHash?,
+        caller: KeyedHash
+    ) {
+        click = Int64(bitPattern: claim.click.id.high)
+        self.scope = scope
+        claimedAt = claim.claimedAt
+        method = claim.method
+        confidence = claim.confidence
+        self.hash = hash ?? KeyedHash(index: 0, rest: 0)
+        self.install = install
+        isUndelivered = false
+        competingClicks = claim.competingClicks
+        isCampaignOnly = claim.isCampaignOnly
+        self.caller = caller
+    }
+
+    /// The answer that the launch got, with its click.
+    public func claim(of click: Click) -> Claim {
+        Claim(
+            click: click,
+            claimedAt: claimedAt,
+            method: method,
+            confidence: confidence,
+            competingClicks: competingClicks,
+            isCampaignOnly: isCampaignOnly
+        )
+    }
+}
+
+extension ClaimRecord {
+    public static let columns: Columns = [
+        "click", "scope", "claimed_at", "method", "confidence", "hash", "hash_rest", "install",
+        "install_rest",
+        "is_undelivered", "competing_clicks", "is_campaign_only", "caller", "caller_rest",
+    ]
+
+    public func write(to row: inout some RowWriter) {
+        row.put("click", click)
+        row.put("scope", scope.number)
+        row.put("claimed_at", claimedAt)
+        row.put("method", method)
+        row.put("confidence", confidence)
+        row.put("hash", "hash_rest", hash)
+        row.put("install", "install_rest", install)
+        row.put("is_undelivered", isUndelivered)
+        row.put("competing_clicks", competingClicks)
+        row.put("is_campaign_only", isCampaignOnly)
+        row.put("caller", "caller_rest", caller)
+    }
+
+    public init?(_ row: inout some RowReader) {
+        click = row.get("click")
+        scope = Scope(number: row.get("scope"))
+        claimedAt = row.get("claimed_at")
+        guard let method: AttributionMethod = row.get("method") else { return nil }
+        self.method = method
+        confidence = row.get("confidence")
+        hash = row.get("hash", "hash_rest")
+        install = row.get("install", "install_rest")
+        isUndelivered = row.get("is_undelivered")
+        competingClicks = row.get("competing_clicks")
+        isCampaignOnly = row.get("is_campaign_only")
+        caller = row.get("caller", "caller_rest")
+    }
+}

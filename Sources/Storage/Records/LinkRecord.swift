@@ -1,0 +1,79 @@
+public import Attribution
+
+/// A row of `links`: what a tap and a list query of a link.
+public struct LinkRecord: Record, Equatable, Sendable {
+    public let id: LinkID
+    /// The app's number.
+    public let app: Int64
+    public var slug: LinkSlug
+    public let campaignKey: String?
+    /// What ``Link/searchText`` says.
+    public let searchText: String
+    public let expiresAt: Timestamp?
+    public let maximumClicks: Int?
+    public var createdAt: Timestamp
+    public var updatedAt: Timestamp
+    public let archivedAt: Timestamp?
+
+    /// - Parameters:
+    ///   - link: what it says, apart from its fields.
+    ///   - app: the app's number.
+    public init(_ link: Link, app: Int64) {
+        id = link.id
+        self.app = app
+        slug = link.slug
+        campaignKey = link.settings.campaignKey?.text
+        searchText = link.searchText
+        expiresAt = link.settings.expiresAt
+        maximumClicks = link.settings.maximumClicks
+        createdAt = link.createdAt
+        updatedAt = link.updatedAt
+        archivedAt = link.archivedAt
+    }
+
+    /// The link with its fields, of the app that the number stands for.
+    public func link(of app: AppID, _ settings: Link.Settings) -> Link {
+        Link(
+            id: id,
+            app: app,
+            slug: slug,
+            settings: settings,
+            createdAt: createdAt,
+            updatedAt: updatedAt,
+            archivedAt: archivedAt
+        )
+    }
+
+    public static let columns: Columns = [
+        "id_high", "id_low", "app", "slug", "campaign_key", "search_text", "expires_at", "maximum_clicks",
+        "created_at",
+        "updated_at", "archived_at",
+    ]
+
+    public func write(to row: inout some RowWriter) {
+        row.put("id_high", id.high)
+        row.put("id_low", id.low)
+        row.put("app", app)
+        row.put("slug", slug.text)
+        row.put("campaign_key", campaignKey)
+        row.put("search_text", searchText)
+        row.put("expires_at", expiresAt)
+        row.put("maximum_clicks", maximumClicks)
+        row.put("created_at", createdAt)
+        row.put("updated_at", updatedAt)
+        row.put("archived_at", archivedAt)
+    }
+
+    public init?(_ row: inout some RowReader) {
+        id = LinkID(high: row.get("id_high"), low: row.get("id_low"))
+        app = row.get("app")
+        slug = LinkSlug(stored: row.get("slug"))
+        campaignKey = row.get("campaign_key")
+        searchText = row.get("search_text")
+        expiresAt = row.get("expires_at")
+        maximumClicks = row.get("maximum_clicks")
+        createdAt = row.get("created_at")
+        updatedAt = row.get("updated_at")
+        archivedAt = row.get("archived_at")
+    }
+}

@@ -1,0 +1,138 @@
+internal import Attribution
+internal import Threads
+
+/// The one thread that writes to a database with a ``BlockingEngine``: does what the ``CommitCycle`` decides.
+public final class WriterThread<Engine: BlockingEngine> {
+    private let engine: Engine
+    private let queue: WriteQueue
+    private let updates: UpdateCollector
+    private let health: HealthRecorder
+    private let failures: FailureLog
+    private var cycle: CommitCycle
+    /// The writes of the open transaction, in the order in which they are done.
+    private var batch: [QueuedWrite] = []
+
+    /// - Parameters:
+    ///   - engine: of the database; given to this thread.
+    ///   - queue: the writes that wait.
+    ///   - updates: what loops have counted in passing.
+    ///   - health: where commits and refusals are counted.
+    ///   - failures: where failures are reported.
+    ///   - batchLimit: writes in one transaction, at most.
+    public init(
+        _ engine: Engine,
+        queue: WriteQueue,
+        updates: UpdateCollector,
+        health: HealthRecorder,
+        failures: FailureLog,
+        batchLimit: Int
+    ) {
+        self.engine = engine
+        self.queue = queue
+        self.updates = updates
+        self.health = health
+        self.failures = failures
+        cycle = CommitCycle(limit: batchLimit)
+    }
+
+    /// Writes until the queue is stopped and empty.
+    public func run() {
+        while queue.waitForWork() {
+            var action = cycle.start(at: MonotonicTime.now().nanoseconds)
+            while true {
+                if case .rest = action { break }
+                action = cycle.next(perform(action), at: MonotonicTime.now().nanoseconds)
+            }
+            batch.removeAll(keepingCapacity: true)
+        }
+        engine.close()
+    }
+
+    private func perform(_ action: CommitCycle.Action) -> CommitCycle.Event {
+        do throws(EngineFailure) {
+            switch action {
+            case .begin: try engine.begin()
+            case .take(let count): return .taken(take(atMost: count))
+            case .perform(let index): return try perform(batch[index])
+            case .savepoint: try engine.savepoint()
+            case .release: try engine.release()
+            case .undo: try engine.undo()
+            case .commit: try commit()
+            case .rollback: engine.rollback()
+            case .reopen: try engine.reopen()
+            case .tidy: try engine.tidy()
+            case .answer: answer()
+            case .refuse(let index, let error):
+                batch[index].refuse(error)
+                report(error, refusing: 1)
+            case .refuseBatch(let error):
+                for write in batch { write.refuse(error) }
+                finish()
+                report(error, refusing: batch.count)
+            case .refuseWaiting(let error):
+                queue.finish()
+                report(error, refusing: queue.refuseAll(error))
+            case .postpone(let error):
+                queue.finish()
+                queue.note(obstacle: error)
+                report(error, refusing: 0)
+            case .report(let error): failures.note(error, of: .writing, at: MonotonicTime.now().nanoseconds)
+            case .rest: break
+            }
+            return .done
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// Adds what waits to the batch: pending updates first, so that what was appended after them follows them.
+    private func take(atMost count: Int) -> Int {
+        let before = batch.count
+        let (writes, wantsUpdates) = queue.take(atMost: count)
+        if wantsUpdates {
+            let content = updates.drain()
+            if !content.isEmpty {
+                batch.append(QueuedWrite(.updates(content)) { [updates] in updates.finish(content, $0) })
+            }
+        }
+        batch.append(contentsOf: writes)
+        return batch.count - before
+    }
+
+    private func perform(_ write: QueuedWrite) throws(EngineFailure) -> CommitCycle.Event {
+        let changes = engine.changeCount
+        write.written = nil
+        let written = try engine.perform(write.write)
+        write.written = written
+        return written.isRefused ? .refused(hasChanged: engine.changeCount != changes) : .done
+    }
+
+    private func commit() throws(EngineFailure) {
+        let start = MonotonicTime.now().nanoseconds
+        try engine.commit()
+        let end = MonotonicTime.now().nanoseconds
+        health.didCommit(batch.count, seconds: Double(end - start) / 1_000_000_000)
+        failures.noteSuccess(of: .writing, at: end)
+    }
+
+    private func answer() {
+        for write in batch {
+            guard case .claim(let claim) = write.answer(), let click = claim.undelivered else { continue }
+            // Its check was asked to try again: the answer goes to the next one.
+            updates.addFailedDelivery(of: click)
+            queue.requestUpdates()
+        }
+        finish()
+    }
+
+    /// Ends the writes of the batch: what came to disk too late for its caller has been recorded.
+    private func finish() {
+        queue.finish()
+        for write in batch { write.end() }
+    }
+
+    private func report(_ error: StoreError, refusing count: Int) {
+        health.didRefuse(count, error)
+        failures.note(error, of: .writing, at: MonotonicTime.now().nanoseconds)
+    }
+}

@@ -1,0 +1,140 @@
+import Attribution
+import Support
+import Testing
+
+/// The six points that every database keeps when clicks are claimed.
+enum ClaimContract: CaseIterable, Sendable {
+    /// C1: a click is claimed once, ever.
+    case claimedOnce
+    /// C2: claims and replays are answered after their commit.
+    case answeredAfterCommit
+    /// C3: a claim is lost only to what is committed.
+    case lostToCommitted
+    /// C4: of one installation's claims, the second is a replay of the first.
+    case oneForAnInstallation
+    /// C5: what came to disk too late goes to the next check, once.
+    case lateGoesToNext
+    /// C6: the visit's earlier clicks go with it.
+    case visitGoesWithIt
+
+    /// What a database that breaks this point does.
+    var defect: ClaimsInMemory.Defect {
+        switch self {
+        case .claimedOnce: .claimsTwice
+        case .answeredAfterCommit: .answersBeforeCommit
+        case .lostToCommitted: .losesToUncommitted
+        case .oneForAnInstallation: .forgetsInstallations
+        case .lateGoesToNext: .dropsLateAnswers
+        case .visitGoesWithIt: .keepsVisits
+        }
+    }
+
+    /// Tries a database, and returns in what it breaks this point; nil where it keeps it.
+    func violation(of backend: any ClaimBackend) async throws -> String? {
+        switch self {
+        case .claimedOnce: try await violationOfClaimedOnce(backend)
+        case .answeredAfterCommit: try await violationOfAnsweredAfterCommit(backend)
+        case .lostToCommitted: try await violationOfLostToCommitted(backend)
+        case .oneForAnInstallation: try await violationOfOneForAnInstallation(backend)
+        case .lateGoesToNext: try await violationOfLateGoesToNext(backend)
+        case .visitGoesWithIt: try await violationOfVisitGoesWithIt(backend)
+        }
+    }
+
+    private func violationOfClaimedOnce(_ backend: any ClaimBackend) async throws -> String? {
+        let click = try await backend.record(.sample())
+        let claimed = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 1...40 as ClosedRange<UInt64> {
+                group.addTask {
+                    let process = Int(number % 2)
+                    let outcome = try await backend.claim(click, for: .sample(caller: number), by: process)
+                    if case .claimed = outcome { return true }
+                    return false
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        guard claimed == 1 else { return "\(claimed) of 40 claims at once" }
+        try await backend.restart()
+        let later = try await backend.claim(click, for: .sample(caller: 50), by: 0)
+        return later == .lost ? nil : "after a restart: \(later)"
+    }
+
+    private func violationOfAnsweredAfterCommit(_ backend: any ClaimBackend) async throws -> String? {
+        let click = try await backend.record(.sample())
+        guard case .claimed = try await backend.claim(click, for: .sample(install: 7), by: 0) else {
+            return "the first claim is lost"
+        }
+        guard try await backend.live(in: 1).isEmpty else { return "another process sees the click as live" }
+        let other = try await backend.claim(click, for: .sample(caller: 2, install: 7), by: 1)
+        guard case .replayed = other else { return "another process does not know of the claim: \(other)" }
+        return nil
+    }
+
+    private func violationOfLostToCommitted(_ backend: any ClaimBackend) async throws -> String? {
+        let click = try await backend.record(.sample())
+        try await backend.fail(caller: 1)
+        let failed = await code { () async throws(StoreError) in
+            try await flattened { _ = try await backend.claim(click, for: .sample(caller: 1), by: 0) }
+        }
+        guard failed != nil else { return "a transaction that fails is answered" }
+        let next = try await backend.claim(click, for: .sample(caller: 2), by: 1)
+        guard case .claimed = next else { return "lost to a claim that was undone" }
+        return nil
+    }
+
+    private func violationOfOneForAnInstallation(_ backend: any ClaimBackend) async throws -> String? {
+        let clicks = [try await backend.record(.sample()), try await backend.record(.sample())]
+        guard case .claimed(let first) = try await backend.claim(clicks[0], for: .sample(install: 7), by: 0)
+        else { return "the first claim is lost" }
+        let second = try await backend.claim(clicks[1], for: .sample(caller: 2, install: 7), by: 1)
+        guard second == .replayed(first) else { return "the second claim: \(second)" }
+        return try await backend.live(in: 0) == [clicks[1].id.high] ? nil : "the second click is consumed"
+    }
+
+    private func violationOfLateGoesToNext(_ backend: any ClaimBackend) async throws -> String? {
+        let click = try await backend.record(.sample())
+        guard try await backend.claimLate(click, for: .sample()) == .timedOut else {
+            return "a caller whose time is up is answered"
+        }
+        // Ends with everything noted: what came too late is marked by then.
+        try await backend.restart()
+        let second = try await backend.claim(click, for: .sample(caller: 2), by: 1)
+        guard case .replayed = second else { return "the next check: \(second)" }
+        let third = try await backend.claim(click, for: .sample(caller: 3), by: 0)
+        return third == .lost ? nil : "the one after it: \(third)"
+    }
+
+    private func violationOfVisitGoesWithIt(_ backend: any ClaimBackend) async throws -> String? {
+        let earlier = TestStore.noon.advanced(byMilliseconds: -60_000)
+        let first = try await backend.record(.sample(at: earlier, visit: 9))
+        let click = try await backend.record(.sample(visit: 9))
+        let stranger = try await backend.record(.sample(at: earlier))
+        guard case .claimed = try await backend.claim(click, for: .sample(), by: 0) else {
+            return "the first claim is lost"
+        }
+        guard try await backend.live(in: 1) == [stranger.id.high] else {
+            return "of the visit's clicks or a stranger's, others are live than should be"
+        }
+        let again = try await backend.claim(first, for: .sample(caller: 2), by: 1)
+        return again == .lost ? nil : "an earlier click of the visit: \(again)"
+    }
+}
+
+@Suite("The contract of claims")
+struct ClaimContractTests {
+    @Test("holds on SQLite, with two processes on one file", arguments: ClaimContract.allCases)
+    func holdsOnSQLite(_ point: ClaimContract) async throws {
+        #expect(try await point.violation(of: SQLiteClaims()) == nil)
+    }
+
+    @Test("holds on a database in memory", arguments: ClaimContract.allCases)
+    func holdsInMemory(_ point: ClaimContract) async throws {
+        #expect(try await point.violation(of: ClaimsInMemory()) == nil)
+    }
+
+    @Test("is seen to be broken by a database that breaks it", arguments: ClaimContract.allCases)
+    func findsDefect(_ point: ClaimContract) async throws {
+        #expect(try await point.violation(of: ClaimsInMemory(point.defect)) != nil)
+    }
+}

@@ -1,0 +1,120 @@
+import Attribution
+import SQLiteStorage
+import Storage
+import Testing
+
+@Suite("Claims under way")
+struct ClaimsUnderWayTests {
+    /// Matches two checks that overlap: both have chosen before the writer does anything.
+    private func overlapping(_ first: Check, _ second: Check, in test: TestStore) async throws
+        -> (first: Result<MatchOutcome, StoreError>, second: Result<MatchOutcome, StoreError>)
+    {
+        let gate = Gate()
+        test.store.queueWork { gate.pass() }
+        await gate.wait()
+        async let one = outcome(of: first, in: test)
+        while test.store.health.queueLength < 2 { await Task.yield() }
+        async let other = outcome(of: second, in: test)
+        // The second one has a click of its own in the queue, or stands in line and is not seen there.
+        for _ in 0..<2000 where test.store.health.queueLength < 3 { await Task.yield() }
+        gate.open()
+        return (await one, await other)
+    }
+
+    private func outcome(of check: Check, in test: TestStore) async -> Result<MatchOutcome, StoreError> {
+        do throws(StoreError) {
+            return .success(try await flattened { try await test.run { try await $0.match(check) } })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test("two checks at once take two clicks of strangers, the better one first")
+    func spreads() async throws {
+        let test = try await TestStore()
+        let clicks = try await test.run { session in
+            [
+                try await session.record(.sample()).click,
+                try await session.record(.sample(at: TestStore.noon.advanced(byMilliseconds: 1))).click,
+            ]
+        }
+        let now = TestStore.noon.advanced(byMilliseconds: 1000)
+        let outcomes = try await overlapping(
+            .sample(at: now, caller: 1),
+            .sample(at: now, caller: 2),
+            in: test
+        )
+        #expect(try outcomes.first.get().isMatch(of: clicks[1], at: now))
+        #expect(try outcomes.second.get().isMatch(of: clicks[0], at: now))
+    }
+
+    @Test("two checks at once take one of two clicks of one visit")
+    func leavesVisit() async throws {
+        let test = try await TestStore()
+        let click = try await test.run { session in
+            _ = try await session.record(
+                .sample(at: TestStore.noon.advanced(byMilliseconds: -60_000), visit: 9)
+            )
+            return try await session.record(.sample(visit: 9)).click
+        }
+        let outcomes = try await overlapping(.sample(caller: 1), .sample(caller: 2), in: test)
+        #expect(try outcomes.first.get().isMatch(of: click, at: TestStore.noon))
+        #expect(try outcomes.second.get() == .noMatch(.alreadyClaimed))
+    }
+
+    @Test("the next in line gets the click when the claim before it fails")
+    func nextInLine() async throws {
+        let test = try await TestStore()
+        let click = try await test.run { try await $0.record(.sample()).click }
+        try test.execute(
+            """
+            CREATE TRIGGER defect BEFORE INSERT ON claims WHEN NEW.caller = \(Int64(bitPattern: hash(1).index))
+            BEGIN SELECT RAISE(ABORT, 'defect'); END
+            """
+        )
+        let outcomes = try await overlapping(.sample(caller: 1), .sample(caller: 2), in: test)
+        #expect(throws: StoreError.self) { try outcomes.first.get() }
+        #expect(try outcomes.second.get().isMatch(of: click, at: TestStore.noon))
+    }
+
+    @Test("who stands in line gets no match only after the claim before it has committed")
+    func waitsForCommit() async throws {
+        let test = try await TestStore()
+        let click = try await test.run { try await $0.record(.sample()).click }
+        let outcomes = try await overlapping(.sample(caller: 1), .sample(caller: 2), in: test)
+        #expect(try outcomes.first.get().isMatch(of: click, at: TestStore.noon))
+        #expect(try outcomes.second.get() == .noMatch(.alreadyClaimed))
+    }
+
+    @Test("a check in line is refused when its time is up, and the click goes to the next, once")
+    func limitsWaiting() async throws {
+        let test = try await TestStore()
+        let click = try await test.run { try await $0.record(.sample()).click }
+        let (before, within) = (Gate(), Gate())
+        test.store.queueWork { before.pass() }
+        await before.wait()
+        async let first = outcome(of: .sample(caller: 1), in: test)
+        while test.store.health.queueLength < 2 { await Task.yield() }
+        // Queued behind the claim, it holds the transaction that the claim is in.
+        test.store.queueWork { within.pass() }
+        var late = Check.sample(caller: 2)
+        late.deadline = 1
+        let waiting = late
+        before.open()
+        await within.wait()
+        let code = await code { () async throws(StoreError) in
+            try await flattened {
+                try await test.run { try await $0.waitForClaim(of: click.id, for: waiting) }
+            }
+        }
+        #expect(code == .timedOut)
+        test.store.expireWaiting()
+        let refused = await first
+        #expect(throws: StoreError.self) { try refused.get() }
+        within.open()
+        let next = try await test.run { try await $0.match(.sample(caller: 3)) }
+        #expect(next.isReplay(of: click, at: TestStore.noon))
+        let last = try await test.run { try await $0.match(.sample(caller: 4)) }
+        #expect(last == .noMatch(.alreadyClaimed))
+    }
+}

@@ -1,0 +1,184 @@
+import Attribution
+import Storage
+import Testing
+
+@Suite("The commit cycle")
+struct CommitCycleTests {
+    /// What happens, and what the cycle is to do about it.
+    struct Step: Sendable {
+        /// Nil for writes that wait.
+        let event: CommitCycle.Event?
+        let time: UInt64
+        let action: CommitCycle.Action
+
+        init(_ event: CommitCycle.Event?, at time: UInt64 = 0, _ action: CommitCycle.Action) {
+            self.event = event
+            self.time = time
+            self.action = action
+        }
+    }
+    struct Course: Sendable, CustomTestStringConvertible {
+        let name: String
+        var limit = 4
+        let steps: [Step]
+        var testDescription: String { name }
+    }
+
+    static let defect = EngineFailure(
+        StoreError(.defect, "a statement failed"),
+        endsBatch: false,
+        endsConnection: false
+    )
+    static let full = EngineFailure(StoreError(.full, "full"), endsBatch: true, endsConnection: false)
+    static let locked = EngineFailure(StoreError(.locked, "locked"), endsBatch: true, endsConnection: false)
+    static let broken = EngineFailure(
+        StoreError(.inputOutput, "a sync failed"),
+        endsBatch: true,
+        endsConnection: true
+    )
+    static let unopened = StoreError(.inputOutput, "the database could not be opened again yet")
+
+    /// Two writes that are done and committed.
+    static let twoDone: [Step] = [
+        Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(2), .perform(0)),
+        Step(.done, .perform(1)),
+    ]
+
+    static let courses = [
+        Course(
+            name: "writes that wait share a commit, and are answered after it",
+            steps: twoDone + [
+                Step(.done, .take(atMost: 2)), Step(.taken(0), .commit), Step(.done, .answer),
+                Step(.done, .tidy), Step(.done, .rest),
+            ]
+        ),
+        Course(
+            name: "what arrives within 4 ms comes into the same transaction",
+            steps: twoDone + [
+                Step(.done, at: 3_999_999, .take(atMost: 2)), Step(.taken(1), .perform(2)),
+                Step(.done, at: 4_000_000, .commit),
+            ]
+        ),
+        Course(
+            name: "no transaction is larger than its limit",
+            limit: 2,
+            steps: [
+                Step(nil, .begin), Step(.done, .take(atMost: 2)), Step(.taken(2), .perform(0)),
+                Step(.done, .perform(1)), Step(.done, .commit),
+            ]
+        ),
+        Course(
+            name: "pending updates may make it larger by one",
+            limit: 2,
+            steps: [
+                Step(nil, .begin), Step(.done, .take(atMost: 2)), Step(.taken(3), .perform(0)),
+                Step(.done, .perform(1)), Step(.done, .perform(2)), Step(.done, .commit),
+            ]
+        ),
+        Course(
+            name: "a write that was withdrawn before it was taken leaves an empty transaction",
+            steps: [Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(0), .commit)]
+        ),
+        Course(
+            name: "a write that is refused before it has changed anything is passed over",
+            steps: [
+                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(2), .perform(0)),
+                Step(.refused(hasChanged: false), .perform(1)), Step(.done, .take(atMost: 2)),
+            ]
+        ),
+        Course(
+            name: "one that fails has all done again, each within a savepoint, and is refused alone",
+            steps: [
+                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(3), .perform(0)),
+                Step(.done, .perform(1)), Step(.failed(defect), .rollback), Step(.done, .begin),
+                Step(.done, .savepoint), Step(.done, .perform(0)), Step(.done, .release),
+                Step(.done, .savepoint), Step(.done, .perform(1)),
+                Step(.failed(defect), .refuse(1, defect.error)), Step(.done, .undo),
+                Step(.done, .savepoint), Step(.done, .perform(2)), Step(.done, .release),
+                Step(.done, .take(atMost: 1)), Step(.taken(0), .commit), Step(.done, .answer),
+                Step(.done, .tidy), Step(.done, .rest),
+            ]
+        ),
+        Course(
+            name: "one that is refused after it has changed something is undone alone",
+            steps: [
+                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(1), .perform(0)),
+                Step(.refused(hasChanged: true), .rollback), Step(.done, .begin), Step(.done, .savepoint),
+                Step(.done, .perform(0)), Step(.refused(hasChanged: true), .undo),
+                Step(.done, .take(atMost: 3)),
+            ]
+        ),
+        Course(
+            name: "a database that fails refuses the whole batch",
+            steps: twoDone + [
+                Step(.failed(full), .rollback), Step(.done, .refuseBatch(full.error)), Step(.done, .rest),
+            ]
+        ),
+        Course(
+            name: "a database that fails while all is done again refuses the whole batch, too",
+            steps: [
+                Step(nil, .begin), Step(.done, .take(atMost: 4)), Step(.taken(1), .perform(0)),
+                Step(.failed(defect), .rollback), Step(.done, .begin), Step(.done, .savepoint),
+                Step(.failed(full), .rollback), Step(.done, .refuseBatch(full.error)),
+            ]
+        ),
+        Course(
+            name: "after a sync that failed, another connection is open before any caller is refused",
+            steps: twoDone + [
+                Step(.done, at: 4_000_000, .commit), Step(.failed(broken), .rollback), Step(.done, .reopen),
+                Step(.done, .refuseBatch(broken.error)), Step(.done, .rest), Step(nil, .begin),
+            ]
+        ),
+        Course(
+            name: "a database that cannot be opened again is tried again after 250 ms, and refuses meanwhile",
+            steps: twoDone + [
+                Step(.done, at: 4_000_000, .commit), Step(.failed(broken), .rollback), Step(.done, .reopen),
+                Step(.failed(full), at: 5_000_000, .refuseBatch(broken.error)), Step(.done, .rest),
+                Step(nil, at: 254_999_999, .refuseWaiting(unopened)), Step(.done, .rest),
+                Step(nil, at: 255_000_000, .reopen),
+                Step(.failed(full), at: 255_000_000, .refuseWaiting(full.error)), Step(.done, .rest),
+                Step(nil, at: 505_000_000, .reopen), Step(.done, .begin),
+            ]
+        ),
+        Course(
+            name: "while another process holds the lock, writes go on waiting",
+            steps: [
+                Step(nil, .begin), Step(.failed(locked), .rollback), Step(.done, .postpone(locked.error)),
+                Step(.done, .rest),
+            ]
+        ),
+        Course(
+            name: "a transaction that cannot begin refuses all that wait",
+            steps: [
+                Step(nil, .begin), Step(.failed(full), .rollback), Step(.done, .refuseWaiting(full.error)),
+                Step(.done, .rest),
+            ]
+        ),
+        Course(
+            name: "what fails after the commit refuses no write",
+            steps: twoDone + [
+                Step(.done, at: 4_000_000, .commit), Step(.done, .answer), Step(.done, .tidy),
+                Step(.failed(full), .report(full.error)), Step(.done, .rest),
+            ]
+        ),
+        Course(
+            name: "a connection that is lost after the commit is opened again, and refuses no write",
+            steps: twoDone + [
+                Step(.done, at: 4_000_000, .commit), Step(.done, .answer), Step(.done, .tidy),
+                Step(.failed(broken), .reopen), Step(.done, .report(broken.error)), Step(.done, .rest),
+            ]
+        ),
+    ]
+
+    @Test("does one thing after the other", arguments: courses)
+    func follows(_ course: Course) {
+        var cycle = CommitCycle(limit: course.limit)
+        for (number, step) in course.steps.enumerated() {
+            let action =
+                if let event = step.event { cycle.next(event, at: step.time) } else {
+                    cycle.start(at: step.time)
+                }
+            #expect(action == step.action, "step \(number) of \"\(course.name)\"")
+        }
+    }
+}
