@@ -43,10 +43,11 @@ struct WallClockTests {
     @Test("makes no job delete anything, across restarts too, until an operator says that it is right")
     func jobsWait() throws {
         let (installation, disk, first) = try AfterlinkProcess.onFaultyDisk(["--retention", "1"])
-        func clickCount() throws -> Int64 {
+        func integer(_ sql: StaticString) throws -> Int64 {
             try SQLiteConnection(path: installation.database.path, access: .readOnly, busyMilliseconds: 1000)
-                .integer("SELECT count(*) FROM clicks")
+                .integer(sql)
         }
+        func clickCount() throws -> Int64 { try integer("SELECT count(*) FROM clicks") }
         func wait(on server: AfterlinkProcess, until isSo: () throws -> Bool) throws {
             let connection = try server.connect()
             let end = Polling.end
@@ -57,6 +58,8 @@ struct WallClockTests {
         }
         func warnings() -> Int { installation.log.split(separator: "--accept-clock").count - 1 }
         #expect(try first.connect().click(fingerprint(1)).status == 201)
+        // Retention has run, and noted by which clock.
+        try wait(on: first) { try integer("SELECT count(*) FROM jobs WHERE name = 'clock'") == 1 }
         try disk.setClock(offBySeconds: seconds(to: 2041))
         try wait(on: first) { warnings() == 1 }
         #expect(try first.connect().click(fingerprint(2)).status == 201)
