@@ -108,7 +108,7 @@ struct QRPictureTests {
         let head: [UInt8] = [
             0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52,
         ]
-        #expect(png.prefix(29) == head + [0, 0, 3, 0xe8, 0, 0, 3, 0xe8, 1, 3, 0, 0, 0])
+        #expect(Array(png.prefix(29)) == head + [0, 0, 3, 0xe8, 0, 0, 3, 0xe8, 1, 3, 0, 0, 0])
         #expect(png[37..<47] == [0x50, 0x4c, 0x54, 0x45, 0xff, 0xfe, 0xee, 0x11, 0x22, 0x33])
         #expect(png.count < 4_000)
         #expect(try QRPicture(of: Self.link, style: style).png() == png)

@@ -45,7 +45,7 @@ struct UnusableDatabaseTests {
     func doctor(content: String) throws {
         let output = try run("doctor", on: content)
         #expect(output.status == 1)
-        #expect(output.text.contains("problem  database: the database c"))
+        #expect(output.text.contains("problem  database: the database "))
         #expect(!output.text.contains(".;"))
     }
 

@@ -91,22 +91,19 @@ struct SimulateCommandTests {
         #expect(output.text.contains("The server's reason is no_click"))
     }
 
-    @Test("is no matter of what was tried a moment before, and says so where a chosen link makes it one")
+    @Test("does not depend on what was tried a moment before, with a chosen link neither")
     func repeated() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation)
         defer { server.kill() }
         for words in [
             "--device-timezone Asia/Dubai", "", "", "--profile preview-robot", "--profile safari-ios-17",
+            // A chosen link is the same each time; the journey id that each click brings is not.
+            "--device-timezone Asia/Dubai --url myapp://a/b", "--url myapp://a/b",
         ] {
             let output = try run(installation, server, words)
             #expect(output.status == 0, "\(words): \(output.errors)\(output.text)")
             #expect(!output.text.contains("repetition"))
-        }
-        for words in ["--device-timezone Asia/Dubai --url myapp://a/b", "--url myapp://a/b"] {
-            let output = try run(installation, server, words)
-            #expect(output.status == 0, "\(words): \(output.errors)\(output.text)")
-            #expect(output.text.contains("repetition") == !words.contains("Dubai"))
         }
     }
 
