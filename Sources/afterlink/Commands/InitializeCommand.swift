@@ -32,6 +32,15 @@ enum InitializeCommand {
             configuration,
             others: .always
         )
+        try show(firstApp, configuration, asJSON: invocation.arguments.has("json"))
+        return .success
+    }
+
+    /// Prints what was made; fails if that is nothing.
+    ///
+    /// It is not inlined, because the optimiser of Swift 6.3.1 crashes when it splits the coroutine of both.
+    @inline(never)
+    private static func show(_ firstApp: FirstApp?, _ configuration: Configuration, asJSON: Bool) throws {
         guard let firstApp else {
             throw CommandFailure(
                 "The database \(configuration.databasePath) has an app already.",
@@ -50,10 +59,9 @@ enum InitializeCommand {
             `afterlink serve` starts the service.
             """
         try Console.show(
-            invocation.arguments.has("json") ? firstApp.json : text,
+            asJSON ? firstApp.json : text,
             orElse: notShown(firstApp, configuration)
         )
-        return .success
     }
 
     private static func notShown(_ firstApp: FirstApp, _ configuration: Configuration) -> CommandFailure {
