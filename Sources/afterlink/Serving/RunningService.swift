@@ -29,8 +29,12 @@ final class RunningService: Sendable {
 
     /// How many descriptors the process needs in addition to connections: the database for each loop, listeners, the log.
     static let ownDescriptors = 100
-    /// How long the last writes may take once no request is left, in milliseconds.
+    /// How long the last writes may take at least once no request is left, in milliseconds.
     private static let storeGrace: UInt64 = 1500
+    /// How long they may take at most: a slow disk needs a second for each of a few syncs.
+    private static let maximumStoreGrace: UInt64 = 5000
+    /// How long a whole stop takes at most with the default `--shutdown-grace`, in milliseconds.
+    private static let stopLimit: UInt64 = 8500
 
     /// Opens everything, makes the first app on a new database, and starts to serve.
     ///
@@ -203,12 +207,16 @@ final class RunningService: Sendable {
     ///
     /// Blocks until then.
     func stop() {
+        let start = MonotonicTime.now()
         parts.service.beginStopping()
         log.event(.info, "stopping")
         parts.domainMonitor?.stop()
         parts.servers.stop(within: parts.shutdownGrace)
         parts.keyMaintenance.stop()
-        parts.store.stop(Self.storeGrace)
+        // Requests that finish early leave their time to the disk.
+        let elapsed = MonotonicTime.now().nanoseconds(since: start) / 1_000_000
+        let left = Self.stopLimit - min(elapsed, Self.stopLimit)
+        parts.store.stop(max(Self.storeGrace, min(Self.maximumStoreGrace, left)))
         log.event(.info, "stopped")
         log.flush()
     }
