@@ -136,9 +136,7 @@ let package = Package(
         .testTarget(name: "FuzzTests", dependencies: ["Fuzzing"], swiftSettings: commonSettings),
         .executableTarget(
             name: "Benchmark",
-            dependencies: [
-                "Attribution", "CLinux", "COpenSSL", "Crypto", "SQLite", "Simulation", "Support",
-            ],
+            dependencies: ["Attribution", "CLinux", "Crypto", "SQLite", "Simulation", "Storage", "Support"],
             path: "Tests/Benchmark",
             exclude: ["install-yardsticks"],
             swiftSettings: commonSettings

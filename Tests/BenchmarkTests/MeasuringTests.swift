@@ -52,12 +52,4 @@ struct MeasuringTests {
         #expect(AnswerBytes.end(of: answer.span, count: answer.count - 3) == answer.count)
         for count in 0..<answer.count - 3 { #expect(AnswerBytes.end(of: answer.span, count: count) == nil) }
     }
-
-    @Test("reads metrics with their labels, and says so when one is not told")
-    func readsMetrics() throws {
-        let metrics = Metrics("# HELP a Words.\na 1\nb{le=\"0.5\"} 2.5\n")
-        #expect(try metrics.value("a") == 1)
-        #expect(try metrics.value("b{le=\"0.5\"}") == 2.5)
-        #expect(throws: BenchmarkError.self) { try metrics.value("c") }
-    }
 }

@@ -1,5 +1,6 @@
 import Attribution
 import Benchmark
+import Foundation
 import Simulation
 import Storage
 import Testing
@@ -36,14 +37,15 @@ struct PlayedScoreTests {
         beginning.advanced(byMilliseconds: Int64(hour * 3_600_000))
     }
 
-    private func match(_ click: Int, confidence: Double = 0.9) -> PlayedAnswer {
-        PlayedAnswer(
-            matched: true,
-            url: "myapp://promo/\(click)?source=instagram",
-            campaignKey: "CAMPAIGN\(click)",
-            confidence: confidence,
-            metadata: PlayedAnswer.Metadata(click: click)
-        )
+    private func match(_ click: Int) throws -> PlayedAnswer {
+        let answer =
+            #"{"matched":true,"url":"myapp://promo/\#(click)?source=instagram","campaignKey":"CAMPAIGN\#(click)","#
+            + #""confidence":0.9,"metadata":{"click":\#(click)}}"#
+        return try JSONDecoder().decode(PlayedAnswer.self, from: Data(answer.utf8))
+    }
+
+    private func noMatch() throws -> PlayedAnswer {
+        try JSONDecoder().decode(PlayedAnswer.self, from: Data(#"{"matched":false}"#.utf8))
     }
 
     private func score(_ clicks: [TracedClick], _ launches: [(TracedLaunch, PlayedAnswer)]) -> PlayedScore {
@@ -53,8 +55,6 @@ struct PlayedScoreTests {
         return score
     }
 
-    private let noMatch = PlayedAnswer(matched: false)
-
     @Test("tells right matches from wrong ones, and from those of launches that no click led to")
     func tellsRightFromWrong() throws {
         let sums = try score(
@@ -62,10 +62,10 @@ struct PlayedScoreTests {
             [
                 (launch(1, hour: 31, .click(1)), match(1)),
                 (launch(2, hour: 31, .click(2)), match(3)),
-                (launch(3, hour: 31, .click(3)), noMatch),
+                (launch(3, hour: 31, .click(3)), noMatch()),
                 (launch(7, hour: 31, .organic), match(4)),
-                (launch(8, hour: 31, .organic), noMatch),
-                (launch(1, hour: 40, .reinstall), noMatch),
+                (launch(8, hour: 31, .organic), noMatch()),
+                (launch(1, hour: 40, .reinstall), noMatch()),
             ]
         ).sums
         #expect(sums.precision == 1.0 / 3)
@@ -79,7 +79,7 @@ struct PlayedScoreTests {
     func leavesTheFirstDayOut() throws {
         let sums = try score(
             [click(1, hour: 1), click(2, hour: 1)],
-            [(launch(1, hour: 2, .click(1)), match(1)), (launch(2, hour: 26, .click(2)), noMatch)]
+            [(launch(1, hour: 2, .click(1)), match(1)), (launch(2, hour: 26, .click(2)), noMatch())]
         ).sums
         #expect(sums.launches == 1)
         #expect(sums.conversions == 0)
@@ -94,7 +94,9 @@ struct PlayedScoreTests {
         #expect(try score([click(1, hour: 1)], answers).clicksUsedTwice == 1)
     }
 
-    @Test("allows the answer to be repeated, to him and within a minute to whoever looks like him")
+    @Test(
+        "allows the answer to be repeated, to its visitor and within a minute to a visitor who looks the same"
+    )
     func allowsRepeatedAnswers() throws {
         let first = try (launch(1, hour: 30.1, .click(1)), match(1))
         let score = try score(
@@ -112,12 +114,12 @@ struct PlayedScoreTests {
         #expect(score.sums.launches == 3)
     }
 
-    @Test("finds retries of a match that are told something else; behind none there may be a new click")
+    @Test("finds retries of a match that get something else; behind no match there may be a new click")
     func findsChangedAnswers() throws {
         let launches = try [
             (launch(1, hour: 30.1, .click(1)), match(1)),
-            (launch(1, hour: 30.105, .retry), noMatch),
-            (launch(2, hour: 30.1, .organic), noMatch),
+            (launch(1, hour: 30.105, .retry), noMatch()),
+            (launch(2, hour: 30.1, .organic), noMatch()),
             (launch(2, hour: 30.105, .retry), match(2)),
         ]
         #expect(try score([click(1, hour: 30), click(2, hour: 30)], launches).changedAnswers == 1)

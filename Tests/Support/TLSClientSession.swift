@@ -48,32 +48,22 @@ public struct TLSClientSettings: Sendable {
 /// The client's end of a TLS connection over a socket that blocks.
 // The handles are this object's own.
 @safe final class TLSClientSession {
-    private let context: OpaquePointer
+    // Shared by all connections, which count it and lock it; each has its settings to itself.
+    nonisolated(unsafe) private static let context = unsafe SSL_CTX_new(TLS_client_method())
     private let connection: OpaquePointer
 
     /// Makes the handshake; throws the client's reason when it fails.
     init(_ descriptor: Int32, _ settings: TLSClientSettings) throws {
         ERR_clear_error()
-        guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw Self.failure() }
-        // The server must refuse old versions, not the client's own settings.
-        unsafe SSL_CTX_set_security_level(context, 0)
-        unsafe SSL_CTX_ctrl(
-            context,
-            SSL_CTRL_SET_MIN_PROTO_VERSION,
-            Int(settings.minimumVersion.rawValue),
-            nil
-        )
-        unsafe SSL_CTX_ctrl(
-            context,
-            SSL_CTRL_SET_MAX_PROTO_VERSION,
-            Int(settings.maximumVersion.rawValue),
-            nil
-        )
-        if let list = settings.cipherList { unsafe SSL_CTX_set_cipher_list(context, list) }
-        if let suites = settings.cipherSuites { unsafe SSL_CTX_set_ciphersuites(context, suites) }
-        guard let connection = unsafe SSL_new(context) else { throw Self.failure() }
-        unsafe self.context = context
+        guard let connection = unsafe SSL_new(Self.context) else { throw Self.failure() }
         unsafe self.connection = connection
+        // The server must refuse old versions, not the client's own settings.
+        unsafe SSL_set_security_level(connection, 0)
+        let (oldest, newest) = (settings.minimumVersion.rawValue, settings.maximumVersion.rawValue)
+        unsafe SSL_ctrl(connection, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(oldest), nil)
+        unsafe SSL_ctrl(connection, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(newest), nil)
+        if let list = settings.cipherList { unsafe SSL_set_cipher_list(connection, list) }
+        if let suites = settings.cipherSuites { unsafe SSL_set_ciphersuites(connection, suites) }
         if var groups = settings.groups.map({ Array($0.utf8CString) }) {
             unsafe SSL_ctrl(connection, SSL_CTRL_SET_GROUPS_LIST, 0, &groups)
         }
@@ -90,7 +80,6 @@ public struct TLSClientSettings: Sendable {
         // A connection that ends without an alert makes its session unusable for OpenSSL's own clients.
         unsafe SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN)
         unsafe SSL_free(connection)
-        unsafe SSL_CTX_free(context)
     }
 
     var version: TLSClientSettings.Version? {

@@ -75,19 +75,12 @@ package final class ConstantRateLoad {
         )
     }
 
-    private func intendedAt(_ number: Int) -> UInt64 {
-        start + UInt64(Double(number) / plan.rate * 1e9)
-    }
+    private func intendedAt(_ number: Int) -> UInt64 { start + UInt64(Double(number) / plan.rate * 1e9) }
 
     private func open(_ number: Int) throws {
         try connections[number].open(port: plan.port)
-        _ = linux_epoll_control(
-            epoll,
-            EPOLL_CTL_ADD,
-            connections[number].descriptor,
-            EPOLLIN.rawValue,
-            UInt64(number)
-        )
+        let descriptor = connections[number].descriptor
+        _ = linux_epoll_control(epoll, EPOLL_CTL_ADD, descriptor, EPOLLIN.rawValue, UInt64(number))
     }
 
     /// Sends the requests that are due, as far as connections are free.

@@ -39,24 +39,15 @@ package struct ConstantRatePlan: Codable {
         seconds: Double,
         connections: Int = 64
     ) {
-        self.kind = kind
-        self.port = port
-        self.key = key
-        self.series = series
-        self.rate = rate
-        self.seconds = seconds
-        self.connections = connections
+        (self.kind, self.port, self.key, self.series) = (kind, port, key, series)
+        (self.rate, self.seconds, self.connections) = (rate, seconds, connections)
     }
 
     /// Starts it as a process of its own.
-    func start() throws -> ChildProcess {
-        try LoadProgram.constantRate.start(self)
-    }
+    func start() throws -> ChildProcess { try LoadProgram.constantRate.start(self) }
 
     /// Runs it to its end, as a process of its own.
-    func run() throws -> ConstantRateResult {
-        try LoadProgram.result(of: start())
-    }
+    func run() throws -> ConstantRateResult { try LoadProgram.result(of: start()) }
 }
 
 /// The result of a ``ConstantRatePlan``.
@@ -75,9 +66,7 @@ package struct ConstantRateResult: Codable {
     package let longest: Double
 
     /// Whether the server kept up with the rate.
-    var isSustained: Bool {
-        Double(answered) >= 0.99 * Double(intended) && longest < 2_000_000
-    }
+    var isSustained: Bool { Double(answered) >= 0.99 * Double(intended) && longest < 2_000_000 }
 }
 
 /// Durations in bins that are at most a hundredth of their value wide.

@@ -10,16 +10,20 @@ enum LoadProgram: String {
     case resumption = "load-resumption"
 
     /// Runs the load that the argument describes as JSON, and prints its result as JSON.
-    func run(_ arguments: [String]) throws {
+    func run(_ plan: String) throws {
         signal(SIGPIPE, SIG_IGN)
-        let plan = Data((arguments.first ?? "").utf8)
-        let decoder = JSONDecoder()
         switch self {
-        case .constantRate:
-            try Self.print(try ConstantRateLoad.run(decoder.decode(ConstantRatePlan.self, from: plan)))
-        case .resumption:
-            try Self.print(try ResumptionLoad.run(decoder.decode(ResumptionPlan.self, from: plan)))
+        case .constantRate: try Self.run(plan, ConstantRateLoad.run)
+        case .resumption: try Self.run(plan, ResumptionPlan.run)
         }
+    }
+
+    private static func run<Plan: Decodable, Result: Encodable>(
+        _ plan: String,
+        _ load: (Plan) throws -> Result
+    ) throws {
+        let result = try load(JSONDecoder().decode(Plan.self, from: Data(plan.utf8)))
+        print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
     }
 
     /// Starts the load.
@@ -36,9 +40,5 @@ enum LoadProgram: String {
             throw BenchmarkError("A load failed: \(String(decoding: output, as: UTF8.self))")
         }
         return try JSONDecoder().decode(Result.self, from: output)
-    }
-
-    private static func print(_ result: some Encodable) throws {
-        Swift.print(String(decoding: try JSONEncoder().encode(result), as: UTF8.self))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Synchronization
 
 /// Checks on new TLS 1.3 connections, each of which resumes the session of the one before.
@@ -9,8 +10,45 @@ struct ResumptionPlan: Codable {
     /// Connections at a time, a thread for each.
     var connections = 32
 
-    func run() throws -> ResumptionResult {
-        try LoadProgram.result(of: LoadProgram.resumption.start(self))
+    /// Runs threads that connect, ask, read the answer, and connect again.
+    static func run(_ plan: ResumptionPlan) throws -> ResumptionResult {
+        let fingerprint = String(repeating: "f", count: 64)
+        let request = SampleRequests.check(fingerprint: fingerprint, key: plan.key, isClosing: true)
+        let total = Mutex(ResumptionResult())
+        let watch = Stopwatch()
+        let group = DispatchGroup()
+        for _ in 0..<plan.connections {
+            group.enter()
+            Thread {
+                var result = ResumptionResult()
+                var session: SavedTLSSession?
+                while watch.seconds < plan.seconds {
+                    do {
+                        let client = try RawClient(
+                            port: plan.port,
+                            tls: TLSClientSettings(.tls13, resuming: session)
+                        )
+                        client.send(request)
+                        guard try client.answer().status == 200 else { throw RawClient.Failure.cannotConnect }
+                        result.answered += 1
+                        if client.isResumed { result.resumed += 1 }
+                        // Tickets of TLS 1.3 come after the handshake, with the answer.
+                        session = client.tlsSession
+                    } catch {
+                        result.failures += 1
+                    }
+                }
+                let found = result
+                total.withLock { $0.add(found) }
+                group.leave()
+            }.start()
+        }
+        group.wait()
+        let seconds = watch.seconds
+        return total.withLock {
+            $0.seconds = seconds
+            return $0
+        }
     }
 }
 
@@ -22,59 +60,10 @@ struct ResumptionResult: Codable {
     var seconds = 0.0
 
     var perSecond: Double { seconds > 0 ? Double(answered) / seconds : 0 }
-}
 
-/// Runs a ``ResumptionPlan``: threads that connect, ask, read to the end, and connect again.
-enum ResumptionLoad {
-    static func run(_ plan: ResumptionPlan) throws -> ResumptionResult {
-        let request = Array(
-            SampleRequests.check(
-                fingerprint: String(repeating: "f", count: 64),
-                key: plan.key,
-                isClosing: true
-            ).utf8
-        )
-        let total = Mutex(ResumptionResult())
-        let watch = Stopwatch()
-        withThreads(plan.connections) {
-            var result = ResumptionResult()
-            do {
-                let client = try ResumingClient(port: plan.port)
-                while watch.seconds < plan.seconds {
-                    switch client.ask(request) {
-                    case .answered(let isResumed):
-                        result.answered += 1
-                        if isResumed { result.resumed += 1 }
-                    case .failed: result.failures += 1
-                    }
-                }
-            } catch {
-                result.failures += 1
-            }
-            let found = result
-            total.withLock {
-                $0.answered += found.answered
-                $0.resumed += found.resumed
-                $0.failures += found.failures
-            }
-        }
-        let seconds = watch.seconds
-        return total.withLock {
-            $0.seconds = seconds
-            return $0
-        }
-    }
-
-    /// Runs `body` on the given number of threads, and returns when all have ended.
-    private static func withThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
-        let group = DispatchGroup()
-        for _ in 0..<count {
-            group.enter()
-            Thread {
-                body()
-                group.leave()
-            }.start()
-        }
-        group.wait()
+    mutating func add(_ other: ResumptionResult) {
+        answered += other.answered
+        resumed += other.resumed
+        failures += other.failures
     }
 }

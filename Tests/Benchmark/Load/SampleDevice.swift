@@ -1,5 +1,5 @@
 /// What browsers of a kind of devices tell of themselves: values that many have, in many combinations.
-enum SampleDevice: String {
+enum SampleDevice: String, CaseIterable {
     case iphone = "iPhone"
     case android = "Android"
 
@@ -25,45 +25,44 @@ enum SampleDevice: String {
         }
     }
 
-    /// A click's body as an expression of Lua.
-    var body: String {
+    /// A click's body, with a place for each value that differs from device to device.
+    private var format: String {
         let link = SampleRequests.linkMembers
         return switch self {
         case .iphone:
-            #"""
+            #"{"platform":"ios",\#(link),"signals":{"model":"iPhone","osVersion":"%s","screenWidth":%d,"#
+                + #""screenHeight":%d,"pixelRatio":%d,"timezone":"%s","language":"%s","languages":["%s"],"#
+                + #""touchPoints":5}}"#
+        case .android:
+            #"{"platform":"android",\#(link),"signals":{"uaModel":"SM-A%d","uaPlatformVersion":"14.0.0","#
+                + #""screenWidth":384,"screenHeight":854,"pixelRatio":2.8125,"timezone":"%s","language":"%s","#
+                + #""languages":["%s"],"touchPoints":5}}"#
+        }
+    }
+
+    /// A click's body as an expression of Lua.
+    var body: String {
+        let values =
+            switch self {
+            case .iphone: "pick(systems), s[1], s[2], s[3], pick(zones), l, l"
+            case .android: "math.random(100, 499), pick(zones), l, l"
+            }
+        return """
             (function()
                 local s, l = pick(screens), pick(languages)
-                return string.format('{"platform":"ios",\#(link),"signals":{"model":"iPhone","osVersion":"%s",'
-                    .. '"screenWidth":%d,"screenHeight":%d,"pixelRatio":%d,"timezone":"%s","language":"%s",'
-                    .. '"languages":["%s"],"touchPoints":5}}',
-                    pick(systems), s[1], s[2], s[3], pick(zones), l, l)
+                return string.format('\(format)', \(values))
             end)()
-            """#
-        case .android:
-            #"""
-            (function()
-                local l = pick(languages)
-                return string.format('{"platform":"android",\#(link),"signals":{"uaModel":"SM-A%d",'
-                    .. '"uaPlatformVersion":"14.0.0","screenWidth":384,"screenHeight":854,"pixelRatio":2.8125,'
-                    .. '"timezone":"%s","language":"%s","languages":["%s"],"touchPoints":5}}',
-                    math.random(100, 499), pick(zones), l, l)
-            end)()
-            """#
-        }
+            """
     }
 
     /// A body as the script makes them.
     var example: String {
-        let link = SampleRequests.linkMembers
-        return switch self {
-        case .iphone:
-            #"{"platform":"ios",\#(link),"signals":{"model":"iPhone","osVersion":"18.6","screenWidth":390,"#
-                + #""screenHeight":844,"pixelRatio":3,"timezone":"Europe/Istanbul","language":"tr-TR","#
-                + #""languages":["tr-TR"],"touchPoints":5}}"#
-        case .android:
-            #"{"platform":"android",\#(link),"signals":{"uaModel":"SM-A515","uaPlatformVersion":"14.0.0","#
-                + #""screenWidth":384,"screenHeight":854,"pixelRatio":2.8125,"timezone":"Europe/Istanbul","#
-                + #""language":"tr-TR","languages":["tr-TR"],"touchPoints":5}}"#
-        }
+        let values =
+            switch self {
+            case .iphone: ["18.6", "390", "844", "3", "Europe/Istanbul", "tr-TR", "tr-TR"]
+            case .android: ["515", "Europe/Istanbul", "tr-TR", "tr-TR"]
+            }
+        let parts = format.split(separator: /%[sd]/, omittingEmptySubsequences: false)
+        return zip(parts, values + [""]).map { $0 + $1 }.joined()
     }
 }

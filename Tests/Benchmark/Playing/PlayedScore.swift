@@ -2,6 +2,25 @@ package import Attribution
 package import Simulation
 package import Storage
 
+/// What a launch was answered, as its client reads it.
+package struct PlayedAnswer: Decodable, Equatable {
+    /// What its click brought along to be known by.
+    struct Metadata: Decodable, Equatable {
+        let click: Int
+    }
+
+    let matched: Bool
+    let url: String?
+    let campaignKey: String?
+    let confidence: Double?
+    let metadata: Metadata?
+
+    /// Whether it leads to the link of a click and credits its campaign; what the server adds to links is behind a `?`.
+    func leads(to link: String, of campaign: String) -> Bool {
+        matched && campaignKey == campaign && url?.split(separator: "?").first.map(String.init) == link
+    }
+}
+
 /// How the answers to a trace fare against its truth.
 package struct PlayedScore {
     private struct Given: Equatable {
@@ -13,9 +32,9 @@ package struct PlayedScore {
     package private(set) var sums = ReplayScore()
     /// Launches that were given a click which another launch had been given; the answer to a lost one is none of them.
     package private(set) var clicksUsedTwice = 0
-    /// Repeated launches that were told something else than the match before; behind none there may be a new click.
+    /// Repeated launches that got something else than the match before; behind no match there may be a new click.
     package private(set) var changedAnswers = 0
-    /// Strangers who were taken for somebody who asks again: same device, same address, within the time for that.
+    /// Strangers who were taken for a visitor who asks again: same device, same address, within the time for that.
     package private(set) var strangersRepeated = 0
     private var clicks: [Int: TracedClick] = [:]
     private var given: [Int: Given] = [:]
@@ -23,7 +42,7 @@ package struct PlayedScore {
     private let judgedFrom: Timestamp
 
     private static let day: Int64 = 86_400_000
-    /// As the server has it, unless it is told otherwise.
+    /// The server's default.
     private static let replayGrace: Int64 = 60_000
 
     package init(beginning: Timestamp) {

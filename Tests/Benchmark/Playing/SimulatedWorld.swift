@@ -1,8 +1,9 @@
 import Simulation
+import Storage
 
 /// A world that is played under one policy.
 struct SimulatedWorld {
-    enum Policy: String {
+    enum Policy: String, CaseIterable {
         case standard = "default"
         case newest
     }
@@ -41,10 +42,54 @@ struct SimulatedWorld {
                 throw BenchmarkError("There is no world \(label); there are \(known).")
             }
             if isQuick { (world.clicksPerDay, world.days) = (200, 2) }
-            return [
-                SimulatedWorld(world: world, policy: .standard),
-                SimulatedWorld(world: world, policy: .newest),
-            ]
+            return Policy.allCases.map { SimulatedWorld(world: world, policy: $0) }
         }
     }
+}
+
+/// A figure of a world that was played.
+struct SimulatedFigure: Sendable {
+    let name: String
+    let title: String
+    let value: @Sendable (PlayedScore) -> Double
+    let bar: @Sendable (SimulatedWorld) -> Bar?
+
+    static let all = [
+        SimulatedFigure("precision", "precision %", { percent($0.sums.precision) }) {
+            $0.bars.map { .atLeast($0.precision) }
+        },
+        SimulatedFigure("found", "found %", { percent($0.sums.found) }) {
+            $0.bars.map { .atLeast($0.found) }
+        },
+        SimulatedFigure("organic", "organic given a campaign %", { percent($0.sums.falseAttribution) }) {
+            $0.bars?.organic.map { .atMost($0) }
+        },
+        SimulatedFigure("rematched", "reinstalls matched again %", { percent($0.sums.rematched) }) {
+            $0.bars?.rematched.map { .atMost($0) }
+        },
+        SimulatedFigure("calibration", "calibration error", { $0.sums.calibration.error }) {
+            $0.bars?.calibration.map { .atMost($0) }
+        },
+        SimulatedFigure("used_twice", "clicks used twice", { Double($0.clicksUsedTwice) }) { _ in .atMost(0)
+        },
+        SimulatedFigure("changed", "retries with another response", { Double($0.changedAnswers) }) { _ in
+            .atMost(0)
+        },
+    ]
+
+    private init(
+        _ name: String,
+        _ title: String,
+        _ value: @escaping @Sendable (PlayedScore) -> Double,
+        bar: @escaping @Sendable (SimulatedWorld) -> Bar?
+    ) {
+        (self.name, self.title, self.value, self.bar) = (name, title, value, bar)
+    }
+
+    func name(in world: SimulatedWorld) -> FigureName {
+        let prefix = "\(world.world.label)_\(world.policy.rawValue)"
+        return FigureName("\(prefix)_\(name)", "\(world.label): \(title)", bar(world))
+    }
+
+    private static func percent(_ share: Double?) -> Double { (share ?? .nan) * 100 }
 }

@@ -1,21 +1,23 @@
+import Attribution
 import Foundation
 import Simulation
 import Support
 
-/// Plays a world's events against a server that takes their time for its own: one after another, as they came.
+/// Plays a world's events, one after another as they came, to a server that takes their time for its own: with the
+/// requests of a customer's own server and of released clients.
 struct TracePlayer {
     private struct ClickAnswer: Decodable {
         let token: String?
     }
 
-    private let requests: TraceRequests
+    private let server: Server
     private let client: RawClient
     private let decoder = JSONDecoder()
     private var tokens: [Int: String] = [:]
     private var score = PlayedScore(beginning: TraceGenerator.beginning)
 
     private init(_ server: Server) throws {
-        requests = TraceRequests(keys: server.installation.keys)
+        self.server = server
         client = try server.connect()
     }
 
@@ -29,12 +31,12 @@ struct TracePlayer {
     private mutating func play(_ event: TraceEvent) throws {
         switch event {
         case .click(let click):
-            let answer: ClickAnswer = try ask(requests.click(click))
+            let answer: ClickAnswer = try ask(request(click))
             tokens[click.number] = answer.token
             score.note(click)
         case .launch(let launch):
             let token = launch.token.flatMap { tokens[$0] }
-            score.note(launch, try ask(requests.check(launch, token: token)))
+            score.note(launch, try ask(request(launch, token: token)))
         }
     }
 
@@ -55,5 +57,45 @@ struct TracePlayer {
             )
         }
         return try decoder.decode(Answer.self, from: Data(answer.body.utf8))
+    }
+
+    private func request(_ click: TracedClick) -> String {
+        let body =
+            #"{"deeplink_url":"\#(click.link)","campaign_key":"\#(click.campaignKey)","#
+            + #""platform":"\#(click.device.platform.rawValue)","signals":\#(click.device.browserSignals),"#
+            + #""ip_address":"\#(Self.address(click.address, of: click.person))","#
+            + #""user_agent":"\#(click.userAgent)","click_timestamp":"\#(click.at.iso8601)","#
+            + #""metadata":{"click":\#(click.number)}}"#
+        return """
+            POST \(SampleRequests.clickPath) HTTP/1.1\r
+            Host: 127.0.0.1\r
+            Authorization: Bearer \(server.installation.keys.server)\r
+            X-Test-Time: \(click.at.iso8601)\r
+            Content-Type: application/json\r
+            Content-Length: \(body.utf8.count)\r
+            \r
+            \(body)
+            """
+    }
+
+    /// A released client's check; `token` is that of the click it brings.
+    private func request(_ launch: TracedLaunch, token: String?) -> String {
+        let fingerprint = Fingerprint(of: launch.fingerprintText).hex
+        let token = token.map { "&token=\($0)" } ?? ""
+        return """
+            GET \(SampleRequests.checkPath)\(fingerprint)\(token) HTTP/1.1\r
+            Host: 127.0.0.1\r
+            Authorization: Bearer \(server.key)\r
+            X-Test-Time: \(launch.at.iso8601)\r
+            X-Forwarded-For: \(Self.address(launch.address, of: launch.person))\r
+            User-Agent: \(launch.agent)\r
+            \r
+
+            """
+    }
+
+    /// An address that says nothing is a private one, which still belongs to one person.
+    private static func address(_ bits: UInt32?, of person: UInt64) -> String {
+        NetworkAddress(ipv4: bits ?? 0x0a00_0000 | UInt32(truncatingIfNeeded: person) & 0x00ff_ffff).text
     }
 }

@@ -3,30 +3,53 @@ import Glibc
 import Support
 
 /// nginx with one static answer: the bytes that the server would send, as far as nginx can be configured to.
-final class Nginx {
+final class Nginx: Listener {
     enum Log { case eachRequest, buffered }
 
+    let bench: Workbench
     let port: UInt16
     let figures: ProcessFigures
+    let isEncrypted: Bool
     private let process: ChildProcess
     private let folder: URL
 
     /// Starts it with one answer to everything.
-    init(_ answer: StaticAnswer, _ bench: Workbench, log: Log = .eachRequest, certificate: Certificate? = nil)
-        throws
-    {
-        folder = bench.folder.makeFolder("nginx")
+    init(
+        _ answer: StaticAnswer,
+        _ bench: Workbench,
+        log: Log = .eachRequest,
+        certificate: CertificateFiles? = nil
+    ) throws {
+        (self.bench, isEncrypted, folder) = (bench, certificate != nil, bench.folder.makeFolder("nginx"))
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         guard let port = Loopback.freePort() else { throw BenchmarkError("No port is free.") }
         self.port = port
-        let configuration = Self.configuration(
-            answer,
-            folder: folder.path,
-            listen: "127.0.0.1:\(port) reuseport backlog=4096",
-            workers: bench.options.workers,
-            log: log,
-            certificate: certificate
-        )
+        let fields = answer.fields.map { "add_header \($0.name) \"\($0.value)\";" }.joined(separator: "\n")
+        let tls = certificate.map {
+            "ssl_certificate \($0.certificate); ssl_certificate_key \($0.key); ssl_protocols TLSv1.3;"
+        }
+        let path = folder.path
+        let configuration = """
+            worker_processes \(bench.options.workers);
+            daemon off;
+            pid \(path)/pid;
+            error_log \(path)/error.log;
+            events { worker_connections 4096; }
+            http {
+                access_log \(path)/access.log\(log == .buffered ? " combined buffer=64k flush=1s" : "");
+                server_tokens off;
+                keepalive_requests 1000000;
+                client_body_temp_path \(path); proxy_temp_path \(path); fastcgi_temp_path \(path);
+                uwsgi_temp_path \(path); scgi_temp_path \(path);
+                server {
+                    listen 127.0.0.1:\(port) reuseport backlog=4096 \(certificate == nil ? "" : "ssl");
+                    \(tls ?? "")
+                    default_type "\(answer.contentType)";
+                    \(fields)
+                    location / { return 200 '\(answer.body)'; }
+                }
+            }
+            """
         let file = folder.appending(path: "nginx.conf")
         try configuration.write(to: file, atomically: false, encoding: .utf8)
         let errors = folder.appending(path: "errors")
@@ -50,41 +73,6 @@ final class Nginx {
         process.send(SIGTERM)
         process.waitUntilExit()
         try? FileManager.default.removeItem(at: folder)
-    }
-
-    private static func configuration(
-        _ answer: StaticAnswer,
-        folder: String,
-        listen: String,
-        workers: Int,
-        log: Log,
-        certificate: Certificate?
-    ) -> String {
-        let fields = answer.fields.map { "add_header \($0.name) \"\($0.value)\";" }.joined(separator: "\n")
-        let tls = certificate.map {
-            "ssl_certificate \($0.certificatePath); ssl_certificate_key \($0.keyPath); ssl_protocols TLSv1.3;"
-        }
-        return """
-            worker_processes \(workers);
-            daemon off;
-            pid \(folder)/pid;
-            error_log \(folder)/error.log;
-            events { worker_connections 4096; }
-            http {
-                access_log \(folder)/access.log\(log == .buffered ? " combined buffer=64k flush=1s" : "");
-                server_tokens off;
-                keepalive_requests 1000000;
-                client_body_temp_path \(folder); proxy_temp_path \(folder); fastcgi_temp_path \(folder);
-                uwsgi_temp_path \(folder); scgi_temp_path \(folder);
-                server {
-                    listen \(listen) \(certificate == nil ? "" : "ssl");
-                    \(tls ?? "")
-                    default_type "\(answer.contentType)";
-                    \(fields)
-                    location / { return 200 '\(answer.body)'; }
-                }
-            }
-            """
     }
 }
 

@@ -12,9 +12,9 @@ struct ServerBinary {
     init(_ path: String?) throws {
         file = path.map { URL(filePath: $0) } ?? Installation.binary
         guard FileManager.default.isExecutableFile(atPath: file.path) else {
+            let build = "`swift build -c release --static-swift-stdlib --product afterlink`"
             throw BenchmarkError(
-                "There is no program \(file.path): build it with "
-                    + "`swift build -c release --static-swift-stdlib --product afterlink`, or name it with --binary."
+                "There is no program \(file.path): build it with \(build), or name it with --binary."
             )
         }
         version = try Self.run(file, ["version"]).trimmingCharacters(in: .newlines)
@@ -25,8 +25,11 @@ struct ServerBinary {
         )
     }
 
-    func knows(_ flag: String) -> Bool {
-        flags.contains(flag)
+    func knows(_ flag: String) -> Bool { flags.contains(flag) }
+
+    /// Refuses to measure a binary without the flag.
+    func require(_ flag: String) throws {
+        guard knows(flag) else { throw NotMeasurable("the server has no setting \(flag)") }
     }
 
     private static func run(_ file: URL, _ arguments: [String]) throws -> String {
@@ -44,17 +47,29 @@ extension Installation {
     }
 }
 
+/// A program that serves requests and is measured.
+protocol Listener {
+    var port: UInt16 { get }
+    var figures: ProcessFigures { get }
+    var isEncrypted: Bool { get }
+    var bench: Workbench { get }
+}
+
 /// The server under measurement: keys checked, request log on and written to a file, every click on disk before
 /// its answer.
-final class Server {
-    var port: UInt16 { process.port }
+final class Server: Listener {
+    let bench: Workbench
     let installation: Installation
     let figures: ProcessFigures
+    let isEncrypted: Bool
     /// From before the process was started to its first answer that it is ready.
     let secondsToReady: Double
     private let process: AfterlinkProcess
     private let logPath: String
-    private let isEncrypted: Bool
+
+    var port: UInt16 { process.port }
+    /// The key of an app's clients.
+    var key: String { installation.keys.app }
 
     /// Starts it and waits until it is ready.
     ///
@@ -63,12 +78,11 @@ final class Server {
         _ installation: Installation,
         _ bench: Workbench,
         retentionSeconds: Int = 315_360_000,
-        certificate: Certificate? = nil,
+        certificate: CertificateFiles? = nil,
         isDurable: Bool = true,
         extra: [String] = []
     ) throws {
-        self.installation = installation
-        isEncrypted = certificate != nil
+        (self.installation, self.bench, isEncrypted) = (installation, bench, certificate != nil)
         logPath = installation.folder.appending(path: "requests.log").path
         var arguments = [
             "--durability", isDurable ? "full" : "relaxed", "--threads", String(bench.options.workers),
@@ -78,11 +92,12 @@ final class Server {
         if bench.binary.knows("--rate-limit") { arguments += ["--rate-limit", "off"] }
         // The clock has not leapt: stored clicks may be some days old.
         if bench.binary.knows("--accept-clock") { arguments.append("--accept-clock") }
-        if let certificate {
-            arguments += ["--tls-certificate", certificate.certificatePath, "--tls-key", certificate.keyPath]
-        }
         let watch = Stopwatch()
-        process = try AfterlinkProcess(installation, arguments + extra, endsWithStarter: true)
+        process = try AfterlinkProcess(
+            installation,
+            arguments + (certificate?.arguments ?? []) + extra,
+            endsWithStarter: true
+        )
         figures = ProcessFigures(of: process.identifier)
         try Self.awaitReady(process, isEncrypted: isEncrypted)
         secondsToReady = watch.seconds
@@ -114,9 +129,7 @@ final class Server {
     }
 
     /// Ends it as a power switch would.
-    func kill() {
-        process.kill()
-    }
+    func kill() { process.kill() }
 
     /// The size of the write-ahead log's file.
     func logBytes() -> Double {
@@ -132,13 +145,21 @@ final class Server {
         return try client.answer()
     }
 
-    func metrics() throws -> Metrics {
-        Metrics(try answer(SampleRequests.get("/metrics", key: installation.keys.admin)).body)
+    /// Reads the metrics; right after a load, the server may be too busy to count at once.
+    func metrics() throws -> PrometheusText {
+        let request = SampleRequests.get("/metrics", key: installation.keys.admin)
+        var answer = try answer(request)
+        for _ in 0..<40 where answer.status == 503 {
+            usleep(250_000)
+            answer = try self.answer(request)
+        }
+        guard answer.status == 200 else {
+            throw BenchmarkError("/metrics responds with \(answer.status): \(answer.body)")
+        }
+        return PrometheusText(answer.body)
     }
 
-    func connect() throws -> RawClient {
-        try Self.connect(port, isEncrypted: isEncrypted)
-    }
+    func connect() throws -> RawClient { try Self.connect(port, isEncrypted: isEncrypted) }
 
     private static func connect(_ port: UInt16, isEncrypted: Bool) throws -> RawClient {
         isEncrypted ? try RawClient(port: port, tls: TLSClientSettings()) : try RawClient(port: port)
@@ -167,18 +188,12 @@ extension ProcessFigures {
     }
 }
 
-/// A certificate that both servers show, in files.
-struct Certificate {
-    let certificatePath: String
-    let keyPath: String
-
-    init(in folder: String) throws {
-        certificatePath = folder + "/certificate.pem"
-        keyPath = folder + "/certificate.key"
-        let made = try TestCertificate()
-        try Data(made.certificate).write(to: URL(fileURLWithPath: certificatePath))
-        try Data(made.key).write(to: URL(fileURLWithPath: keyPath))
-        // The server refuses a key that others may read.
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyPath)
+extension PrometheusText {
+    /// How much a metric without labels has grown; throws when the server does not report it.
+    func growth(of name: String, since earlier: PrometheusText) throws -> Double {
+        guard let value = value(name), let before = earlier.value(name) else {
+            throw BenchmarkError("/metrics has no \(name).")
+        }
+        return value - before
     }
 }

@@ -14,21 +14,24 @@ struct Wrk {
         var perSecond: Double { microseconds > 0 ? requests / microseconds * 1_000_000 : 0 }
     }
 
-    let script: WrkScript
-    var connections = 64
-    var threads = 2
+    private let script: WrkScript
+    private let connections: Int
+
+    init(_ script: WrkScript, connections: Int = 64) {
+        (self.script, self.connections) = (script, connections)
+    }
 
     /// Runs it, and refuses figures of failed requests.
-    func run(port: UInt16, seconds: Double, isEncrypted: Bool = false, _ bench: Workbench) throws -> Result {
-        let path = bench.folder.path + "/wrk.lua"
+    func run(_ target: some Listener, _ seconds: Double) throws -> Result {
+        let path = target.bench.folder.path + "/wrk.lua"
         try script.text.write(toFile: path, atomically: false, encoding: .utf8)
-        let address = "\(isEncrypted ? "https" : "http")://127.0.0.1:\(port)"
         // wrk counts whole seconds, and takes less than one for none.
         let length = max(1, Int(seconds.rounded()))
         let arguments = [
-            "-t", String(min(threads, connections)), "-c", String(connections), "-d", "\(length)s", "-s",
-            path,
-            "--timeout", "10s", address,
+            "-t", String(min(WrkScript.threadCount, connections)), "-c", String(connections), "-d",
+            "\(length)s",
+            "-s", path, "--timeout", "10s",
+            "\(target.isEncrypted ? "https" : "http")://127.0.0.1:\(target.port)",
         ]
         let output = String(decoding: try ExternalProgram.run("wrk", arguments), as: UTF8.self)
         guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("{") }),
@@ -49,43 +52,35 @@ struct Wrk {
         var perSecond: Double { result.perSecond }
     }
 
-    /// Runs it, and reads how much processor time a server process took meanwhile.
-    func turn(
-        port: UInt16,
-        of figures: ProcessFigures,
-        seconds: Double,
-        _ bench: Workbench
-    ) throws -> Turn {
-        let before = try figures.processorSeconds()
-        let result = try run(port: port, seconds: seconds, bench)
-        let used = try figures.processorSeconds() - before
+    /// Runs it, and reads how much processor time the server's process took meanwhile.
+    func turn(_ target: some Listener, _ seconds: Double) throws -> Turn {
+        let before = try target.figures.processorSeconds()
+        let result = try run(target, seconds)
+        let used = try target.figures.processorSeconds() - before
         return Turn(result: result, coreMicroseconds: used / max(result.requests, 1) * 1e6)
     }
 }
 
 extension Server {
     /// The rate of checks that end in no match, as many as there can be over keep-alive connections.
-    func highestCheckRate(_ seconds: Double, _ bench: Workbench) throws -> Double {
-        try Wrk(script: .misses(key: installation.keys.app)).run(port: port, seconds: seconds, bench)
-            .perSecond
+    func highestCheckRate(_ seconds: Double? = nil) throws -> Double {
+        try Wrk(.misses(key: key)).run(self, seconds ?? bench.options.seconds).perSecond
     }
 
     /// The rate of clicks, as many as there can be.
-    func highestClickRate(_ seconds: Double, _ bench: Workbench) throws -> Double {
-        let script = WrkScript.clicks(key: installation.keys.app, series: bench.nextSeries())
-        return try Wrk(script: script, connections: 256).run(port: port, seconds: seconds, bench).perSecond
+    func highestClickRate() throws -> Double {
+        let script = WrkScript.clicks(key: key, series: bench.nextSeries())
+        return try Wrk(script, connections: 256).run(self, bench.options.seconds).perSecond
     }
 
     /// Clicks as fast as they can be written, and how many of them the server put into one commit; `script` makes
     /// them for a key and a series.
     func clickTurn(
         _ seconds: Double,
-        _ bench: Workbench,
         _ script: (_ key: String, _ series: UInt32) -> WrkScript
     ) throws -> (rate: Double, batch: Double) {
         let before = try metrics()
-        let result = try Wrk(script: script(installation.keys.app, bench.nextSeries()), connections: 256)
-            .run(port: port, seconds: seconds, bench)
+        let result = try Wrk(script(key, bench.nextSeries()), connections: 256).run(self, seconds)
         let after = try metrics()
         // Of clicks that bring signals, a very few have the values and the address of another one.
         guard try after.growth(of: "afterlink_clicks_total", since: before) >= result.requests * 0.99 else {
@@ -96,11 +91,28 @@ extension Server {
         return (result.perSecond, sum / max(count, 1))
     }
 
+    /// A load of requests at a constant rate, with a series of its own.
+    func plan(
+        _ kind: ConstantRatePlan.Kind,
+        rate: Double,
+        seconds: Double,
+        connections: Int = 64
+    ) -> ConstantRatePlan {
+        ConstantRatePlan(
+            kind: kind,
+            port: port,
+            key: key,
+            series: bench.nextSeries(),
+            rate: rate,
+            seconds: seconds,
+            connections: connections
+        )
+    }
+
     /// The server's answer to a check that finds nothing: what nginx is to repeat.
     func noMatch() throws -> StaticAnswer {
-        let answer = try answer(
-            SampleRequests.check(fingerprint: String(repeating: "f", count: 64), key: installation.keys.app)
-        )
+        let request = SampleRequests.check(fingerprint: String(repeating: "f", count: 64), key: key)
+        let answer = try answer(request)
         guard answer.status == 200, answer.body.contains("no_match") else {
             throw BenchmarkError("The server answers a check with \(answer.status): \(answer.body)")
         }

@@ -2,6 +2,9 @@
 struct WrkScript {
     let text: String
 
+    /// Of a run; one with fewer connections has fewer.
+    static let threadCount = 2
+
     private static let common =
         """
         local thread = 0
@@ -108,12 +111,12 @@ struct WrkScript {
     /// Checks of stored clicks, each of which is matched: `count` of them over all threads, from the number `first` on.
     ///
     /// Every other one comes from the address of its click.
-    static func matches(key: String, first: Int, count: Int, threads: Int = 2) -> WrkScript {
+    static func matches(key: String, first: Int, count: Int) -> WrkScript {
         let headers = headers(key, from: "address(number + number % 2 * 5000000)")
         return WrkScript(
             text: common + """
                 local number
-                function init() number = \(first) + math.floor(\(count) / \(threads)) * (id - 1) end
+                function init() number = \(first) + math.floor(\(count) / \(threadCount)) * (id - 1) end
                 function request()
                     local hex = string.format("\(SeedPlan.fingerprintPrefix)%016x", number)
                     local made = wrk.format("GET", "\(SampleRequests.checkPath)" .. hex, \(headers))

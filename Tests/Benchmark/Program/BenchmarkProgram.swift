@@ -2,27 +2,42 @@ import Dispatch
 import Foundation
 import Glibc
 
+/// Why the benchmark, or one row of it, cannot continue: a sentence for the person who started it.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Why a row cannot be measured on this machine or of this binary.
+struct NotMeasurable: Error {
+    let reason: String
+
+    init(_ reason: String) {
+        self.reason = reason
+    }
+}
+
 /// The program: reads the command line, measures row by row, and prints a table.
 enum BenchmarkProgram {
     /// - Returns: the exit status.
     static func run(_ arguments: [String]) -> Int32 {
         raiseDescriptorLimit()
+        var status: Int32 = 1
         do {
             if let load = arguments.first.flatMap(LoadProgram.init) {
-                try load.run(Array(arguments.dropFirst()))
+                try load.run(arguments.last ?? "")
                 return 0
             }
-            let options: Options
-            do throws(BenchmarkError) {
-                options = try Options(arguments)
-            } catch {
-                FileHandle.standardError.write(Data("\(error)\n".utf8))
-                return 2
-            }
+            status = 2
+            let options = try Options(arguments)
+            status = 1
             return try run(options)
         } catch {
             FileHandle.standardError.write(Data("\(error)\n".utf8))
-            return 1
+            return status
         }
     }
 
@@ -36,51 +51,49 @@ enum BenchmarkProgram {
     }
 
     private static func run(_ options: Options) throws -> Int32 {
-        if options.showsHelp {
+        guard !options.showsHelp else {
             print(Options.usage)
             return 0
         }
-        if options.listsRows {
-            for row in RowName.allCases { print("\(row.rawValue): \(row.summary)") }
+        guard !options.listsRows else {
+            for row in Rows.all { print("\(row.name): \(row.summary)") }
             return 0
         }
         let yardsticks = try ReferencePrograms()
         let bench = try Workbench(options)
         defer { bench.folder.delete() }
         let rival = try options.rival.map { Workbench(bench, with: try ServerBinary($0)) }
-        let machine = try Machine(bench, yardsticks, rival?.binary)
-        bench.say(machine.text)
-        var report = Report(machine: machine, options: options)
+        var report = Report(machine: try Machine(bench, yardsticks, rival?.binary), options: options)
+        bench.say(report.machine.text)
         for row in options.rows {
             let watch = Stopwatch()
-            bench.say("\(row.rawValue): \(row.summary)")
-            report.add(row, outcome(of: row, bench, rival))
-            bench.say("\(row.rawValue): \(Int(watch.seconds)) s")
+            bench.say("\(row.name): \(row.summary)")
+            report.add(measure(row, bench, rival))
+            bench.say("\(row.name): \(Int(watch.seconds)) s")
         }
-        print(machine.text)
-        print(
-            options.isQuick
-                ? "A quick run: the figures mean nothing."
-                : "\(options.rounds) rounds of \(NumberText.short(options.seconds)) s, medians."
-        )
-        print("\n\(report.table)")
+        print("\(report.machine.text)\n\(report.method)\n\n\(report.table)")
         if let path = options.json { try report.json().write(to: URL(fileURLWithPath: path)) }
-        return report.hasFailures ? 1 : 0
+        return report.rows.contains { $0.failed != nil } ? 1 : 0
     }
 
-    private static func outcome(of row: RowName, _ bench: Workbench, _ rival: Workbench?) -> Report.Outcome {
+    private static func measure(_ row: any Row.Type, _ bench: Workbench, _ rival: Workbench?) -> Report.Row {
+        var result = Report.Row(name: row.name)
         do {
-            guard let rival else { return .measured(try row.measure(bench)) }
-            return .measured(try Comparison.measure(row, bench, against: rival))
+            if let rival, let row = row as? any ComparableRow.Type {
+                result.figures = try row.compare(bench, with: rival)
+            } else {
+                result.figures = try row.measure(bench)
+            }
         } catch let error as NotMeasurable {
-            return .notMeasurable(error.reason)
+            result.notMeasured = error.reason
         } catch {
-            return .failed("\(error)")
+            result.failed = "\(error)"
         }
+        return result
     }
 }
 
-/// The time since it was made, by a clock that nobody sets.
+/// The time since it was made, by a clock that no one sets.
 struct Stopwatch {
     private let start = Self.nanoseconds
 

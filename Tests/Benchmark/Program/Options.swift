@@ -1,6 +1,6 @@
 /// The options of the command line.
 struct Options {
-    var rows = RowName.standard
+    var rows = Rows.standard
     /// How often each contestant is measured; odd, so that a median is one of them.
     var rounds = 5
     /// How long each contestant is measured in a round.
@@ -52,9 +52,9 @@ struct Options {
         failed; 2 for wrong use.
         """
 
-    init(_ arguments: [String]) throws(BenchmarkError) {
+    init(_ arguments: [String]) throws {
         var rest = arguments[...]
-        var only: [RowName] = []
+        var only: [any Row.Type] = []
         while let name = rest.popFirst() {
             switch name {
             case "--only": only.append(try Self.row(try Self.value(of: name, &rest)))
@@ -75,16 +75,14 @@ struct Options {
             }
         }
         if isQuick { (rounds, seconds) = (1, 1) }
-        if rival != nil { rows = RowName.comparable }
+        if rival != nil { rows = Rows.comparable }
         if !only.isEmpty { rows = only }
-        if rival != nil, let row = rows.first(where: { !$0.isComparable }) {
-            throw BenchmarkError("The row \(row.rawValue) compares no binaries.")
+        if rival != nil, let row = rows.first(where: { !($0 is any ComparableRow.Type) }) {
+            throw BenchmarkError("The row \(row.name) compares no binaries.")
         }
     }
 
-    private static func value(of name: String, _ rest: inout ArraySlice<String>) throws(BenchmarkError)
-        -> String
-    {
+    private static func value(of name: String, _ rest: inout ArraySlice<String>) throws -> String {
         guard let value = rest.popFirst() else { throw BenchmarkError("\(name) wants a value.") }
         return value
     }
@@ -93,19 +91,18 @@ struct Options {
         of name: String,
         in range: ClosedRange<Number>,
         _ rest: inout ArraySlice<String>
-    ) throws(BenchmarkError) -> Number {
+    ) throws -> Number {
         let text = try value(of: name, &rest)
         guard let number = Number(text), range.contains(number) else {
-            throw BenchmarkError(
-                "\(name) wants a number from \(range.lowerBound) to \(range.upperBound), not \(text)."
-            )
+            let bounds = "from \(range.lowerBound) to \(range.upperBound)"
+            throw BenchmarkError("\(name) wants a number \(bounds), not \(text).")
         }
         return number
     }
 
-    private static func row(_ text: String) throws(BenchmarkError) -> RowName {
-        guard let row = RowName(rawValue: text) else {
-            throw BenchmarkError("There is no row \(text); --list names them.")
+    private static func row(_ name: String) throws -> any Row.Type {
+        guard let row = Rows.all.first(where: { $0.name == name }) else {
+            throw BenchmarkError("There is no row \(name); --list names them.")
         }
         return row
     }

@@ -10,8 +10,9 @@ final class Workbench {
     let folder: WorkFolder
     /// How long a sync to disk took at the start.
     let syncMicroseconds: Double
+    /// The rates of the mixed load: with two binaries the same ones for both.
+    let mixedRates: MixedRow.Rates
     private let cache: SeedCache
-    private var knownTemplate: ClickTemplate?
     private var seriesCount: UInt32
 
     init(_ options: Options) throws {
@@ -22,6 +23,7 @@ final class Workbench {
         cache = try SeedCache(folder: path)
         folder = try WorkFolder(in: path)
         syncMicroseconds = try DiskSync.medianMicroseconds(in: folder.path)
+        mixedRates = MixedRow.Rates()
         seriesCount = UInt32(truncatingIfNeeded: UInt64(Date().timeIntervalSince1970))
     }
 
@@ -29,6 +31,7 @@ final class Workbench {
     init(_ other: Workbench, with binary: ServerBinary) {
         (options, scale, folder, cache) = (other.options, other.scale, other.folder, other.cache)
         (syncMicroseconds, seriesCount) = (other.syncMicroseconds, other.seriesCount)
+        mixedRates = other.mixedRates
         self.binary = binary
     }
 
@@ -43,25 +46,18 @@ final class Workbench {
     func installation(_ plan: SeedPlan) throws -> Installation {
         let seeded = try cache.installation(plan, self)
         let copy = try Installation(in: folder.makeFolder("database"), binary: binary.file, keys: seeded.keys)
-        _ = try ExternalProgram.run(
-            "cp",
-            ["-a", "--reflink=auto", seeded.folder.path + "/.", copy.folder.path]
-        )
+        let folders = [seeded.folder.path + "/.", copy.folder.path]
+        _ = try ExternalProgram.run("cp", ["-a", "--reflink=auto"] + folders)
         _ = try ExternalProgram.run("sync", [copy.database.path])
         return copy
     }
 
+    /// A server on a copy of a database whose clicks are all live.
+    func liveServer() throws -> Server { try Server(installation(.live(scale.liveClicks)), self) }
+
     /// A new database without clicks.
     func emptyInstallation() throws -> Installation {
         try Installation(in: folder.makeFolder("empty"), binary: binary.file)
-    }
-
-    /// What the server writes for a click with a ready-made fingerprint.
-    func template() throws -> ClickTemplate {
-        if let knownTemplate { return knownTemplate }
-        let template = try ClickTemplate(self)
-        knownTemplate = template
-        return template
     }
 
     /// The next series of clicks, which differ from those of all other loads of this run and of earlier runs.
@@ -93,6 +89,7 @@ struct Scale {
     var storedClicks = 10_000_000
     /// How many of the stored clicks are live: a day of a year's traffic.
     var liveOfStored = 27_397
+    var yearOfClicks: SeedPlan { SeedPlan(stored: storedClicks, live: liveOfStored) }
     var fewClicks = 10_000
     var veryFewClicks = 1_000
     var expiredClicks = 1_000_000
@@ -106,7 +103,7 @@ struct Scale {
         // A comparison needs no more than its rows weigh, and each binary stores its own.
         if options.rival != nil { (liveClicks, storedClicks) = (500_000, 2_000_000) }
         guard options.isQuick else { return }
-        liveClicks = 20_000
+        liveClicks = 40_000
         storedClicks = 20_000
         liveOfStored = 1_000
         fewClicks = 2_000
@@ -121,6 +118,7 @@ struct Scale {
 /// The run's own folder, on the file system of the cache, so that a copy is measured on the same disk.
 final class WorkFolder {
     let path: String
+    var url: URL { URL(filePath: path, directoryHint: .isDirectory) }
     private var count = 0
 
     init(in parent: String) throws {
@@ -135,7 +133,7 @@ final class WorkFolder {
 
     /// Deletes what interrupted runs left behind, which may be gigabytes.
     ///
-    /// The kernel has ended their children, which are started with that wish.
+    /// The kernel has ended their children, as they were started to be.
     private static func removeForsaken(in parent: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
             guard name.hasPrefix("run-"), let process = Int32(name.dropFirst(4)), kill(process, 0) != 0 else {

@@ -1,36 +1,59 @@
 import Foundation
 
-/// One number of each round.
-struct Figure {
-    let name: FigureName
-    /// In the order of the rounds; at least one.
-    let rounds: [Double]
-    /// What a reader must know beside it.
-    var note: String?
+/// A figure that can be measured.
+struct FigureName {
+    /// Its name in the JSON.
+    let name: String
+    /// What the table calls it.
+    let title: String
+    /// What it must reach; nil where every value will do.
+    let bar: Bar?
 
-    init(_ name: FigureName, _ rounds: [Double], note: String? = nil) {
-        self.name = name
-        self.rounds = rounds
-        self.note = note
+    init(_ name: String, _ title: String, _ bar: Bar? = nil) {
+        (self.name, self.title, self.bar) = (name, title, bar)
     }
 
-    /// Creates a contestant's figures as shares of another's, round by round.
-    init(_ name: FigureName, _ rounds: [Double], of others: [Double], note: String? = nil) {
-        self.init(name, zip(rounds, others).map { $1 == 0 ? .nan : $0 / $1 }, note: note)
+    func figure(_ rounds: [Double], note: String? = nil) -> Figure {
+        let median = rounds.median
+        let verdict = bar.map { $0.isReached(by: median) ? Figure.Verdict.pass : .miss }
+        return Figure(
+            name: name,
+            title: title,
+            median: median,
+            rounds: rounds,
+            bar: bar?.text,
+            verdict: verdict,
+            note: note
+        )
     }
 
-    var median: Double { rounds.median }
-
-    enum Verdict: String { case pass = "PASS", miss = "MISS" }
-
-    /// Nil without a bar.
-    var verdict: Verdict? {
-        name.bar.map { $0.isReached(by: median) ? .pass : .miss }
+    /// A contestant's figures as shares of another's, round by round.
+    func figure(_ rounds: [Double], of others: [Double], note: String? = nil) -> Figure {
+        figure(zip(rounds, others).map { $1 == 0 ? .nan : $0 / $1 }, note: note)
     }
 }
 
+/// One number of each round, as the table and the JSON have it.
+struct Figure: Encodable {
+    enum Verdict: String, Encodable { case pass = "PASS", miss = "MISS" }
+
+    let name: String
+    let title: String
+    let median: Double
+    /// In the order of the rounds; at least one.
+    let rounds: [Double]
+    let bar: String?
+    /// Nil without a bar.
+    var verdict: Verdict?
+    /// What a reader must know beside it.
+    let note: String?
+
+    /// Whether more is better: of all others, less is.
+    var isRate: Bool { name.hasSuffix("_per_second") }
+}
+
 /// What a figure must reach.
-enum Bar: Hashable {
+enum Bar {
     case atLeast(Double)
     case atMost(Double)
     case below(Double)

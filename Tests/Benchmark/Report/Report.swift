@@ -1,125 +1,70 @@
 import Foundation
 
-/// What a run has found, row by row.
-struct Report {
-    enum Outcome {
-        case measured([Figure])
-        case notMeasurable(String)
-        case failed(String)
-    }
-
-    let machine: Machine
-    let options: Options
-    private(set) var rows: [(name: RowName, outcome: Outcome)] = []
-
-    init(machine: Machine, options: Options) {
-        self.machine = machine
-        self.options = options
-    }
-
-    mutating func add(_ name: RowName, _ outcome: Outcome) {
-        rows.append((name, outcome))
-    }
-
-    var hasFailures: Bool {
-        rows.contains { if case .failed = $0.outcome { true } else { false } }
-    }
-
-    /// The verdict on a figure: none in a quick run, whose figures mean nothing.
-    private func verdict(_ figure: Figure) -> Figure.Verdict? {
-        options.isQuick ? nil : figure.verdict
-    }
-
-    /// A Markdown table, as the documentation has it.
-    var table: String {
-        var lines = ["| figure | median | least – most | bar | |", "|---|---:|---:|---:|---|"]
-        for (name, outcome) in rows {
-            switch outcome {
-            case .measured(let figures): lines += figures.map(line)
-            case .notMeasurable(let reason):
-                lines.append("| \(name.rawValue) | – | | | not measured: \(reason) |")
-            case .failed(let reason): lines.append("| \(name.rawValue) | – | | | failed: \(reason) |")
-            }
-        }
-        return lines.joined(separator: "\n")
-    }
-
-    private func line(_ figure: Figure) -> String {
-        let (least, most) = (figure.rounds.min() ?? .nan, figure.rounds.max() ?? .nan)
-        let spread = "\(NumberText.short(least)) – \(NumberText.short(most))"
-        let judgement = [verdict(figure)?.rawValue, figure.note].compactMap { $0 }.joined(separator: "; ")
-        return "| \(figure.name.title) | \(NumberText.short(figure.median)) | \(spread) "
-            + "| \(figure.name.bar?.text ?? "") | \(judgement) |"
-    }
-}
-
-/// The report for programs.
-extension Report {
-    private struct Document: Encodable {
-        let machine: Machine
-        let rounds: Int
-        let seconds: Double
-        let workers: Int
-        /// Whether the run was a try with little data, whose figures mean nothing.
-        let isQuick: Bool
-        let rows: [Row]
-    }
-
-    private struct Row: Encodable {
+/// What a run has found, row by row; for programs as JSON.
+struct Report: Encodable {
+    /// What one row found, or why it found nothing.
+    struct Row: Encodable {
         let name: String
-        var figures: [Value] = []
-        /// Why there are none.
+        var figures: [Figure] = []
+        /// Why the row cannot be measured here.
         var notMeasured: String?
         var failed: String?
     }
 
-    private struct Value: Encodable {
-        let name: String
-        let title: String
-        let median: Double?
-        let rounds: [Double]
-        let bar: String?
-        let verdict: String?
-        let note: String?
+    let machine: Machine
+    let rounds: Int
+    let seconds: Double
+    let workers: Int
+    /// Whether the run was a try with little data, whose figures mean nothing and are not judged.
+    let isQuick: Bool
+    /// Whether each figure is a ratio of two binaries.
+    private let isComparison: Bool
+    private(set) var rows: [Row] = []
+
+    private enum CodingKeys: CodingKey { case machine, rounds, seconds, workers, isQuick, rows }
+
+    init(machine: Machine, options: Options) {
+        (self.machine, isQuick, isComparison) = (machine, options.isQuick, options.rival != nil)
+        (rounds, seconds, workers) = (options.rounds, options.seconds, options.workers)
+    }
+
+    mutating func add(_ row: Row) {
+        var row = row
+        if isQuick { for index in row.figures.indices { row.figures[index].verdict = nil } }
+        rows.append(row)
+    }
+
+    var method: String {
+        isQuick
+            ? "A quick run: the figures mean nothing."
+            : "\(rounds) rounds of \(NumberText.short(seconds)) s, medians."
+    }
+
+    /// A Markdown table, as the documentation has it.
+    var table: String {
+        let heading = [
+            "| row | figure | \(isComparison ? "ratio" : "median") | least – most | bar | |",
+            "|---|---|---:|---:|---:|---|",
+        ]
+        return (heading + rows.flatMap(lines)).joined(separator: "\n")
+    }
+
+    private func lines(_ row: Row) -> [String] {
+        if let reason = row.notMeasured { return ["| \(row.name) | – | | | | not measured: \(reason) |"] }
+        if let reason = row.failed { return ["| \(row.name) | – | | | | failed: \(reason) |"] }
+        return row.figures.map { figure in
+            let (least, most) = (figure.rounds.min() ?? .nan, figure.rounds.max() ?? .nan)
+            let judgement = [figure.verdict?.rawValue, figure.note].compactMap { $0 }.joined(separator: "; ")
+            return "| \(row.name) | \(figure.title) | \(NumberText.short(figure.median)) "
+                + "| \(NumberText.short(least)) – \(NumberText.short(most)) | \(figure.bar ?? "") | \(judgement) |"
+        }
     }
 
     func json() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "infinite",
-            negativeInfinity: "-infinite",
-            nan: "unknown"
-        )
-        return try encoder.encode(
-            Document(
-                machine: machine,
-                rounds: options.rounds,
-                seconds: options.seconds,
-                workers: options.workers,
-                isQuick: options.isQuick,
-                rows: rows.map(row)
-            )
-        )
-    }
-
-    private func row(_ name: RowName, _ outcome: Outcome) -> Row {
-        switch outcome {
-        case .measured(let figures): Row(name: name.rawValue, figures: figures.map(value))
-        case .notMeasurable(let reason): Row(name: name.rawValue, notMeasured: reason)
-        case .failed(let reason): Row(name: name.rawValue, failed: reason)
-        }
-    }
-
-    private func value(_ figure: Figure) -> Value {
-        Value(
-            name: figure.name.name,
-            title: figure.name.title,
-            median: figure.median,
-            rounds: figure.rounds,
-            bar: figure.name.bar?.text,
-            verdict: verdict(figure)?.rawValue,
-            note: figure.note
-        )
+        encoder.nonConformingFloatEncodingStrategy =
+            .convertToString(positiveInfinity: "infinite", negativeInfinity: "-infinite", nan: "unknown")
+        return try encoder.encode(self)
     }
 }

@@ -1,35 +1,41 @@
 import Support
 
 /// Checks that find nothing, beside nginx that gives the same bytes without any work.
-enum ChecksRow {
+enum ChecksRow: ComparableRow {
+    static let name = "checks"
+    static let summary =
+        "checks that end in no_match beside nginx's static answer, 64 connections, 1 M live clicks"
+    private static let rate = FigureName("checks_per_second", "checks a second")
+    private static let cost = FigureName("check_core_microseconds", "processor time of a check, µs")
+
     static func measure(_ bench: Workbench) throws -> [Figure] {
-        let server = try Server(bench.installation(.live(bench.scale.liveClicks)), bench)
+        let server = try bench.liveServer()
         let answer = try server.noMatch()
-        let nginx = try Nginx(answer, bench)
-        let buffered = try Nginx(answer, bench, log: .buffered)
-        let wrk = Wrk(script: .misses(key: server.installation.keys.app))
+        let (nginx, buffered) = (try Nginx(answer, bench), try Nginx(answer, bench, log: .buffered))
+        let wrk = Wrk(.misses(key: server.key))
         let turns = try bench.interleaved([
-            { try wrk.turn(port: nginx.port, of: nginx.figures, seconds: $0, bench) },
-            { try wrk.turn(port: server.port, of: server.figures, seconds: $0, bench) },
-            { try wrk.turn(port: buffered.port, of: buffered.figures, seconds: $0, bench) },
+            { try wrk.turn(nginx, $0) }, { try wrk.turn(server, $0) }, { try wrk.turn(buffered, $0) },
         ])
         let rates = turns.map { $0.map(\.perSecond) }
         return [
-            Figure(.checksOfNginx, rates[1], of: rates[0]),
-            Figure(.checksOfBufferedNginx, rates[1], of: rates[2]),
-            Figure(.checksPerSecond, rates[1]),
-            Figure(.nginxPerSecond, rates[0]),
-            Figure(.checkMicrosecondsOfCore, turns[1].map(\.coreMicroseconds)),
-            Figure(.nginxMicrosecondsOfCore, turns[0].map(\.coreMicroseconds)),
+            FigureName("checks_of_nginx", "checks (no_match), of nginx's static answer", .atLeast(0.80))
+                .figure(rates[1], of: rates[0]),
+            FigureName("checks_of_nginx_with_buffered_log", "the same, of nginx with a buffered log")
+                .figure(rates[1], of: rates[2]),
+            rate.figure(rates[1]),
+            FigureName("nginx_per_second", "nginx's answers a second").figure(rates[0]),
+            cost.figure(turns[1].map(\.coreMicroseconds)),
+            FigureName("nginx_core_microseconds", "processor time of nginx's answer, µs")
+                .figure(turns[0].map(\.coreMicroseconds)),
         ]
     }
 
     static func contests(_ bench: Workbench) throws -> [Contest] {
-        let server = try Server(bench.installation(.live(bench.scale.liveClicks)), bench)
-        let wrk = Wrk(script: .misses(key: server.installation.keys.app))
+        let server = try bench.liveServer()
+        let wrk = Wrk(.misses(key: server.key))
         return [
-            Contest(.checksPerSecond, .checkMicrosecondsOfCore) { seconds in
-                let turn = try wrk.turn(port: server.port, of: server.figures, seconds: seconds, bench)
+            Contest(rate, cost) { seconds in
+                let turn = try wrk.turn(server, seconds)
                 return [turn.perSecond, turn.coreMicroseconds]
             }
         ]
@@ -37,53 +43,95 @@ enum ChecksRow {
 }
 
 /// Checks on a new connection each, beside nginx doing the same.
-enum NewConnectionsRow {
+enum NewConnectionsRow: Row {
+    static let name = "new-connections"
+    static let summary = "checks on new connections beside nginx"
+
     static func measure(_ bench: Workbench) throws -> [Figure] {
-        let server = try Server(bench.installation(.live(bench.scale.liveClicks)), bench)
+        let server = try bench.liveServer()
         let nginx = try Nginx(server.noMatch(), bench)
-        let wrk = Wrk(script: .misses(key: server.installation.keys.app, isClosing: true))
+        let wrk = Wrk(.misses(key: server.key, isClosing: true))
         let rates = try bench.interleaved([
-            { try wrk.run(port: nginx.port, seconds: $0, bench).perSecond },
-            { try wrk.run(port: server.port, seconds: $0, bench).perSecond },
+            { try wrk.run(nginx, $0).perSecond }, { try wrk.run(server, $0).perSecond },
         ])
         return [
-            Figure(.newConnectionsOfNginx, rates[1], of: rates[0]),
-            Figure(.newConnectionsPerSecond, rates[1]),
+            FigureName("new_connections_of_nginx", "checks on new connections, of nginx", .atLeast(0.8))
+                .figure(rates[1], of: rates[0]),
+            FigureName("new_connections_per_second", "checks on new connections a second").figure(rates[1]),
         ]
     }
 }
 
 /// What a check costs when much is stored, of what it costs with little: some levels of an index at most.
-enum CheckLatencyRow {
-    /// Measures with a day's share of the clicks live, or with all of them, as if a year came in a day.
-    static func measure(_ bench: Workbench, isAllLive: Bool) throws -> [Figure] {
-        let (stored, few) = (bench.scale.storedClicks, bench.scale.fewClicks)
-        let live = isAllLive ? stored : bench.scale.liveOfStored
-        let many = try Server(bench.installation(SeedPlan(stored: stored, live: live)), bench)
-        let fewer = try Server(bench.installation(SeedPlan(stored: few, live: few / 10)), bench)
-        let medians = try bench.interleaved([
-            { try latency(many, connections: 1, $0, bench) },
-            { try latency(fewer, connections: 1, $0, bench) },
-            { try latency(many, connections: 64, $0, bench) },
-            { try latency(fewer, connections: 64, $0, bench) },
-        ])
-        guard !isAllLive else { return [Figure(.checkLatencyLiveGrowth, medians[0], of: medians[1])] }
+enum CheckLatencyRow: Row {
+    static let name = "check-latency"
+    static let summary = "latency of a check with 10 M stored clicks against 10 k"
+
+    static func measure(_ bench: Workbench) throws -> [Figure] {
+        let medians = try medians(bench, live: bench.scale.liveOfStored)
         return [
-            Figure(.checkLatencyGrowth, medians[0], of: medians[1]),
-            Figure(.checkLatencyMicroseconds, medians[0]),
-            Figure(.checkLatencyFewMicroseconds, medians[1]),
-            Figure(.checkLatencyLoadedGrowth, medians[2], of: medians[3]),
+            FigureName("check_latency_growth", "latency of a check, 10 M stored of 10 k", .atMost(1.3))
+                .figure(medians[0], of: medians[1]),
+            FigureName("check_latency_microseconds", "latency of a check with 10 M stored, µs")
+                .figure(medians[0]),
+            FigureName("check_latency_few_clicks_microseconds", "latency of a check with 10 k stored, µs")
+                .figure(medians[1]),
+            FigureName("check_latency_growth_64_connections", "the same with 64 connections at once")
+                .figure(medians[2], of: medians[3]),
         ]
     }
 
-    /// The median in microseconds.
-    private static func latency(
-        _ server: Server,
-        connections: Int,
-        _ seconds: Double,
-        _ bench: Workbench
-    ) throws -> Double {
-        try Wrk(script: .misses(key: server.installation.keys.app), connections: connections)
-            .run(port: server.port, seconds: seconds / 2, bench).p50
+    /// Medians in microseconds by round: on one connection with many clicks and with few, then on 64 connections.
+    fileprivate static func medians(_ bench: Workbench, live: Int) throws -> [[Double]] {
+        let few = bench.scale.fewClicks
+        let many = try Server(
+            bench.installation(SeedPlan(stored: bench.scale.storedClicks, live: live)),
+            bench
+        )
+        let fewer = try Server(bench.installation(SeedPlan(stored: few, live: few / 10)), bench)
+        return try bench.interleaved(
+            [(many, 1), (fewer, 1), (many, 64), (fewer, 64)].map { server, connections in
+                let wrk = Wrk(.misses(key: server.key), connections: connections)
+                return { try wrk.run(server, $0 / 2).p50 }
+            }
+        )
+    }
+}
+
+/// The same with all of the clicks live, as if a year came in a day.
+enum CheckLatencyLiveRow: Row {
+    static let name = "check-latency-live"
+    static let summary = "the same with 10 M live clicks (not by default)"
+
+    static func measure(_ bench: Workbench) throws -> [Figure] {
+        let medians = try CheckLatencyRow.medians(bench, live: bench.scale.storedClicks)
+        return [
+            FigureName("check_latency_growth_all_live", "latency of a check, 10 M live of 10 k stored")
+                .figure(medians[0], of: medians[1])
+        ]
+    }
+}
+
+/// The statistics of all time, with much stored and with little: they are read from counters.
+enum StatisticsRow: Row {
+    static let name = "statistics"
+    static let summary = "/admin/stats with 10 M stored clicks against 1 k"
+
+    static func measure(_ bench: Workbench) throws -> [Figure] {
+        let few = bench.scale.veryFewClicks
+        let plans = [bench.scale.yearOfClicks, SeedPlan(stored: few, live: few / 10)]
+        let medians = try bench.interleaved(
+            plans.map { plan in
+                let server = try Server(bench.installation(plan), bench)
+                let wrk = Wrk(.get("/admin/stats", key: server.installation.keys.admin), connections: 1)
+                return { try wrk.run(server, $0 / 2).p50 / 1000 }
+            }
+        )
+        return [
+            FigureName("statistics_growth", "/admin/stats, 10 M stored of 1 k", .atMost(1.5))
+                .figure(medians[0], of: medians[1]),
+            FigureName("statistics_milliseconds", "/admin/stats with 10 M stored, ms", .below(5))
+                .figure(medians[0]),
+        ]
     }
 }

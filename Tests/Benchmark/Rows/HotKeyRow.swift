@@ -1,32 +1,39 @@
 import Support
 
 /// A check of a fingerprint that very many live clicks have, against one that a single click has.
-enum HotKeyRow {
-    static func measure(_ bench: Workbench) throws -> [Figure] {
-        try measure(bench, .hotKeyGrowth, .hotKeyMicroseconds, tellsAddresses: true)
-            + measure(bench, .hotKeyGrowthWithoutAddresses, nil, tellsAddresses: false)
-    }
+enum HotKeyRow: ComparableRow {
+    static let name = "hot-key"
+    static let summary = "a check of a fingerprint with 20,000 live clicks against one with a single click"
 
-    private static func measure(
-        _ bench: Workbench,
-        _ growth: FigureName,
-        _ microseconds: FigureName?,
-        tellsAddresses: Bool
-    ) throws -> [Figure] {
-        let people = try HotKeyPeople(bench, tellsAddresses: tellsAddresses)
-        let rounds = try (0..<bench.options.rounds).map { _ in try people.round(bench.scale.hotChecks) }
-        let ratio = Figure(growth, rounds.map(\.hot), of: rounds.map(\.single))
-        return [ratio] + (microseconds.map { [Figure($0, rounds.map(\.hot))] } ?? [])
+    static func measure(_ bench: Workbench) throws -> [Figure] {
+        try [contest(bench, tellsAddresses: true), contest(bench, tellsAddresses: false)].flatMap { contest in
+            contest.figures(try bench.interleaved([contest.turn])[0])
+        }
     }
 
     static func contests(_ bench: Workbench) throws -> [Contest] {
-        let people = try HotKeyPeople(bench, tellsAddresses: true)
-        return [
-            Contest(.hotKeyMicroseconds, .singleKeyMicroseconds) { _ in
-                let round = try people.round(bench.scale.hotChecks)
-                return [round.hot, round.single]
-            }
-        ]
+        [try contest(bench, tellsAddresses: true)]
+    }
+
+    private static func contest(_ bench: Workbench, tellsAddresses: Bool) throws -> Contest {
+        let people = try HotKeyPeople(bench, tellsAddresses: tellsAddresses)
+        let (suffix, circumstance) =
+            tellsAddresses ? ("", "") : ("_without_addresses", ", no address tells anything")
+        let growth = "check of a fingerprint with 20,000 live clicks, of one with one"
+        return Contest(
+            FigureName(
+                "hot_key_microseconds\(suffix)",
+                "check of a fingerprint with 20,000 live clicks, µs\(circumstance)"
+            ),
+            FigureName(
+                "single_key_microseconds\(suffix)",
+                "check of a fingerprint with one live click, µs\(circumstance)"
+            ),
+            beside: [FigureName("hot_key_growth\(suffix)", growth + circumstance, .atMost(2))]
+        ) { _ in
+            let (hot, single) = try people.round(bench.scale.hotChecks)
+            return [hot, single, hot / single]
+        }
     }
 }
 
@@ -34,7 +41,6 @@ enum HotKeyRow {
 private final class HotKeyPeople {
     private let server: Server
     private let client: RawClient
-    private let key: String
     private let tellsAddresses: Bool
     private let crowded = String(repeating: "c", count: 64)
     private var people = 0
@@ -44,15 +50,9 @@ private final class HotKeyPeople {
         self.tellsAddresses = tellsAddresses
         server = try Server(bench.emptyInstallation(), bench)
         client = try server.connect()
-        key = server.installation.keys.app
-        try crowd(bench.scale.hotClicks)
+        for _ in 0..<bench.scale.hotClicks { try click(crowded) }
         // Summaries of common fingerprints are made in the background of the checks that miss them.
         _ = try round(bench.scale.hotChecks / 4)
-    }
-
-    /// Clicks with one fingerprint.
-    func crowd(_ count: Int) throws {
-        for _ in 0..<count { try click(crowded) }
     }
 
     /// Medians in microseconds of checks of the crowded fingerprint and of ones with a single click, in turns.
@@ -76,7 +76,7 @@ private final class HotKeyPeople {
         let body =
             #"{"fingerprint":"\#(fingerprint)","deeplink_url":"myapp://promo/\#(people % 20)","#
             + #""campaign_key":"CAMPAIGN\#(people % 20)","platform":"ios"}"#
-        try ask(SampleRequests.click(body: body, key: key, address: address()), status: 201)
+        try ask(SampleRequests.click(body: body, key: server.key, address: address()), status: 201)
     }
 
     /// How long a check takes, in microseconds.
@@ -84,7 +84,7 @@ private final class HotKeyPeople {
         people += 1
         let request = SampleRequests.check(
             fingerprint: fingerprint,
-            key: key,
+            key: server.key,
             address: address(),
             install: "person-\(people)"
         )

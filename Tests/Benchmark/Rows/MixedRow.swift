@@ -2,44 +2,60 @@ import Glibc
 import Support
 
 /// The tail of checks while clicks are written: requests at constant rates, whatever the answers do.
-enum MixedRow {
+enum MixedRow: ComparableRow {
+    static let name = "mixed"
+    static let summary =
+        "tail of checks at 70 % of the highest rate while clicks are written at half of theirs"
+    private static let tailBeside =
+        FigureName(
+            "mixed_beside_p99_milliseconds",
+            "p99 at 70 % of what is left beside the clicks, ms",
+            .below(25)
+        )
+
     static func measure(_ bench: Workbench) throws -> [Figure] {
-        let server = try Server(bench.installation(.live(bench.scale.liveClicks)), bench)
-        let rates = Rates()
-        try rates.find(on: server, bench)
+        let server = try bench.liveServer()
+        let rates = bench.mixedRates
+        try rates.find(on: server)
         let turns = try bench.interleaved([
-            { try turn(checks: 0.7 * rates.checks, clicks: rates.clicks, server, $0, bench) },
-            { try turn(checks: 0.7 * rates.checksBesideClicks, clicks: rates.clicks, server, $0, bench) },
+            { try turn(checks: 0.7 * rates.checks, clicks: rates.clicks, server, $0) },
+            { try turn(checks: 0.7 * rates.checksBesideClicks, clicks: rates.clicks, server, $0) },
         ])
         return [
-            Figure(.mixedTailMilliseconds, turns[0].map { $0.checks.p99 / 1000 }, note: note(turns[0])),
-            Figure(.mixedTailBesideMilliseconds, turns[1].map { $0.checks.p99 / 1000 }, note: note(turns[1])),
-            Figure(.mixedChecksPerSecond, turns[1].map(\.checks.perSecond)),
-            Figure(.mixedClicksPerSecond, turns[1].map(\.clicks.perSecond)),
+            FigureName(
+                "mixed_p99_milliseconds",
+                "p99 of checks at 70 % of the highest rate beside clicks, ms",
+                .below(25)
+            )
+            .figure(turns[0].map { $0.checks.p99 / 1000 }, note: note(turns[0])),
+            tailBeside.figure(turns[1].map { $0.checks.p99 / 1000 }, note: note(turns[1])),
+            FigureName("mixed_checks_per_second", "checks a second, answered, at 70 %")
+                .figure(turns[1].map(\.checks.perSecond)),
+            FigureName("mixed_clicks_per_second", "clicks a second beside them")
+                .figure(turns[1].map(\.clicks.perSecond)),
         ]
     }
 
-    static func contests(_ bench: Workbench, _ rates: Rates) throws -> [Contest] {
-        let server = try Server(bench.installation(.live(bench.scale.liveClicks)), bench)
-        if rates.clicks == 0 { try rates.find(on: server, bench) }
+    static func contests(_ bench: Workbench) throws -> [Contest] {
+        let server = try bench.liveServer()
+        let rates = bench.mixedRates
+        if rates.clicks == 0 { try rates.find(on: server) }
+        let title = "checks a second beside clicks, as many as there can be"
         return [
-            Contest(.mixedHighestPerSecond) { seconds in
+            Contest(FigureName("mixed_highest_checks_per_second", title)) { seconds in
                 [
-                    try beside(clicks: rates.clicks, server, seconds, bench) {
-                        try server.highestCheckRate(seconds, bench)
-                    }.value
+                    try beside(clicks: rates.clicks, server, seconds) { try server.highestCheckRate(seconds) }
+                        .checks
                 ]
             },
-            Contest(.mixedTailBesideMilliseconds) { seconds in
+            Contest(tailBeside) { seconds in
                 let checks = 0.7 * rates.checksBesideClicks
-                return [
-                    try turn(checks: checks, clicks: rates.clicks, server, seconds, bench).checks.p99 / 1000
-                ]
+                return [try turn(checks: checks, clicks: rates.clicks, server, seconds).checks.p99 / 1000]
             },
         ]
     }
 
-    /// The rates of the loads, a second: with two binaries the same ones for both.
+    /// The rates of the loads, a second.
     final class Rates {
         /// The highest rate of checks without clicks.
         private(set) var checks = 0.0
@@ -48,67 +64,40 @@ enum MixedRow {
         /// The highest rate of checks beside such clicks.
         private(set) var checksBesideClicks = 0.0
 
-        func find(on server: Server, _ bench: Workbench) throws {
-            let seconds = bench.options.seconds
-            checks = try server.highestCheckRate(seconds, bench)
-            clicks = try server.highestClickRate(seconds, bench) / 2
-            checksBesideClicks = try beside(clicks: clicks, server, seconds, bench) {
-                try server.highestCheckRate(seconds, bench)
-            }.value
+        func find(on server: Server) throws {
+            checks = try server.highestCheckRate()
+            clicks = try server.highestClickRate() / 2
+            let seconds = server.bench.options.seconds
+            checksBesideClicks = try beside(clicks: clicks, server, seconds) { try server.highestCheckRate() }
+                .checks
         }
     }
 
-    private struct Turn {
-        let checks: ConstantRateResult
-        let clicks: ConstantRateResult
+    private typealias Turn = (checks: ConstantRateResult, clicks: ConstantRateResult)
 
-        var isSustained: Bool { checks.isSustained && clicks.isSustained }
-    }
-
-    private static func turn(
-        checks: Double,
-        clicks: Double,
-        _ server: Server,
-        _ seconds: Double,
-        _ bench: Workbench
-    ) throws -> Turn {
-        let plan = ConstantRatePlan(
-            kind: .misses,
-            port: server.port,
-            key: server.installation.keys.app,
-            series: bench.nextSeries(),
-            rate: checks,
-            seconds: seconds
-        )
-        let (result, clickResult) = try beside(clicks: clicks, server, seconds, bench) { try plan.run() }
-        return Turn(checks: result, clicks: clickResult)
+    private static func turn(checks: Double, clicks: Double, _ server: Server, _ seconds: Double) throws
+        -> Turn
+    {
+        try beside(clicks: clicks, server, seconds) {
+            try server.plan(.misses, rate: checks, seconds: seconds).run()
+        }
     }
 
     /// Runs `body` while clicks are written at a constant rate, which starts a second before it.
-    fileprivate static func beside<Value>(
+    private static func beside<Value>(
         clicks rate: Double,
         _ server: Server,
         _ seconds: Double,
-        _ bench: Workbench,
         _ body: () throws -> Value
-    ) throws -> (value: Value, clicks: ConstantRateResult) {
-        let plan = ConstantRatePlan(
-            kind: .clicks,
-            port: server.port,
-            key: server.installation.keys.app,
-            series: bench.nextSeries(),
-            rate: rate,
-            seconds: seconds + 1.5,
-            connections: 256
-        )
-        let load = try plan.start()
+    ) throws -> (checks: Value, clicks: ConstantRateResult) {
+        let load = try server.plan(.clicks, rate: rate, seconds: seconds + 1.5, connections: 256).start()
         sleep(1)
         let value = try body()
         return (value, try LoadProgram.result(of: load))
     }
 
     private static func note(_ turns: [Turn]) -> String? {
-        let failed = turns.filter { !$0.isSustained }.count
+        let failed = turns.count { !$0.checks.isSustained || !$0.clicks.isSustained }
         return failed == 0
             ? nil : "not sustained in \(failed) of \(turns.count) rounds: no core is left for it"
     }

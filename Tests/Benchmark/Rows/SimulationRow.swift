@@ -1,22 +1,25 @@
 import Simulation
-import Support
 
 /// How good matches are: worlds with known truth, played by HTTP to a server that does not know their parameters.
-enum SimulationRow {
-    static let worlds = ["turkey-10000", "world-10000", "venue-10000", "tokens-85-10000"]
-    static let largeWorlds = ["turkey-100000"]
+enum SimulationRow: Row {
+    static let name = "simulation"
+    static let summary = "matches of simulated worlds by known truth, 10,000 clicks a day"
+    private static let worlds = ["turkey-10000", "world-10000", "venue-10000", "tokens-85-10000"]
 
-    static func measure(_ bench: Workbench, _ labels: [String]) throws -> [Figure] {
-        guard bench.binary.knows("--unsafe-test-clock") else {
-            throw NotMeasurable("the server has no setting --unsafe-test-clock")
-        }
+    static func measure(_ bench: Workbench) throws -> [Figure] {
+        try measure(bench, bench.options.worlds.isEmpty ? worlds : bench.options.worlds)
+    }
+
+    fileprivate static func measure(_ bench: Workbench, _ labels: [String]) throws -> [Figure] {
+        try bench.binary.require("--unsafe-test-clock")
         return try SimulatedWorld.all(labels, isQuick: bench.options.isQuick).flatMap { world in
             let scores = try (1...bench.options.seeds).map { try play(world, seed: UInt64($0), bench) }
-            return SimulatedFigure.allCases.map { figure in
-                Figure(
-                    figure.name(in: world),
+            let strangers = scores.reduce(0) { $0 + $1.strangersRepeated }
+            let note = strangers > 0 ? "\(strangers) strangers were taken for one who asks again" : nil
+            return SimulatedFigure.all.map { figure in
+                figure.name(in: world).figure(
                     scores.map(figure.value),
-                    note: figure == .usedTwice ? note(scores) : nil
+                    note: figure.name == "used_twice" ? note : nil
                 )
             }
         }
@@ -30,13 +33,18 @@ enum SimulationRow {
         let server = try Server(installation, bench, isDurable: false, extra: ["--unsafe-test-clock"])
         let events = TraceGenerator.events(of: world.world, seed: seed &* 7919)
         let score = try TracePlayer.play(events, on: server)
-        let summary = SimulatedFigure.allCases.map { "\($0.title) \(NumberText.short($0.value(of: score)))" }
+        let summary = SimulatedFigure.all.map { "\($0.title) \(NumberText.short($0.value(score)))" }
         bench.say("\(world.label), seed \(seed): \(summary.joined(separator: ", "))")
         return score
     }
+}
 
-    private static func note(_ scores: [PlayedScore]) -> String? {
-        let count = scores.reduce(0) { $0 + $1.strangersRepeated }
-        return count > 0 ? "\(count) strangers were taken for one who asks again" : nil
+/// The same with ten times the clicks, in one world.
+enum SimulationLargeRow: Row {
+    static let name = "simulation-large"
+    static let summary = "the same with 100,000 clicks a day"
+
+    static func measure(_ bench: Workbench) throws -> [Figure] {
+        try SimulationRow.measure(bench, ["turkey-100000"])
     }
 }

@@ -1,53 +1,26 @@
-import Support
-
 /// From the start of the process to its first answer that it is ready, with a warm page cache.
-enum StartRow {
-    static func measure(_ bench: Workbench) throws -> [Figure] {
-        let starts = try Starts(bench)
-        let turns = try (0..<bench.options.rounds).map { _ in try starts.turn() }
-        return [
-            Figure(.cleanStartMilliseconds, turns.map(\.clean)),
-            Figure(
-                .startAfterKillMilliseconds,
-                turns.map(\.killed),
-                note: "write-ahead log of \(NumberText.short(turns.map(\.logMegabytes).median)) MB"
-            ),
-        ]
-    }
+enum StartRow: ComparableRow {
+    static let name = "start"
+    static let summary = "start to ready with 10 M stored clicks, after a stop and after a kill"
 
     static func contests(_ bench: Workbench) throws -> [Contest] {
-        let starts = try Starts(bench)
+        let installation = try bench.installation(bench.scale.yearOfClicks)
+        // The first start reads the database into the page cache.
+        try Server(installation, bench).stop()
         return [
-            Contest(.cleanStartMilliseconds, .startAfterKillMilliseconds) { _ in
-                let turn = try starts.turn()
-                return [turn.clean, turn.killed]
+            Contest(
+                FigureName("clean_start_milliseconds", "start to ready after a stop, ms", .below(150)),
+                FigureName("start_after_kill_milliseconds", "start to ready after a kill, ms", .below(2000)),
+                beside: [FigureName("start_after_kill_wal_megabytes", "write-ahead log at the kill, MB")]
+            ) { _ in
+                let server = try Server(installation, bench)
+                let clean = server.secondsToReady * 1000
+                // Killed right after a load, with as much in the log as such a load leaves there.
+                _ = try server.highestClickRate()
+                let logMegabytes = server.logBytes() / 1e6
+                server.kill()
+                return [clean, try Server(installation, bench).secondsToReady * 1000, logMegabytes]
             }
         ]
-    }
-
-    private struct Starts {
-        let bench: Workbench
-        let installation: Installation
-
-        init(_ bench: Workbench) throws {
-            self.bench = bench
-            installation = try bench.installation(
-                SeedPlan(stored: bench.scale.storedClicks, live: bench.scale.liveOfStored)
-            )
-            // The first start reads the database into the page cache.
-            try Server(installation, bench).stop()
-        }
-
-        /// Milliseconds of a start after a stop, and of one after a kill.
-        func turn() throws -> (clean: Double, killed: Double, logMegabytes: Double) {
-            let server = try Server(installation, bench)
-            let clean = server.secondsToReady * 1000
-            // Killed right after a load, with as much in the log as such a load leaves there.
-            _ = try server.highestClickRate(bench.options.seconds, bench)
-            let logMegabytes = server.logBytes() / 1e6
-            server.kill()
-            let next = try Server(installation, bench)
-            return (clean, next.secondsToReady * 1000, logMegabytes)
-        }
     }
 }

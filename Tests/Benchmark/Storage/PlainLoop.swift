@@ -20,9 +20,8 @@ struct ClickTemplate {
 
     /// Tables that a click leaves as they are, or that the server changes now and then whatever the number of clicks.
     private static let others: Set = [
-        "apps", "app_fields", "keys", "directory", "migrations",
-        "progress",
-        "learning", "learnt_counters", "address_days", "jobs",
+        "apps", "app_fields", "keys", "directory", "migrations", "progress", "learning", "learnt_counters",
+        "address_days", "jobs",
     ]
 
     /// Lets a server on a new database record a click, and reads its rows.
@@ -31,26 +30,14 @@ struct ClickTemplate {
     init(_ bench: Workbench, from device: SampleDevice? = nil) throws {
         let installation = try bench.emptyInstallation()
         let body = device?.example ?? SampleRequests.clickBody(fingerprint: String(repeating: "a", count: 64))
-        let request = SampleRequests.click(
-            body: body,
-            key: installation.keys.app,
-            agent: device?.userAgent ?? SampleRequests.userAgent
-        )
-        do {
-            let server = try Server(installation, bench)
-            guard try server.answer(request).status == 201 else {
-                throw BenchmarkError("The server records no click.")
-            }
-            server.stop()
-        }
+        let agent = device?.userAgent ?? SampleRequests.userAgent
+        let server = try Server(installation, bench)
+        let answer = try server.answer(SampleRequests.click(body: body, key: server.key, agent: agent))
+        guard answer.status == 201 else { throw BenchmarkError("The server records no click.") }
+        server.stop()
         let database = try installation.open()
         windowMilliseconds = try database.integer("SELECT window_seconds * 1000 FROM clicks")
-        let tables = try database.statement(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid"
-        )
-        .all { $0.text(0) }
-        for name in tables where !name.hasPrefix("sqlite_") && !Self.others.contains(name) {
-            let table = try TableOfClicks(name, in: database)
+        for table in try TableOfClicks.all(in: database) where !Self.others.contains(table.name) {
             for insert in try Self.inserts(into: table, database) {
                 guard table.hasRowsOfClicks else {
                     rowsOfCommit.append(insert)
@@ -84,7 +71,7 @@ struct ClickTemplate {
                     && (kind != .marks || value.utf8.count == 11)
                 guard isVaried, let kind else { return value }
                 if !used.contains(kind) { used.append(kind) }
-                return "?\((used.firstIndex(of: kind) ?? 0) + 1)"
+                return "?\(kind.parameter)"
             }
             return Insert(
                 sql: "INSERT INTO \(table.name) VALUES (\(values.joined(separator: ", ")))\(conflict)",
@@ -158,19 +145,17 @@ final class PlainLoop {
         for (index, insert) in rowsOfClick.enumerated() {
             if fingerprintCount > 1, insert.parameters.contains(.hash) {
                 // One of those that many devices have; a single fingerprint is nobody else's.
-                let kind =
-                    random.next() % Self.commonFingerprintCount * UInt64(rowsOfClick.count) + UInt64(index)
-                set(.hash, spread(kind))
+                let kind = random.next() % Self.commonFingerprintCount * UInt64(rowsOfClick.count)
+                set(.hash, spread(kind + UInt64(index)))
             }
-            for (place, column) in insert.parameters.enumerated() {
-                try bind(column, to: insert.statement, at: Int32(place + 1))
-            }
+            for column in insert.parameters { try bind(column, to: insert.statement) }
             while try insert.statement.step() {}
             insert.statement.reset()
         }
     }
 
-    private func bind(_ column: ClickColumn, to statement: Statement, at index: Int32) throws {
+    private func bind(_ column: ClickColumn, to statement: Statement) throws {
+        let index = column.parameter
         switch column {
         case .hashes:
             let words = [ClickColumn.hash, .hashRest].map { numbers[$0.rawValue] }

@@ -19,11 +19,11 @@ struct SeedPlan {
 
     /// Of so many live clicks the fingerprints are known; the others are copies of their rows.
     var recorded: Int { live / copiesOfLive }
-    var copiesOfLive: Int { live >= 100_000 ? 2 : 1 }
+    var copiesOfLive: Int { live > 500_000 ? 2 : 1 }
     var copiesOfExpired: Int { stored - live >= 100_000 ? 100 : 1 }
 
     /// Changes with how rows are made, so that a run does not take older databases for current ones.
-    static let version = 4
+    static let version = 5
     /// How old stored clicks may be when they are used: well before live ones expire.
     static let shelfLife = 14 * day
     static let window = 30 * day
@@ -87,17 +87,12 @@ struct Seeder {
 
     /// Lets the server record clicks, as many at a time as it can take; those of the past with their claims.
     private func record(_ count: Int, on server: Server, during history: ClosedRange<Int64>? = nil) throws {
-        var plan = ConstantRatePlan(
-            kind: history == nil ? .clicks : .clicksOfThePast,
-            port: server.port,
-            key: installation.keys.app,
-            series: SeedPlan.series + (history == nil ? 0 : 1),
-            rate: Double(history == nil ? count : count * 11 / 10),
-            seconds: 1,
-            connections: history == nil ? 256 : 32
-        )
-        plan.history = history
-        plan.patience = 3600
+        var plan =
+            history == nil
+            ? server.plan(.clicks, rate: Double(count), seconds: 1, connections: 256)
+            : server.plan(.clicksOfThePast, rate: Double(count * 11 / 10), seconds: 1, connections: 32)
+        plan.series = SeedPlan.series + (history == nil ? 0 : 1)
+        (plan.history, plan.patience) = (history, 3600)
         let result = try plan.run()
         guard result.failures <= result.intended / 1000 else {
             throw BenchmarkError("The server refused \(result.failures) of \(result.intended) stored clicks.")
@@ -119,7 +114,7 @@ struct Seeder {
         for number in 1..<copies {
             try database.statement("INSERT INTO copies VALUES (?1, ?2)").run(number, [UInt8(number)])
         }
-        for table in try TableOfClicks.all(in: database) {
+        for table in try TableOfClicks.all(in: database) where table.hasRowsOfClicks {
             let names = table.columns.joined(separator: ", ")
             let values = table.columns.map { table.copied($0) }.joined(separator: ", ")
             try database.execute(
@@ -146,7 +141,7 @@ extension Installation {
     }
 }
 
-/// A table with rows for each click, as the database describes it.
+/// A table, as the database describes it; of those with rows for each click it knows the columns.
 struct TableOfClicks {
     let name: String
     let columns: [String]
@@ -155,7 +150,7 @@ struct TableOfClicks {
         let names = try database.statement(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
         ).all { $0.text(0) }
-        return try names.map { try TableOfClicks($0, in: database) }.filter(\.hasRowsOfClicks)
+        return try names.map { try TableOfClicks($0, in: database) }
     }
 
     init(_ name: String, in database: SQLiteConnection) throws {
@@ -204,6 +199,9 @@ enum ClickColumn: Int, CaseIterable {
         default: return nil
         }
     }
+
+    /// The number of its parameter in statements.
+    var parameter: Int32 { Int32(rawValue + 1) }
 }
 
 /// Databases with many clicks, kept between runs: made once for each schema and plan.
@@ -228,12 +226,8 @@ struct SeedCache {
             try FileManager.default.moveItem(atPath: new.folder.path, toPath: path)
         }
         let keys = try JSONDecoder().decode(Installation.Keys.self, from: Data(contentsOf: keysFile))
-        return try Installation(
-            in: URL(filePath: path),
-            binary: bench.binary.file,
-            keys: keys,
-            isTemporary: false
-        )
+        let binary = bench.binary.file
+        return try Installation(in: URL(filePath: path), binary: binary, keys: keys, isTemporary: false)
     }
 
     /// A few digits that stand for the tables that a binary makes.

@@ -1,26 +1,26 @@
-import Foundation
-import Support
+public import Foundation
 
 /// A certificate and its key as files, which can be replaced as a renewal does it.
-struct CertificateFiles: Sendable {
-    let certificate: String
-    let key: String
+public struct CertificateFiles: Sendable {
+    public let certificate: String
+    public let key: String
 
     /// Writes a new certificate with this common name into a folder, which it does not delete.
-    init(in folder: URL, _ name: String = "localhost") throws {
+    public init(in folder: URL, _ name: String = "localhost") throws {
         certificate = folder.appending(path: "chain.pem").path
         key = folder.appending(path: "key.pem").path
         try replace(with: TestCertificate(name))
     }
 
-    var arguments: [String] { ["--tls-certificate", certificate, "--tls-key", key] }
+    public var arguments: [String] { ["--tls-certificate", certificate, "--tls-key", key] }
 
-    func replace(with new: TestCertificate) throws {
+    public func replace(with new: TestCertificate) throws {
         try write(new.certificate, to: certificate)
         try write(new.key, to: key)
     }
 
-    func write(_ bytes: [UInt8], to path: String, mode: Int = 0o600) throws {
+    /// Writes a file that only its owner may read, unless another mode is given: the server refuses other keys.
+    public func write(_ bytes: [UInt8], to path: String, mode: Int = 0o600) throws {
         try Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }

@@ -1,18 +1,18 @@
 /// Parses Prometheus' text exposition format (version 0.0.4) strictly, and lists violations.
-struct PrometheusText {
-    struct Sample: Equatable {
-        var name: String
-        var labels: [String: String]
-        var value: Double
+public struct PrometheusText {
+    public struct Sample: Equatable {
+        public var name: String
+        public var labels: [String: String]
+        public var value: Double
     }
 
-    private(set) var samples: [Sample] = []
+    public private(set) var samples: [Sample] = []
     /// By metric name.
-    private(set) var types: [String: String] = [:]
-    private(set) var helps: [String: String] = [:]
-    private(set) var violations: [String] = []
+    public private(set) var types: [String: String] = [:]
+    public private(set) var helps: [String: String] = [:]
+    public private(set) var violations: [String] = []
 
-    init(_ text: String) {
+    public init(_ text: String) {
         if !text.hasSuffix("\n") { violations.append("the text does not end in a line feed") }
         var family = ""
         var closed: Set<String> = []
@@ -33,7 +33,7 @@ struct PrometheusText {
     }
 
     /// Returns the value of the sample with this name and these labels.
-    func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+    public func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         samples.first { $0.name == name && $0.labels == labels }?.value
     }
 
