@@ -31,10 +31,8 @@ struct DependencyTests {
     @Test("let through what each module may import, and nothing else", arguments: allowed.keys.sorted())
     func imports(module: String) throws {
         let folder = Self.sources.appending(path: module)
-        let files = try #require(
-            FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-        )
-        .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+            .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
         #expect(!files.isEmpty)
         for file in files {
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {

@@ -22,11 +22,7 @@ enum TestValues {
 
     /// What a page on an iPhone with such a screen tells beside form D.
     static func screen(_ width: Double, _ height: Double, scale: Double? = 3) -> SignalHashes {
-        let canonical = CanonicalSignals(
-            platform: .ios,
-            screen: ScreenSize(width, height),
-            scale: scale
-        )
+        let canonical = CanonicalSignals(platform: .ios, screen: ScreenSize(width, height), scale: scale)
         return SignalHashes(canonical.evidence())
     }
 

@@ -26,13 +26,8 @@ struct MeasuringTests {
         #expect(histogram.quantile(0.5) >= Double(microseconds))
     }
 
-    @Test(
-        "takes the middle of the rounds",
-        arguments: [([3.0, 1, 2], 2.0), ([4.0, 1, 2, 3], 2.5), ([7.0], 7.0)]
-    )
-    func takesTheMiddle(rounds: [Double], median: Double) {
-        #expect(rounds.median == median)
-    }
+    @Test("takes the middle round", arguments: [([3.0, 1, 2], 2.0), ([4.0, 1, 2, 3], 2.5), ([7.0], 7.0)])
+    func takesTheMiddle(rounds: [Double], median: Double) { #expect(rounds.median == median) }
 
     @Test("sees growth behind the warm-up, and none in the warm-up alone")
     func seesGrowth() {

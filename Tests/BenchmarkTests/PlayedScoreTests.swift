@@ -94,9 +94,7 @@ struct PlayedScoreTests {
         #expect(try score([click(1, hour: 1)], answers).clicksUsedTwice == 1)
     }
 
-    @Test(
-        "allows the answer to be repeated, to its visitor and within a minute to a visitor who looks the same"
-    )
+    @Test("allows a repeated answer, to its visitor and within a minute to one who looks the same")
     func allowsRepeatedAnswers() throws {
         let first = try (launch(1, hour: 30.1, .click(1)), match(1))
         let score = try score(

@@ -23,9 +23,7 @@ struct ConstantTimeTests {
 @Suite("System randomness")
 struct SystemRandomTests {
     @Test("gives as many bytes as asked for", arguments: [0, 1, 10, 32, 4096])
-    func count(_ count: Int) {
-        #expect(SystemRandom.bytes(count).count == count)
-    }
+    func count(_ count: Int) { #expect(SystemRandom.bytes(count).count == count) }
 
     @Test("never gives the same twice, and leaves no byte untouched")
     func variety() {

@@ -16,9 +16,7 @@ struct AcceptanceTests {
         return (installation, server, try server.connect())
     }
 
-    @Test(
-        "a click and then a check give a match with link and campaign; later than the grace there is no match"
-    )
+    @Test("a click and then a check give a match with link and campaign; after the grace there is none")
     func matchesOnce() throws {
         let (installation, server, connection) = try start()
         defer { server.kill() }

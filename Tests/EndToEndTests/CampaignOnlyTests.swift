@@ -59,9 +59,7 @@ struct CampaignOnlyTests {
         )
     }
 
-    @Test(
-        "get their campaign and the app's default link, the same again when they ask again, and nothing of a person"
-    )
+    @Test("get their campaign and the app's default link, repeated alike, and nothing of a person")
     func campaignOnly() throws {
         let installation = try Installation()
         let set = try installation.run([

@@ -47,9 +47,7 @@ struct DamageTests {
         let second = try AfterlinkProcess(installation)
         defer { second.kill() }
         let next = try second.connect()
-        let found = try (1...60).map {
-            try next.check(fingerprint($0), key: installation.keys.app).isMatch
-        }
+        let found = try (1...60).map { try next.check(fingerprint($0), key: installation.keys.app).isMatch }
         let end = found.firstIndex(of: false) ?? found.count
         #expect(end < 60, "the damage was met")
         #expect(!found[end...].contains(true), "there is a hole")

@@ -45,9 +45,7 @@ struct DescribedNamesTests {
     func click() throws {
         let read = try read("Clicks/ClickBody.swift")
             .union(read("Routing/SignalsBody.swift", function: "browser"))
-            .union([
-                "fingerprint", "platform", "idfa", "gaid", "ip_address", "attribution_window_seconds",
-            ])
+            .union(["fingerprint", "platform", "idfa", "gaid", "ip_address", "attribution_window_seconds"])
         #expect(read.count > 30)
         #expect(properties(of: "Click").union(properties(of: "DeviceSignals")) == read)
     }
@@ -84,8 +82,7 @@ struct DescribedNamesTests {
             .compactMap { $0 as? [String: Any] }
             .flatMap { $0["parameters"] as? [Any] ?? [] }
         return Set(
-            (Array(shared) + own).compactMap { $0 as? [String: Any] }
-                .filter { $0["in"] as? String == place }
+            (Array(shared) + own).compactMap { $0 as? [String: Any] }.filter { $0["in"] as? String == place }
                 .compactMap { $0["name"] as? String }
         )
     }

@@ -4,9 +4,7 @@ import Testing
 
 @Suite("Descriptors", .blocking)
 struct DescriptorTests {
-    @Test(
-        "none of them would pass to a program that were started: after a click, over TLS, and a rotated log"
-    )
+    @Test("none of them would pass to a started program: after a click, over TLS, and a rotated log")
     func closeOnExecution() throws {
         let installation = try Installation()
         let log = installation.folder.appending(path: "requests.log")

@@ -26,9 +26,7 @@ struct DockerTests {
     }
 
     @Test("the README installs what CI installs")
-    func readme() throws {
-        #expect(try Repository.text("README.md").contains(" \(try array("packages"))'"))
-    }
+    func readme() throws { #expect(try Repository.text("README.md").contains(" \(try array("packages"))'")) }
 
     @Test("the final stage has the libraries that the binary links, and no more than it needs")
     func libraries() throws {
@@ -52,20 +50,15 @@ struct DockerTests {
         #expect(unit.contains("\nTimeoutStopSec=20\n"))
         for line in [
             "DynamicUser=yes", "UMask=0077", "StateDirectoryMode=0700", "NoNewPrivileges=yes",
-            "ProtectHome=yes",
-            "PrivateDevices=yes", "CapabilityBoundingSet=", "MemoryDenyWriteExecute=yes",
+            "ProtectHome=yes", "PrivateDevices=yes", "CapabilityBoundingSet=", "MemoryDenyWriteExecute=yes",
             "SystemCallFilter=@system-service", "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX",
-        ] {
-            #expect(unit.contains("\n\(line)\n"), "\(line)")
-        }
+        ] { #expect(unit.contains("\n\(line)\n"), "\(line)") }
         #expect(compose.contains("read_only: true"))
         #expect(compose.contains("- data:/var/lib/afterlink"))
         #expect(compose.contains("stop_grace_period: 20s"))
     }
 
-    @Test(
-        "what the article gives the unit for port 443 is what the unit takes away, and the refusal names it"
-    )
+    @Test("what the article gives the unit for port 443 is what the unit removes, and the refusal names it")
     func privilegedPort() throws {
         let unit = try Repository.text("docker/afterlink.service")
         let article = try Repository.text("Sources/afterlink/Afterlink.docc/InstallAndProxies.md")

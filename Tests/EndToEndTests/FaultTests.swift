@@ -82,10 +82,7 @@ struct FaultTests {
         #expect(try connection.check(fingerprint(99), key: installation.keys.app).isNoMatch)
     }
 
-    @Test(
-        "take nothing acknowledged with them when the server is killed meanwhile",
-        arguments: failures.keys.sorted()
-    )
+    @Test("lose nothing acknowledged when the server is killed meanwhile", arguments: failures.keys.sorted())
     func faultAndKill(name: String) throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         let connection = try server.connect()
@@ -179,9 +176,7 @@ struct FaultTests {
         #expect(ContinuousClock.now - start < .seconds(5), "long before an SDK gives up")
         try disk.set()
         #expect(
-            try Polling.until {
-                try connection.check(fingerprint(1), key: installation.keys.app).isMatch
-            }
+            try Polling.until { try connection.check(fingerprint(1), key: installation.keys.app).isMatch }
         )
         #expect(try connection.check(fingerprint(1), key: installation.keys.app).isNoMatch)
         #expect(try connection.totals(installation.keys.admin)["matches"] as? Int == 1)
@@ -228,9 +223,7 @@ struct FaultTests {
         #expect(try server.connect().check(fingerprint(1), key: key).isNoMatch)
     }
 
-    @Test(
-        "while syncs stay slow, who asks for a claim in doubt is told to try again, never that there is no match"
-    )
+    @Test("while syncs stay slow, a check for a claim in doubt gets a retryable error, never no match")
     func claimInDoubt() throws {
         let (installation, disk, server) = try AfterlinkProcess.onFaultyDisk()
         defer { server.kill() }

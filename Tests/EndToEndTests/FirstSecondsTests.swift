@@ -15,11 +15,7 @@ struct FirstSecondsTests {
 
     /// Starts on an empty folder, or on what is in it.
     private func start(_ installation: Installation) throws -> AfterlinkProcess {
-        try AfterlinkProcess(
-            installation,
-            ["--replay-grace", "0"],
-            environment: installation.initialKeys
-        )
+        try AfterlinkProcess(installation, ["--replay-grace", "0"], environment: installation.initialKeys)
     }
 
     private func click(_ numbers: ClosedRange<Int>, _ server: AfterlinkProcess) throws {
@@ -31,9 +27,7 @@ struct FirstSecondsTests {
         let server = try start(installation)
         defer { server.kill() }
         let connection = try server.connect()
-        return try numbers.count {
-            try connection.check(fingerprint($0), key: installation.keys.app).isMatch
-        }
+        return try numbers.count { try connection.check(fingerprint($0), key: installation.keys.app).isMatch }
     }
 
     @Test("takes no acknowledged click, nor the key that finds it")
@@ -96,10 +90,7 @@ struct FirstSecondsTests {
         }
     }
 
-    @Test(
-        "takes nothing that a second start acknowledged after the first one died on its way",
-        arguments: 0...5
-    )
+    @Test("loses nothing that a second start acknowledged after the first one died", arguments: 0...5)
     func afterAnUnfinishedStart(syncedFolders: UInt32) throws {
         var random = SeededGenerator(seed: 53)
         let installation = try Installation(keys: Self.keys)

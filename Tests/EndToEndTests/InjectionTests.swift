@@ -100,8 +100,7 @@ struct InjectionTests {
 
     private static let headerPlaces: [Place] = [
         "User-Agent", "X-SDK-Version", "X-Device-Platform", "X-Forwarded-For", "Forwarded", "Origin",
-        "Referer",
-        "Accept-Language", "Cookie", "X-Request-ID", "Authorization", "X-Test-Time",
+        "Referer", "Accept-Language", "Cookie", "X-Request-ID", "Authorization", "X-Test-Time",
     ].map { name in
         Place(name: "header \(name)") { payload, keys in
             let authorization = name == "Authorization" ? "" : "Authorization: Bearer \(keys.app)\r\n"
@@ -114,9 +113,8 @@ struct InjectionTests {
     private static let bodyPlaces: [Place] =
         [
             "app", "fingerprint", "deeplink_url", "link", "campaign_key", "jid", "click_timestamp",
-            "user_agent",
-            "ip_address", "referer", "attribution_window_seconds", "platform", "source", "idempotency_key",
-            "unknown",
+            "user_agent", "ip_address", "referer", "attribution_window_seconds", "platform", "source",
+            "idempotency_key", "unknown",
         ].map { name in
             Place(name: "body \(name)") { payload, _ in post([name: payload]) }
         }
@@ -129,8 +127,7 @@ struct InjectionTests {
             "model", "osVersion", "timezone", "language", "uaModel", "uaPlatformVersion", "screenWidth",
         ].map { name in
             Place(name: "body signals.\(name)") { payload, _ in post(["signals": [name: payload]]) }
-        }
-        + [
+        } + [
             Place(name: "body signals.languages") { payload, _ in post(["signals": ["languages": [payload]]])
             },
             Place(name: "body name") { payload, _ in post([payload: 1]) },

@@ -63,9 +63,7 @@ struct LadderTests {
         }
     }
 
-    @Test(
-        "a token is its own app's, unaltered, and good until its window ends; a test key is told what is wrong"
-    )
+    @Test("a token is its own app's, unaltered, good until its window ends; a test key gets the reason")
     func refusedTokens() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--unsafe-test-clock"])

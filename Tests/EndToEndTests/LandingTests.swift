@@ -57,23 +57,17 @@ struct LandingTests {
         _ evidence: [String: String],
         _ connection: HTTPTestClient,
         _ installation: Installation
-    )
-        throws -> HTTPTestClient.Reply
-    {
+    ) throws -> HTTPTestClient.Reply {
         let body = try JSONSerialization.data(withJSONObject: evidence)
         return try connection.call(
             "POST",
             HTTPTestClient.prefix + "/resolve",
-            fields: [
-                "Content-Type": "application/json", "Authorization": "Bearer \(installation.keys.app)",
-            ],
+            fields: ["Content-Type": "application/json", "Authorization": "Bearer \(installation.keys.app)"],
             body: String(decoding: body, as: UTF8.self)
         )
     }
 
-    @Test(
-        "ends in a sure match by every way that a token travels: store, pasteboard, code and the app's own scheme"
-    )
+    @Test("ends in a certain match by every way of a token: store, pasteboard, code and the app's scheme")
     func tokens() throws {
         let installation = try shop()
         let server = try AfterlinkProcess(installation, ["--trusted-proxy", "127.0.0.1/32"])

@@ -4,9 +4,7 @@ import Testing
 
 @Suite("The log file", .blocking)
 struct LogFileTests {
-    private func text(_ path: String) -> String {
-        (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-    }
+    private func text(_ path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 
     /// Asks the server for something until it is so: each question writes a line.
     private func isLogged(by server: AfterlinkProcess, _ isTrue: () -> Bool) throws -> Bool {
@@ -51,9 +49,7 @@ struct LogFileTests {
         #expect(mode == 0o600)
     }
 
-    @Test(
-        "that cannot be opened anew is told of once; lines go to standard error until it can, and service goes on"
-    )
+    @Test("that cannot be reopened is reported once; until it can, lines go to standard error")
     func folderGone() throws {
         let installation = try Installation()
         let folder = installation.folder.appending(path: "logs").path
@@ -97,14 +93,10 @@ struct LogFileTests {
         let rude = "x\u{9B}31m\u{202E}\u{7}\\n{\"forged\":1}"
         for fields in [
             ["X-Request-ID": rude], ["User-Agent": rude], ["X-Install-ID": rude], ["Referer": rude],
-        ] {
-            _ = try? server.connect().get("/forged%0Aline/\(fields.count)", fields: fields)
-        }
+        ] { _ = try? server.connect().get("/forged%0Aline/\(fields.count)", fields: fields) }
         for target in [
             "/forged%0a%0d", "/resolve/forged%1b%5b31m", "/v1/deferred-deeplink?fingerprint=forged%0a",
-        ] {
-            _ = try connection.get(target)
-        }
+        ] { _ = try connection.get(target) }
         server.terminate()
         #expect(server.waitUntilExit() == 0)
         let log = text(path)

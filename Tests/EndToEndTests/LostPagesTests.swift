@@ -40,9 +40,7 @@ struct LostPagesTests {
         }
     }
 
-    @Test(
-        "of the database is copied again from the log before the log begins anew, however long ago it was copied"
-    )
+    @Test("of the database is copied again before the log restarts, however long ago it was copied")
     func copiedBefore() throws {
         var random = SeededGenerator(seed: 61)
         for _ in 0..<Self.rounds {

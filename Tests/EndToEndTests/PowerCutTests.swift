@@ -50,10 +50,7 @@ struct PowerCutTests {
             )
             try load.run(on: server)
             #expect(try cut.faults.callCount() > Int(skipped))
-            let disk = try cut.happen(
-                leaving: SimulatedDisk.Remainder.allCases[round % 4],
-                using: &random
-            )
+            let disk = try cut.happen(leaving: SimulatedDisk.Remainder.allCases[round % 4], using: &random)
             try examine(disk, load, &random)
         }
         try load.expectNothingLost(in: installation)

@@ -25,8 +25,7 @@ struct PrivacyTests {
         ]
         let texts = [
             address, "203.0.113", "cb00714d", "3405803853", otherAddress, "2001:db8:aaaa", "ccccddddeeeeff01",
-            agent,
-            "AppleWebKit", "SomebodysOwn", "iPhone OS 17", "17_2_1", hex, install, idempotency,
+            agent, "AppleWebKit", "SomebodysOwn", "iPhone OS 17", "17_2_1", hex, install, idempotency,
             installation.keys.app, installation.keys.server, installation.keys.admin,
             String(installation.keys.app.dropFirst(4)),
         ]
@@ -36,9 +35,7 @@ struct PrivacyTests {
             let digest = KeyDigest(of: text).bytes
             // A key's digest is what is stored of it.
             guard ![installation.keys.app, installation.keys.server, installation.keys.admin].contains(text)
-            else {
-                continue
-            }
+            else { continue }
             traces.append(("SHA-256 of \(text)", digest))
             traces.append(("half the SHA-256 of \(text)", Array(digest.prefix(8))))
         }
@@ -49,9 +46,7 @@ struct PrivacyTests {
         data.firstRange(of: Data(bytes)) != nil
     }
 
-    @Test(
-        "neither database nor log ever hold an address, a user agent, a fingerprint, an install id or a key"
-    )
+    @Test("neither database nor log hold an address, a user agent, a fingerprint, an install id or a key")
     func traces() throws {
         let installation = try Installation()
         let log = installation.folder.appending(path: "requests.log")

@@ -26,9 +26,7 @@ struct RestoreTests {
         #expect(output.status == 1 && output.errors.contains("exists already"))
     }
 
-    @Test(
-        "with --overwrite keeps what was there beside, with its log, and the service starts on what was backed up"
-    )
+    @Test("with --overwrite keeps the previous database and its log; the service starts on the backup")
     func movesAside() throws {
         let installation = try backedUp()
         let server = try AfterlinkProcess(installation)

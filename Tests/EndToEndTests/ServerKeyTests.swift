@@ -79,9 +79,7 @@ struct ServerKeyTests {
 
         for number in 0..<8 {
             #expect(try decided(number, on: connections[(number + 1) % 2], app).isMatch)
-            for connection in connections {
-                #expect(try decided(number, on: connection, app).isNoMatch)
-            }
+            for connection in connections { #expect(try decided(number, on: connection, app).isNoMatch) }
         }
         let byToken = try connections[1].get("/v1/deferred-deeplink?token=\(token)", key: app)
         #expect(byToken.string("attributionMethod") == "signed_token")
@@ -153,9 +151,7 @@ struct ServerKeyTests {
         #expect(try String(contentsOf: other, encoding: .utf8).count == 65)
     }
 
-    @Test(
-        "by hand, with several keys in the file, does the same; without the former one the start is refused"
-    )
+    @Test("by hand, with several keys in the file, does the same; without the former the start is refused")
     func byHand() throws {
         let installation = try Installation()
         let server = try AfterlinkProcess(installation, ["--replay-grace", "0"])

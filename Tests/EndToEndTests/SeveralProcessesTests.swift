@@ -32,9 +32,7 @@ struct SeveralProcessesTests {
             // Nobody is told "no match" unless somebody has the match, or may have it.
             #expect(replies.contains { $0.isMatch || $0.status == 503 })
         }
-        for number in unmatched {
-            #expect(try decided(number, connections[0], installation).isMatch)
-        }
+        for number in unmatched { #expect(try decided(number, connections[0], installation).isMatch) }
         let totals = try connections[0].totals(installation.keys.admin)
         #expect(totals["clicks"] as? Int == acknowledged.count)
         #expect(totals["matches"] as? Int == acknowledged.count)

@@ -42,9 +42,7 @@ struct SignalsTests {
         }
     }
 
-    @Test(
-        "tell which of two clicks led to a launch that could have come from either, over a kill and in the records"
-    )
+    @Test("tell which of two possible clicks led to a launch, over a kill and in the records")
     func decide() throws {
         let installation = try Installation()
         let options = ["--unsafe-test-clock", "--replay-grace", "0"]
@@ -74,9 +72,7 @@ struct SignalsTests {
         #expect((told.json["confidence"] as? Double ?? 0) > 0.9)
         let explained = try connection.get("/admin/api/checks/told/explain", key: installation.keys.admin)
         #expect(explained.text.contains(#""screen":"same""#), "\(explained.text)")
-        #expect(
-            explained.text.contains("The launch reported the same screen as the click's page.")
-        )
+        #expect(explained.text.contains("The launch reported the same screen as the click's page."))
 
         // A client that sends its values instead of a hash.
         try click(connection, key, at: 7200)

@@ -36,11 +36,7 @@ struct StartTests {
 
     /// Multiplies the one click, and leaves the last of what was written in the log, as a kill does.
     private func fill(_ database: URL) throws {
-        let connection = try SQLiteConnection(
-            path: database.path,
-            access: .readWrite,
-            busyMilliseconds: 5000
-        )
+        let connection = try SQLiteConnection(path: database.path, access: .readWrite, busyMilliseconds: 5000)
         try connection.setCheckpointOnClose(false)
         try connection.execute("PRAGMA synchronous = OFF")
         var (count, width) = (0, 20_000)

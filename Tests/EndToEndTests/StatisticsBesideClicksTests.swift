@@ -19,8 +19,6 @@ struct StatisticsBesideClicksTests {
         // that is busy with other things, one or the other may not be.
         #expect(statuses.allSatisfy { $0 == 201 || $0 == 503 })
         #expect(statuses.count { $0 == 201 } > 30)
-        for asker in askers {
-            for _ in 0..<50 { #expect(try asker.answer().status == 200) }
-        }
+        for asker in askers { for _ in 0..<50 { #expect(try asker.answer().status == 200) } }
     }
 }

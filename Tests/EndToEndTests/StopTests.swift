@@ -4,9 +4,7 @@ import Testing
 
 @Suite("A graceful stop", .blocking)
 struct StopTests {
-    private func isAccepting(_ server: AfterlinkProcess) -> Bool {
-        (try? server.connect()) != nil
-    }
+    private func isAccepting(_ server: AfterlinkProcess) -> Bool { (try? server.connect()) != nil }
 
     @Test(
         "answers each request that was sent before, loses nothing, and ends with status 0 within ten seconds",

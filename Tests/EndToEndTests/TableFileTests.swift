@@ -7,9 +7,7 @@ import Testing
 struct TableFileTests {
     private let folder: TemporaryFolder
 
-    init() throws {
-        folder = try TemporaryFolder()
-    }
+    init() throws { folder = try TemporaryFolder() }
 
     private func file(_ text: String) throws -> String {
         let path = folder.file("table-\(UUID().uuidString)")

@@ -31,9 +31,7 @@ struct WallClockTests {
         }
         // Set back once more: what was clicked in 2041 and 2026 is in the future now.
         try disk.setClock(offBySeconds: seconds(to: 1986))
-        for number in [11, 12, 13] {
-            #expect(try connection.check(fingerprint(number), key: key).isMatch)
-        }
+        for number in [11, 12, 13] { #expect(try connection.check(fingerprint(number), key: key).isMatch) }
         #expect(try idle.get("/healthz").status == 200)
         #expect(!installation.log.contains("\"level\":\"error\""))
         server.terminate()

@@ -7,10 +7,7 @@ struct FuzzTests {
     private static let rounds =
         ProcessInfo.processInfo.environment["AFTERLINK_FUZZ_ROUNDS"].flatMap { Int($0) } ?? 1_000
 
-    @Test(
-        "keep their promises on what is kept in the corpus, and on what once broke them",
-        arguments: FuzzEntry.all
-    )
+    @Test("keep their promises on the corpus, and on what once broke them", arguments: FuzzEntry.all)
     func corpus(entry: FuzzEntry) throws {
         let corpus = try FuzzCorpus(of: entry)
         #expect(corpus.inputs.count >= 3)

@@ -4,10 +4,8 @@ import HTTPServer
 extension FuzzEntry {
     private static let addressTokens = [
         "::", ":", ".", "::ffff:", "1.2.3.4", "255", "256", "0", "01", "ffff", "[", "]", "/", "/24", "/0",
-        "/128", "%eth0",
-        ":80", ",", ", ", "for=", "for=\"[2001:db8::1]:80\"", ";", "=", "\"", "\\", "unknown", "_hidden",
-        "10.0.0.1",
-        "proto=https", " ", "\t", "é",
+        "/128", "%eth0", ":80", ",", ", ", "for=", "for=\"[2001:db8::1]:80\"", ";", "=", "\"", "\\",
+        "unknown", "_hidden", "10.0.0.1", "proto=https", " ", "\t", "é",
     ]
 
     static let networkAddress = FuzzEntry(text: "network-address", tokens: addressTokens) {

@@ -34,10 +34,7 @@ struct Conversation {
     }
 
     /// What comes of bytes that are given in pieces, and of the end behind them.
-    static func events(
-        _ bytes: [UInt8],
-        cut: (_ rest: Int) -> Int
-    ) throws(BrokenPromise) -> [Event] {
+    static func events(_ bytes: [UInt8], cut: (_ rest: Int) -> Int) throws(BrokenPromise) -> [Event] {
         var conversation = Conversation()
         var start = 0
         while start < bytes.count, conversation.isReading {
@@ -119,9 +116,7 @@ extension Conversation.Message {
     }
 
     /// The fields that do not say how the body is framed.
-    var others: [[UInt8]] {
-        fields.filter { !isFraming($0) }
-    }
+    var others: [[UInt8]] { fields.filter { !isFraming($0) } }
 
     private func isFraming(_ field: [UInt8]) -> Bool {
         let name = String(decoding: field.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self).lowercased()

@@ -5,10 +5,9 @@ import Server
 extension FuzzEntry {
     private static let agentTokens = [
         "Mozilla/5.0 (", ")", "(", ";", "; ", "iPhone", "iPad", "iPod touch", "Macintosh",
-        "CPU iPhone OS 17_2 like Mac OS X",
-        "Android 14", "Linux", "Build/", "wv", "Version/", "Safari/", "Dalvik/2.1.0", "okhttp/", "CFNetwork/",
-        "Darwin/",
-        "Googlebot", "facebookexternalhit", "_", ".", "9999999999999999999999", "\u{0}", "é", "K",
+        "CPU iPhone OS 17_2 like Mac OS X", "Android 14", "Linux", "Build/", "wv", "Version/", "Safari/",
+        "Dalvik/2.1.0", "okhttp/", "CFNetwork/", "Darwin/", "Googlebot", "facebookexternalhit", "_", ".",
+        "9999999999999999999999", "\u{0}", "é", "K",
     ]
 
     static let userAgent = FuzzEntry(text: "user-agent", tokens: agentTokens) {
@@ -29,8 +28,7 @@ extension FuzzEntry {
     static let signals = FuzzEntry(
         text: "signals",
         tokens: agentTokens + ["tr-TR", "Europe/Istanbul", "Etc/GMT+3", "17.2"]
-    ) {
-        (text) throws(BrokenPromise) in
+    ) { (text) throws(BrokenPromise) in
         let number = Double(text.utf8.count) * 1e18
         let device = DeviceSignals(
             model: text,

@@ -9,10 +9,8 @@ extension FuzzEntry {
         "answer",
         tokens: [
             "HTTP/1.1 ", "HTTP/1.0 ", "HTTP/2 ", "200", "204", "301", "100 Continue\r\n\r\n", " OK", "\r\n",
-            "\r",
-            "\n", "\r\n\r\n", ": ", "Content-Length: ", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n",
-            "3\r\nabc\r\n",
-            "ffffffff", "99999999999999999999", "\u{0}", "Location: https://a.example/\r\n",
+            "\r", "\n", "\r\n\r\n", ": ", "Content-Length: ", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n",
+            "3\r\nabc\r\n", "ffffffff", "99999999999999999999", "\u{0}", "Location: https://a.example/\r\n",
         ]
     ) { (bytes, random) throws(BrokenPromise) in
         let whole = read(bytes) { $0 }
@@ -52,10 +50,9 @@ extension FuzzEntry {
         tokens: [
             #"{"applinks":"#, #""details":["#, #""appIDs":["ABCDE12345.a.b"]"#, #""components":["#, #""/":"#,
             #""?":"#, ##""#":"##, #""exclude":true"#, #""caseSensitive":false"#, #""percentEncoded":false"#,
-            "{",
-            "}", "[", "]", ",", #""*""#, #""$(lang)""#, #""/a?b#c""#, "%", "%2F", "ü", #""paths":["NOT /a"]"#,
-            #"[{"relation":["#, #""target":{"namespace":"android_app""#, #""sha256_cert_fingerprints":["#,
-            "null",
+            "{", "}", "[", "]", ",", #""*""#, #""$(lang)""#, #""/a?b#c""#, "%", "%2F", "ü",
+            #""paths":["NOT /a"]"#, #"[{"relation":["#, #""target":{"namespace":"android_app""#,
+            #""sha256_cert_fingerprints":["#, "null",
         ]
     ) { (bytes, _) throws(BrokenPromise) in
         for kind in DomainFile.allCases {
@@ -77,8 +74,7 @@ extension FuzzEntry {
         text: "link-rule",
         tokens: [
             "exclude ", "/", "*", "?", "#", "=", "&", "$(lang)", "$(", ")", " ", " -- ", "ignore-case",
-            "decoded", "%",
-            "ü", "\u{0}", "??", "?a=b",
+            "decoded", "%", "ü", "\u{0}", "??", "?a=b",
         ]
     ) { (text) throws(BrokenPromise) in
         guard let rule = try? LinkRule(parsing: text) else { return }

@@ -18,9 +18,7 @@ public struct FuzzCorpus: Sendable {
     }
 
     /// Where the program writes each input before it tries it.
-    public var inFlight: URL {
-        folder.appending(path: Self.inFlightName)
-    }
+    public var inFlight: URL { folder.appending(path: Self.inFlightName) }
 
     /// Keeps an input, so that it is tried first from now on.
     ///

@@ -35,20 +35,15 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
     public var description: String { name }
 
     /// The entry of a name.
-    public static func named(_ name: String) -> FuzzEntry? {
-        all.first { $0.name == name }
-    }
+    public static func named(_ name: String) -> FuzzEntry? { all.first { $0.name == name } }
 
     /// Every entry.
     public static let all: [FuzzEntry] = [
-        .http, .chunkedBody, .json, .query, .percentEncoding,
-        .userAgent, .signals, .signalsLine, .deviceSignalsField, .source, .dataFile,
-        .networkAddress, .addressRange, .addressRanges, .listenAddress, .forwardedFor, .forwarded,
-        .deepLink, .destination, .origin,
-        .timestamp, .identifier, .fingerprint, .names, .keyText, .rateLimit,
-        .clickToken, .launchText, .resolveBody, .trace, .linkSlug, .linkFields, .firebaseLongLink, .csv,
-        .qrColor, .qrStyle,
-        .answer, .domainFile, .linkRule,
+        .http, .chunkedBody, .json, .query, .percentEncoding, .userAgent, .signals, .signalsLine,
+        .deviceSignalsField, .source, .dataFile, .networkAddress, .addressRange, .addressRanges,
+        .listenAddress, .forwardedFor, .forwarded, .deepLink, .destination, .origin, .timestamp, .identifier,
+        .fingerprint, .names, .keyText, .rateLimit, .clickToken, .launchText, .resolveBody, .trace, .linkSlug,
+        .linkFields, .firebaseLongLink, .csv, .qrColor, .qrStyle, .answer, .domainFile, .linkRule,
     ]
 }
 
@@ -56,9 +51,7 @@ public struct FuzzEntry: Sendable, CustomStringConvertible {
 public struct BrokenPromise: Error, CustomStringConvertible, Equatable {
     public let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }
 
 /// - Throws: unless a promise holds.

@@ -15,9 +15,7 @@ public struct FuzzGenerator: Sendable {
     }
 
     /// A number from 0 to below `bound`, 0 if there is none.
-    mutating func below(_ bound: Int) -> Int {
-        bound > 0 ? Int(next() >> 33) % bound : 0
-    }
+    mutating func below(_ bound: Int) -> Int { bound > 0 ? Int(next() >> 33) % bound : 0 }
 
     mutating func range(in count: Int, longest: Int) -> Range<Int> {
         let start = below(count + 1)

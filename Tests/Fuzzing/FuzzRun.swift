@@ -27,9 +27,7 @@ public struct FuzzRun: Sendable {
 
     /// Tries so many mutations of it.
     public mutating func mutate(rounds: Int, telling tell: ([UInt8]) -> Void = { _ in }) throws(Finding) {
-        for _ in 0..<rounds {
-            try attempt(nextInput(), tell)
-        }
+        for _ in 0..<rounds { try attempt(nextInput(), tell) }
     }
 
     /// The next mutation of the corpus, for those who try it elsewhere.

@@ -3,10 +3,8 @@ import Attribution
 extension FuzzEntry {
     private static let linkTokens = [
         "https://", "http://", "myapp://", "javascript:", "data:", "//", "/", "?", "#", "&", "=", "@", ":",
-        ":443", ":99999",
-        "[", "]", "[::1]", "..", "/../", "%2e%2e", "%", "%00", "%zz", "\\", "\u{0}", "\n", " ", "é", "xn--",
-        "a.example",
-        "\"", "<", ">", "{", "|",
+        ":443", ":99999", "[", "]", "[::1]", "..", "/../", "%2e%2e", "%", "%00", "%zz", "\\", "\u{0}", "\n",
+        " ", "é", "xn--", "a.example", "\"", "<", ">", "{", "|",
     ]
 
     static let deepLink = FuzzEntry(text: "deep-link", tokens: linkTokens) { (text) throws(BrokenPromise) in

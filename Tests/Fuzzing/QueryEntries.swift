@@ -3,8 +3,7 @@ import Attribution
 extension FuzzEntry {
     private static let queryTokens = [
         "&", "=", "%", "%00", "%26", "%3D", "%ff", "%C3%A9", "+", "%2B", "#", "?", ";", "fingerprint",
-        "fingerprint=",
-        "\u{0}", "é", "%u0041",
+        "fingerprint=", "\u{0}", "é", "%u0041",
     ]
 
     /// The query of a request target: reading one item agrees with reading all.

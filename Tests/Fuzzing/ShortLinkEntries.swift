@@ -23,8 +23,7 @@ extension FuzzEntry {
         text: "link-fields",
         tokens: LinkField.allCases.map { "\n\($0.rawValue)=" } + [
             "myapp://promo/", "/promo", "https://shop.example/x", "javascript:", "a 1 myapp://x", "true",
-            "60",
-            "2592001", "2027-01-01T00:00:00Z", "#112233", "{}", ",", "\u{7f}", "é",
+            "60", "2592001", "2027-01-01T00:00:00Z", "#112233", "{}", ",", "\u{7f}", "é",
         ]
     ) { (text) throws(BrokenPromise) in
         var fields = LinkFields()

@@ -8,10 +8,9 @@ extension FuzzEntry {
         "trace",
         tokens: [
             "{", "}", "\n", "\r\n", ",", ":", "null", "1e999", "-1", "\"event\":\"click\"",
-            "\"event\":\"launch\"",
-            "\"at\":", "1790000026014", "\"2026-09-21T14:13:46.014Z\"", "\"id\":", "\"token\":", "\"truth\":",
-            "\"organic\"", "{\"click\":1}", "\"signals\":{", "\"device\":{", "\"screen\":{", "\"form\":\"A\"",
-            "\"fingerprint_input\":\"", "\"ip_address\":\"203.0.113.7\"",
+            "\"event\":\"launch\"", "\"at\":", "1790000026014", "\"2026-09-21T14:13:46.014Z\"", "\"id\":",
+            "\"token\":", "\"truth\":", "\"organic\"", "{\"click\":1}", "\"signals\":{", "\"device\":{",
+            "\"screen\":{", "\"form\":\"A\"", "\"fingerprint_input\":\"", "\"ip_address\":\"203.0.113.7\"",
             "\"attribution_window_seconds\":60",
         ]
     ) { (bytes, random) throws(BrokenPromise) in

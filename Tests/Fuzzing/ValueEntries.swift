@@ -52,8 +52,7 @@ extension FuzzEntry {
     static let keyText = FuzzEntry(
         text: "key-text",
         tokens: ["app_", "server_", "_", "-", " ", "\u{7f}", "\u{0}", "é"]
-    ) {
-        (text) throws(BrokenPromise) in
+    ) { (text) throws(BrokenPromise) in
         try promise(KeyDigest(of: text) == KeyDigest(of: text), "a key has two digests")
         guard let key = KeyText(operatorsOwn: text) else { return }
         try promise(key.text == text, "a key is not what was given")
@@ -63,8 +62,7 @@ extension FuzzEntry {
     static let rateLimit = FuzzEntry(
         text: "rate-limit",
         tokens: ["/s", ":", "0", "9223372036854775807", "-1", " ", "+"]
-    ) {
-        (text) throws(BrokenPromise) in
+    ) { (text) throws(BrokenPromise) in
         guard let limit = RateLimit(text) else { return }
         try promise(limit.burst > 0, "a rate limit lets nobody through")
     }

@@ -7,17 +7,11 @@ struct JSONDocument: Sendable, CustomTestStringConvertible, ExpressibleByStringL
 {
     let bytes: [UInt8]
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    init(stringLiteral text: String) {
-        bytes = Array(text.utf8)
-    }
+    init(stringLiteral text: String) { bytes = Array(text.utf8) }
 
-    init(arrayLiteral bytes: UInt8...) {
-        self.bytes = bytes
-    }
+    init(arrayLiteral bytes: UInt8...) { self.bytes = bytes }
 
     /// Bytes between the quotation marks of a string in an array.
     static func inString(_ bytes: UInt8...) -> JSONDocument {

@@ -41,11 +41,9 @@ struct JSONNumberTests {
         "refuses texts that are no numbers by the grammar",
         arguments: [
             "-", "-a", "-foo", "- 1", "--1", "-+1", "-.123", "-.", "1.", "-2.", "0.", "0.e1", "2.e3", "2.e+3",
-            "2.e-3",
-            "9.e+", "1.a", "0e", "0e+", "0E", "0E+", "0.3e", "0.3e+", "1.0e", "1.0e-", "1.0e+", "1eE2", "1ea",
-            "0e+-1",
-            "1e++1", "01", "012", "-01", "-012", "00", "-00", "00.1", "000", "-Infinity", "-NaN", "1e",
-            "1e ", "1.e", "-\u{ff11}", "1e\u{ff11}",
+            "2.e-3", "9.e+", "1.a", "0e", "0e+", "0E", "0E+", "0.3e", "0.3e+", "1.0e", "1.0e-", "1.0e+",
+            "1eE2", "1ea", "0e+-1", "1e++1", "01", "012", "-01", "-012", "00", "-00", "00.1", "000",
+            "-Infinity", "-NaN", "1e", "1e ", "1.e", "-\u{ff11}", "1e\u{ff11}",
         ]
     )
     func refuses(_ text: String) {
@@ -55,7 +53,7 @@ struct JSONNumberTests {
     }
 
     @Test(
-        "refuses signs, dots and letters at the start of a number",
+        "refuses signs, dots and letters before a number",
         arguments: ["+1", ".2e-3", ".-1", "++1234", "e1"]
     )
     func refusesStart(_ text: String) {

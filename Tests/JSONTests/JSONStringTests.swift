@@ -44,27 +44,22 @@ struct JSONStringTests {
         "refuses escapes that JSON does not have",
         arguments: [
             #"["\a"]"#, #"["\x00"]"#, #"["\'"]"#, #"["\0"]"#, #"["\U0041"]"#, #"["\UA66D"]"#, #"["\u"]"#,
-            #"["\u1"]"#,
-            #"["\u00A"]"#, #"["\uqqqq"]"#, #"["\u00G0"]"#, #"["\u-001"]"#, #"["\u 041"]"#, "[\"\\\t\"]",
-            "[\"\\\n\"]",
-            "[\"\\🌀\"]", "[\"\\é\"]", "[\"\\u00é\"]", "[\"\\\u{0}\"]", #"["\uD800\u"]"#, #"["\uD800\u1"]"#,
-            #"["\uD800\u1x"]"#, #"["\uD834\uDd"]"#, #"["\v"]"#, #"["\e"]"#, #"["\101"]"#, #"["\u{41}"]"#,
+            #"["\u1"]"#, #"["\u00A"]"#, #"["\uqqqq"]"#, #"["\u00G0"]"#, #"["\u-001"]"#, #"["\u 041"]"#,
+            "[\"\\\t\"]", "[\"\\\n\"]", "[\"\\🌀\"]", "[\"\\é\"]", "[\"\\u00é\"]", "[\"\\\u{0}\"]",
+            #"["\uD800\u"]"#, #"["\uD800\u1"]"#, #"["\uD800\u1x"]"#, #"["\uD834\uDd"]"#, #"["\v"]"#,
+            #"["\e"]"#, #"["\101"]"#, #"["\u{41}"]"#,
         ] as [JSONDocument]
     )
-    func refusesEscapes(_ document: JSONDocument) {
-        #expect(document.refusal?.reason == .malformedEscape)
-    }
+    func refusesEscapes(_ document: JSONDocument) { #expect(document.refusal?.reason == .malformedEscape) }
 
     @Test(
         "refuses half a surrogate pair",
         arguments: [
             #"["\uD800"]"#, #"["\ud800"]"#, #"["\uDADA"]"#, #"["\uDFAA"]"#, #"{"\uDFAA":0}"#,
-            #"["\uD888\u1234"]"#,
-            #"["\uD800\n"]"#, #"["\uDd1ea"]"#, #"["\uD800\uD800\n"]"#, #"["\ud800abc"]"#,
-            #"["\uDd1e\uD834"]"#,
-            #"["\uD800\uD800\x"]"#, #"["\uD800\"]"#, #"["\uD800\\uDC00"]"#, #"["\uDC00"]"#,
-            #"["\uDFFF\uDFFF"]"#,
-            #"["\uDBFF"]"#, #"["\uD800\uDBFF"]"#, #"["\uD800\uE000"]"#,
+            #"["\uD888\u1234"]"#, #"["\uD800\n"]"#, #"["\uDd1ea"]"#, #"["\uD800\uD800\n"]"#,
+            #"["\ud800abc"]"#, #"["\uDd1e\uD834"]"#, #"["\uD800\uD800\x"]"#, #"["\uD800\"]"#,
+            #"["\uD800\\uDC00"]"#, #"["\uDC00"]"#, #"["\uDFFF\uDFFF"]"#, #"["\uDBFF"]"#, #"["\uD800\uDBFF"]"#,
+            #"["\uD800\uE000"]"#,
         ] as [JSONDocument]
     )
     func refusesHalfSurrogatePairs(_ document: JSONDocument) {
@@ -108,9 +103,7 @@ struct JSONStringTests {
             [0xff, 0xfe, 0x5b, 0x00, 0x5d, 0x00], [0xfe, 0xff, 0x00, 0x5b, 0x00, 0x5d],
         ] as [JSONDocument]
     )
-    func refusesInvalidUTF8(_ document: JSONDocument) {
-        #expect(document.refusal?.reason == .invalidUTF8)
-    }
+    func refusesInvalidUTF8(_ document: JSONDocument) { #expect(document.refusal?.reason == .invalidUTF8) }
 
     @Test(
         "refuses a byte order mark, and UTF-16 and UTF-32 without one",

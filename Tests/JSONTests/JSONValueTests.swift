@@ -3,9 +3,7 @@ import Testing
 
 @Suite("JSON values")
 struct JSONValueTests {
-    private func value(_ text: String) throws -> JSONValue {
-        try JSONValue(parsing: Array(text.utf8))
-    }
+    private func value(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
     @Test("returns each value as its own type and as no other")
     func accessors() throws {
@@ -52,9 +50,7 @@ struct JSONValueTests {
         #expect(try value(#"{"a":{"b":[1,"x"]}}"#) == value(#"  { "a" : {"b":[ 1, "\u0078" ]} }"#))
         for other in [
             #"{"a":{"b":[1,"y"]}}"#, #"{"a":{"c":[1,"x"]}}"#, #"{"a":{"b":[1.0,"x"]}}"#, #"{"a":{}}"#, "[]",
-        ] {
-            #expect(try value(#"{"a":{"b":[1,"x"]}}"#) != value(other))
-        }
+        ] { #expect(try value(#"{"a":{"b":[1,"x"]}}"#) != value(other)) }
         #expect(try value(#"{"a":1,"b":2}"#) != value(#"{"b":2,"a":1}"#))
     }
 
@@ -68,8 +64,7 @@ struct JSONValueTests {
     func sentences() {
         let documents: [JSONDocument] = [
             "", [0xef, 0xbb, 0xbf], [0xff], "x", "[", "1 1", "-", "\"\n\"", #""\a""#, #""\ud800""#,
-            #"{"":1,"":1}"#,
-            .repeating("[", 40),
+            #"{"":1,"":1}"#, .repeating("[", 40),
         ]
         let refusals = documents.compactMap(\.refusal)
         #expect(refusals.map(\.reason) == JSONError.Reason.allCases)

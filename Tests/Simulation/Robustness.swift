@@ -25,10 +25,7 @@ public enum Robustness {
     }
 
     static let worlds: [(world: World, bars: Bars)] = [
-        (
-            Worlds.turkey(),
-            Bars(precision: 0.96, found: 0.68, falseAttribution: 0.02, calibration: 0.03)
-        ),
+        (Worlds.turkey(), Bars(precision: 0.96, found: 0.68, falseAttribution: 0.02, calibration: 0.03)),
         (Worlds.world(), Bars(precision: 0.95, found: 0.73, falseAttribution: 0.025, calibration: 0.03)),
         (Worlds.venue(), Bars(precision: 0.92, found: 0.66, falseAttribution: 0.07, calibration: 0.05)),
     ]

@@ -27,9 +27,7 @@ public struct SimulatedEstimate {
             for word in [
                 answer.click ?? .max, answer.destination?.url ?? .max, answer.destination?.campaign ?? .max,
                 answer.probability.bitPattern, answer.ageSeconds?.bitPattern ?? .max,
-            ] {
-                digest = SplitMix64.mixed(digest ^ word)
-            }
+            ] { digest = SplitMix64.mixed(digest ^ word) }
             estimate.add(
                 probability: answer.probability,
                 ageSeconds: answer.ageSeconds,

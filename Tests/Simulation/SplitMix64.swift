@@ -6,9 +6,7 @@ import Foundation
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    public init(seed: UInt64) {
-        state = seed
-    }
+    public init(seed: UInt64) { state = seed }
 
     public mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
@@ -24,27 +22,19 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     }
 
     /// Evenly from 0 to below 1.
-    public mutating func unit() -> Double {
-        Double(next() >> 11) * 0x1p-53
-    }
+    public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    public mutating func chance(_ probability: Double) -> Bool {
-        unit() < probability
-    }
+    public mutating func chance(_ probability: Double) -> Bool { unit() < probability }
 
     /// Evenly from 0 to below `count`.
-    public mutating func below(_ count: Int) -> Int {
-        Int(next() % UInt64(max(1, count)))
-    }
+    public mutating func below(_ count: Int) -> Int { Int(next() % UInt64(max(1, count))) }
 
     public mutating func normal() -> Double {
         let radius = (-2 * log(max(unit(), 1e-300))).squareRoot()
         return radius * cos(2 * .pi * unit())
     }
 
-    public mutating func logNormal(median: Double, sigma: Double) -> Double {
-        median * exp(sigma * normal())
-    }
+    public mutating func logNormal(median: Double, sigma: Double) -> Double { median * exp(sigma * normal()) }
 
     /// An index, each as likely as its weight.
     public mutating func index(weights: [Double]) -> Int {

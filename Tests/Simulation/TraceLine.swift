@@ -8,10 +8,8 @@ extension TraceEvent {
             Self.object([
                 ("event", quoted("click")), ("at", quoted(click.at.iso8601)), ("id", "\(click.number)"),
                 ("ip_address", click.address.map { quoted(NetworkAddress(ipv4: $0).text) }),
-                ("user_agent", quoted(click.userAgent)),
-                ("platform", quoted(click.device.platform.rawValue)),
-                ("deeplink_url", quoted(click.link)),
-                ("campaign_key", quoted(click.campaignKey)),
+                ("user_agent", quoted(click.userAgent)), ("platform", quoted(click.device.platform.rawValue)),
+                ("deeplink_url", quoted(click.link)), ("campaign_key", quoted(click.campaignKey)),
                 ("signals", click.device.browserSignals), ("person", quoted("\(click.person)")),
             ])
         case .launch(let launch):
@@ -19,8 +17,7 @@ extension TraceEvent {
                 ("event", quoted("launch")), ("at", quoted(launch.at.iso8601)),
                 ("fingerprint_input", quoted(launch.fingerprintText)),
                 ("ip_address", launch.address.map { quoted(NetworkAddress(ipv4: $0).text) }),
-                ("user_agent", quoted(launch.agent)),
-                ("platform", quoted(launch.device.platform.rawValue)),
+                ("user_agent", quoted(launch.agent)), ("platform", quoted(launch.device.platform.rawValue)),
                 ("token", launch.token.map { "\($0)" }), ("truth", launch.truth.json),
                 ("person", quoted("\(launch.person)")),
             ])

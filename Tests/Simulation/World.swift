@@ -107,8 +107,6 @@ public struct Locales: Sendable {
             ("America/Argentina/Buenos_Aires", "es"), ("Europe/Amsterdam", "nl"), ("Asia/Seoul", "ko"),
             ("America/Toronto", "en"), ("Australia/Sydney", "en"), ("Europe/Kyiv", "uk"),
         ]
-        return Locales(
-            entries: zones.enumerated().map { ($1.0, $1.1, 1 / Double($0 + 3)) }
-        )
+        return Locales(entries: zones.enumerated().map { ($1.0, $1.1, 1 / Double($0 + 3)) })
     }()
 }

@@ -40,25 +40,17 @@ public final class AfterlinkProcess: Sendable {
         self.port = port
     }
 
-    deinit {
-        process.kill()
-    }
+    deinit { process.kill() }
 
     /// Ends the process as a power switch would: at once, without a signal that it could handle.
-    public func kill() {
-        process.kill()
-    }
+    public func kill() { process.kill() }
 
     /// Asks for a graceful stop, without waiting.
-    public func terminate(with signal: Int32 = SIGTERM) {
-        process.send(signal)
-    }
+    public func terminate(with signal: Int32 = SIGTERM) { process.send(signal) }
 
     /// - Returns: the exit status.
     @discardableResult
-    public func waitUntilExit() -> Int32 {
-        process.waitUntilExit()
-    }
+    public func waitUntilExit() -> Int32 { process.waitUntilExit() }
 
     /// - Returns: the exit status; nil if the process has not ended in time.
     public func exitStatus(withinSeconds limit: Int) -> Int32? {

@@ -48,9 +48,7 @@ final class Permits: Sendable {
 
     private let state: Mutex<State>
 
-    init(count: Int) {
-        state = Mutex(State(free: count))
-    }
+    init(count: Int) { state = Mutex(State(free: count)) }
 
     func take() async {
         await withCheckedContinuation { continuation in

@@ -6,9 +6,7 @@ public final class ChildProcess: Sendable {
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
 
-        public init(description: String) {
-            self.description = description
-        }
+        public init(description: String) { self.description = description }
     }
 
     private let process: Mutex<Process>
@@ -73,15 +71,11 @@ public final class ChildProcess: Sendable {
     }
 
     /// Everything that the program still writes to standard output, up to its end.
-    public func remainingOutput() throws -> Data {
-        try output.withLock { try $0.readToEnd() ?? Data() }
-    }
+    public func remainingOutput() throws -> Data { try output.withLock { try $0.readToEnd() ?? Data() } }
 
     public var isRunning: Bool { process.withLock(\.isRunning) }
 
-    public func send(_ signal: Int32) {
-        _ = Foundation.kill(identifier, signal)
-    }
+    public func send(_ signal: Int32) { _ = Foundation.kill(identifier, signal) }
 
     /// Ends the program at once, as a power switch would, and waits until it is gone.
     public func kill() {

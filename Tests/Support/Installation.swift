@@ -72,9 +72,7 @@ public final class Installation: Sendable {
         self.keys = keys
     }
 
-    deinit {
-        if isTemporary { try? FileManager.default.removeItem(at: folder) }
-    }
+    deinit { if isTemporary { try? FileManager.default.removeItem(at: folder) } }
 
     /// Settings with which a server's first start takes these keys instead of making some.
     public var initialKeys: [String: String] {

@@ -12,9 +12,7 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
             work.signal()
         }
 
-        func stop() {
-            work.signal()
-        }
+        func stop() { work.signal() }
 
         /// Waits for the next job, and returns it; nil when there will be none.
         func next() -> UnownedJob? {
@@ -40,16 +38,12 @@ public final class LoopThread: SerialExecutor, TaskExecutor {
         thread.start()
     }
 
-    public func enqueue(_ job: consuming ExecutorJob) {
-        queue.append(UnownedJob(job))
-    }
+    public func enqueue(_ job: consuming ExecutorJob) { queue.append(UnownedJob(job)) }
 
     /// Ends the thread once its jobs are done.
     ///
     /// Nothing may be enqueued afterwards.
-    public func stop() {
-        queue.stop()
-    }
+    public func stop() { queue.stop() }
 }
 
 /// Runs `body` on a thread of its own from start to end, whatever it waits for in between.

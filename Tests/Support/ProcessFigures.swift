@@ -4,9 +4,7 @@ import Foundation
 public struct ProcessFigures: Sendable {
     private let folder: String
 
-    public init(of identifier: Int32) {
-        folder = "/proc/\(identifier)"
-    }
+    public init(of identifier: Int32) { folder = "/proc/\(identifier)" }
 
     /// Resident memory in bytes; 0 once the process is gone.
     public var residentByteCount: Int { byteCount("VmRSS") }

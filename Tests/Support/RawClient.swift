@@ -45,13 +45,9 @@ public final class RawClient {
         setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
-    deinit {
-        close()
-    }
+    deinit { close() }
 
-    public func send(_ text: String) {
-        send(Array(text.utf8))
-    }
+    public func send(_ text: String) { send(Array(text.utf8)) }
 
     /// Sends all bytes, or as many as the peer takes before it is gone.
     public func send(_ bytes: [UInt8]) {
@@ -86,9 +82,7 @@ public final class RawClient {
         let head = try take(through: "\r\n\r\n")
         let field = head.split(separator: "\r\n" as Character).first { $0.hasPrefix("Content-Length: ") }
         guard let length = field.flatMap({ Int($0.dropFirst(16)) }) else { throw Failure.malformed(head) }
-        while received.count < length {
-            guard try readMore() else { throw Failure.ended(soFar: "") }
-        }
+        while received.count < length { guard try readMore() else { throw Failure.ended(soFar: "") } }
         received.removeFirst(length)
         return length
     }
@@ -104,9 +98,7 @@ public final class RawClient {
     }
 
     /// Ends the sending side: the peer reads the end of the stream.
-    public func endSending() {
-        _ = shutdown(descriptor, Int32(SHUT_WR))
-    }
+    public func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Closes with a reset instead of an end.
     public func reset() {
@@ -155,9 +147,7 @@ public final class RawClient {
     private func take(through end: String) throws -> String {
         let end = Array(end.utf8)
         while true {
-            if let index = received.firstIndex(of: end) {
-                return removeFirst(index + end.count)
-            }
+            if let index = received.firstIndex(of: end) { return removeFirst(index + end.count) }
             guard try readMore() else {
                 throw Failure.ended(soFar: String(decoding: received, as: UTF8.self))
             }
@@ -186,12 +176,8 @@ public final class RawClient {
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
         // recv writes at most the array's length and keeps no pointer.
         let count =
-            if let tls {
-                tls.receive(&buffer)
-            } else {
-                unsafe buffer.withUnsafeMutableBytes {
-                    unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
-                }
+            if let tls { tls.receive(&buffer) } else {
+                unsafe buffer.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
             }
         guard count > 0 else { return false }
         received += buffer.prefix(count)

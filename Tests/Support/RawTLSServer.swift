@@ -17,9 +17,7 @@ public final class RawTLSServer: Sendable {
         let accepted = Atomic<Int>(0)
         let context: Context?
 
-        init(_ context: Context?) {
-            self.context = context
-        }
+        init(_ context: Context?) { self.context = context }
     }
 
     // Many threads may use an SSL_CTX as long as none of them changes it, and none does after `init`.
@@ -46,9 +44,7 @@ public final class RawTLSServer: Sendable {
             else { throw Failure() }
         }
 
-        deinit {
-            unsafe SSL_CTX_free(pointer)
-        }
+        deinit { unsafe SSL_CTX_free(pointer) }
     }
 
     /// One connection, on its thread, after the handshake if there is a certificate.
@@ -90,9 +86,7 @@ public final class RawTLSServer: Sendable {
         public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
         /// Ends the session as TLS requires (close_notify).
-        public func sendCloseNotify() {
-            if let session = unsafe session { _ = unsafe SSL_shutdown(session) }
-        }
+        public func sendCloseNotify() { if let session = unsafe session { _ = unsafe SSL_shutdown(session) } }
     }
 
     /// - Parameters:

@@ -36,13 +36,9 @@ public struct TLSClientSettings: Sendable {
 @safe public final class SavedTLSSession: @unchecked Sendable {
     fileprivate let pointer: OpaquePointer
 
-    fileprivate init(_ pointer: OpaquePointer) {
-        unsafe self.pointer = pointer
-    }
+    fileprivate init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
-    deinit {
-        unsafe SSL_SESSION_free(pointer)
-    }
+    deinit { unsafe SSL_SESSION_free(pointer) }
 }
 
 /// The client's end of a TLS connection over a socket that blocks.
@@ -86,13 +82,9 @@ public struct TLSClientSettings: Sendable {
         unsafe TLSClientSettings.Version(rawValue: SSL_version(connection))
     }
 
-    var isResumed: Bool {
-        unsafe SSL_session_reused(connection) == 1
-    }
+    var isResumed: Bool { unsafe SSL_session_reused(connection) == 1 }
 
-    var cipherName: String {
-        unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(connection)))
-    }
+    var cipherName: String { unsafe String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(connection))) }
 
     /// The protocol that ALPN selected; `nil` without one.
     var applicationProtocol: String? {
@@ -113,18 +105,12 @@ public struct TLSClientSettings: Sendable {
     }
 
     /// The session that another connection may resume; with TLS 1.3 only after a response was read.
-    var session: SavedTLSSession? {
-        unsafe SSL_get1_session(connection).map { unsafe SavedTLSSession($0) }
-    }
+    var session: SavedTLSSession? { unsafe SSL_get1_session(connection).map { unsafe SavedTLSSession($0) } }
 
-    var hasPending: Bool {
-        unsafe SSL_pending(connection) > 0
-    }
+    var hasPending: Bool { unsafe SSL_pending(connection) > 0 }
 
     /// Whether the server has ended the session (close_notify).
-    var receivedCloseNotify: Bool {
-        unsafe SSL_get_shutdown(connection) & SSL_RECEIVED_SHUTDOWN != 0
-    }
+    var receivedCloseNotify: Bool { unsafe SSL_get_shutdown(connection) & SSL_RECEIVED_SHUTDOWN != 0 }
 
     /// Sends bytes; 0 or less when the connection cannot.
     func send(_ bytes: ArraySlice<UInt8>) -> Int {
@@ -141,9 +127,7 @@ public struct TLSClientSettings: Sendable {
     }
 
     /// Requests new keys for both directions.
-    func updateKeys() {
-        unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED)
-    }
+    func updateKeys() { unsafe SSL_key_update(connection, SSL_KEY_UPDATE_REQUESTED) }
 
     /// Sends new keys by themselves and requests the server's; returns whether the server still takes them.
     func sendKeys() -> Bool {
@@ -159,9 +143,7 @@ public struct TLSClientSettings: Sendable {
     }
 
     /// Ends the session (close_notify).
-    func end() {
-        unsafe SSL_shutdown(connection)
-    }
+    func end() { unsafe SSL_shutdown(connection) }
 
     private static func failure() -> RawClient.Failure {
         let reason = unsafe ERR_reason_error_string(ERR_peek_last_error()).map { unsafe String(cString: $0) }

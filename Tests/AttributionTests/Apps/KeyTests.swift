@@ -20,9 +20,7 @@ struct KeyTests {
         for text in [
             "", long, String(repeating: "x", count: 257), long + " ", long + "é", long + "\u{7f}",
             long + "\n", long + "\0",
-        ] {
-            #expect(KeyText(operatorsOwn: text) == nil)
-        }
+        ] { #expect(KeyText(operatorsOwn: text) == nil) }
     }
 
     @Test("a key's text never shows by accident")

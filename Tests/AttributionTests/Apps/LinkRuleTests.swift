@@ -10,9 +10,7 @@ struct LinkRuleTests {
             "* #top ignore-case", "/ürün/* decoded", "/$(lang)/*", "exclude /legal/* -- lawyers want the web",
         ]
     )
-    func roundTrips(text: String) throws {
-        #expect(try LinkRule(parsing: text).text == text)
-    }
+    func roundTrips(text: String) throws { #expect(try LinkRule(parsing: text).text == text) }
 
     @Test("say path, query, fragment and what else belongs to them")
     func reads() throws {
@@ -21,8 +19,7 @@ struct LinkRuleTests {
         ).component
         #expect(rule.path == "/p/*")
         #expect(
-            rule.query
-                == .items([QueryItem(name: "id", value: "?*"), QueryItem(name: "kind", value: "a*")])
+            rule.query == .items([QueryItem(name: "id", value: "?*"), QueryItem(name: "kind", value: "a*")])
         )
         #expect(rule.fragment == "x*")
         #expect(rule.excludes)

@@ -66,9 +66,7 @@ struct FingerprintReconstructionTests {
         other.languages = ["de"]
         let stored = other.fingerprints().map { key.keyed($0.fingerprint) }
         var remaking = remaking([key])
-        #expect(
-            remaking.fingerprints(stored, text: signals.line, osVersion: nil, platform: .ios).missing > 0
-        )
+        #expect(remaking.fingerprints(stored, text: signals.line, osVersion: nil, platform: .ios).missing > 0)
         let lost = [stored[0], stored[1]] + signals.fingerprints().map { key.keyed($0.fingerprint) }
         #expect(remaking.fingerprints(lost, text: signals.line, osVersion: nil, platform: .ios).missing == 1)
     }

@@ -13,9 +13,7 @@ private func row(
     at minutes: Int,
     visitor: UInt64,
     weight: Double = 1
-)
-    -> CollisionRow
-{
+) -> CollisionRow {
     let at = Timestamp(milliseconds: Int64(minutes * minute))
     return CollisionRow(key: key, platformForm: lane, at: at, weight: weight, visitor: visitor)
 }
@@ -159,11 +157,7 @@ struct FalseMatchEstimateTests {
 
     private func window(_ estimate: FalseMatchEstimate, _ share: Double, within present: Int64 = 86_400)
         -> FalseMatchLimit.Window?
-    {
-        AttributionWindow(seconds: present).flatMap {
-            estimate.window(keepingFalseBelow: share, within: $0)
-        }
-    }
+    { AttributionWindow(seconds: present).flatMap { estimate.window(keepingFalseBelow: share, within: $0) } }
 
     @Test("are kept below a share by the longest window that does, up to the present one")
     func window() {

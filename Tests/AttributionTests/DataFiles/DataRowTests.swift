@@ -43,23 +43,17 @@ struct DataRowTests {
     }
 
     @Test("are refused when they are not UTF-8")
-    func refusesOtherEncodings() {
-        #expect(refusal([0x66, 0xff])?.remedy == "Save the file as UTF-8 text")
-    }
+    func refusesOtherEncodings() { #expect(refusal([0x66, 0xff])?.remedy == "Save the file as UTF-8 text") }
 
     @Test("say which column is missing, or one too many")
     func columnCount() throws {
         let row = try #require(rows("fruit\tapple").first)
         try row.require(columns: 1...1, named: "name")
-        #expect {
-            try row.require(columns: 2...3, named: "name and taste")
-        } throws: { error in
+        #expect { try row.require(columns: 2...3, named: "name and taste") } throws: { error in
             (error as? DataFileError)?.message
                 == "try.tsv, line 1, column 3 is missing. Write fruit, then name and taste, separated by tabs."
         }
-        #expect {
-            try row.require(columns: 0...0, named: "nothing")
-        } throws: { error in
+        #expect { try row.require(columns: 0...0, named: "nothing") } throws: { error in
             (error as? DataFileError)?.problem == "is one too many"
         }
     }

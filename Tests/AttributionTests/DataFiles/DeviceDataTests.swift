@@ -35,9 +35,7 @@ struct DeviceDataTests {
         let data = try replaced(
             "ios-build\t24\t27\nios-release\t27.1\t1\t24B50\nios-darwin\t26\t27\nios-browser\tNewOS/"
         )
-        func reading(_ text: String) -> OSVersionReading {
-            UserAgent(text, releases: data.releases).system
-        }
+        func reading(_ text: String) -> OSVersionReading { UserAgent(text, releases: data.releases).system }
         let agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) Mobile/"
         #expect(reading(agent + "24B50") == .exact(OSVersion(major: 27, minor: 1)))
         #expect(reading(agent + "24C1") == .minor(OSVersion(major: 27, minor: 2)))
@@ -71,9 +69,7 @@ struct DeviceDataTests {
         ]
     )
     func refusals(_ text: String, line: Int, column: Int) {
-        #expect {
-            try replaced(text)
-        } throws: { error in
+        #expect { try replaced(text) } throws: { error in
             guard let error = error as? DataFileError else { return false }
             return error.file == "own.tsv" && error.line == line && error.column == column
                 && error.message.hasSuffix(".") && !error.remedy.isEmpty
@@ -82,9 +78,7 @@ struct DeviceDataTests {
 
     @Test("is refused when a file holds nothing")
     func empty() {
-        #expect {
-            try replaced("# nothing\n")
-        } throws: { error in
+        #expect { try replaced("# nothing\n") } throws: { error in
             (error as? DataFileError)?.message
                 == "own.tsv holds no row. Write at least one, or do not give the file."
         }

@@ -159,9 +159,7 @@ struct DriftDetectorTests {
         #expect(alarms(clicks: 3500).contains(.whole(.launch)))
     }
 
-    @Test(
-        "tells of a browser whose clicks lead to fewer matches, but not of one that has more clicks for as many"
-    )
+    @Test("reports a browser whose clicks lead to fewer matches, but not one with more clicks for as many")
     func browsers() {
         let safari = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .safari)
         let instagram = DriftGroup(clickOn: .ios, osVersion: "26.1", browser: .instagram)

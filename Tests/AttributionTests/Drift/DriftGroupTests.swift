@@ -13,9 +13,7 @@ struct DriftGroupTests {
             (String(repeating: "x", count: 200) + "/1.8.9", nil),
         ]
     )
-    func sdkVersion(header: String, text: String?) {
-        #expect(SDKVersion(header: header)?.text == text)
-    }
+    func sdkVersion(header: String, text: String?) { #expect(SDKVersion(header: header)?.text == text) }
 
     @Test("of launches tell a minor number that is certain from one that may be later")
     func launches() {
@@ -81,9 +79,7 @@ struct BrowserFamilyTests {
             ("curl/8.0", .other), ("", .unknown),
         ]
     )
-    func families(agent: String, family: BrowserFamily) {
-        #expect(BrowserFamily(userAgent: agent) == family)
-    }
+    func families(agent: String, family: BrowserFamily) { #expect(BrowserFamily(userAgent: agent) == family) }
 
     @Test("name nearly every agent that was seen of a phone's browser")
     func seen() {

@@ -11,11 +11,7 @@ struct DriftHistoryTests {
         var history = DriftHistory(end: end)
         let group = DriftDetectorTests.ios
         for hours in [-6, 0, 6, 24, 30, 63 * 24, 63 * 24 + 6] as [Int64] {
-            history.add(
-                DriftCount(trials: 1),
-                of: group,
-                in: end.advanced(byMilliseconds: -hours * hour)
-            )
+            history.add(DriftCount(trials: 1), of: group, in: end.advanced(byMilliseconds: -hours * hour))
         }
         let days = try #require(history.days[group]).map(\.trials)
         #expect(days.count == DriftHistory.retainedDays)
@@ -51,9 +47,7 @@ struct DriftHistoryTests {
             history.set(DriftDetectorTests.days([(40, matches * 2, matches)]), of: group)
         }
         let readings = DriftDetector.evaluate(history, alarms: []).readings.filter { !$0.group.isWhole }
-        #expect(
-            readings.map(\.group.name) == ["*/*/*", "ios/*/*", "ios/26.1/*", "ios/26.1/1.8.9"]
-        )
+        #expect(readings.map(\.group.name) == ["*/*/*", "ios/*/*", "ios/26.1/*", "ios/26.1/1.8.9"])
         let total = readings.reduce(0) { $0 + $1.recent.matches }
         #expect(total == 7 * sizes.reduce(0) { $0 + $1.1 })
     }

@@ -110,9 +110,7 @@ struct DriftLimitsTests {
 
     @Test("where a group takes the whole app down with it, the group alone is told")
     func groupAlone() {
-        let found = alarms([
-            Self.ios: [(3, 500, 100), (37, 500, 350)], Self.android: [(40, 500, 350)],
-        ])
+        let found = alarms([Self.ios: [(3, 500, 100), (37, 500, 350)], Self.android: [(40, 500, 350)]])
         #expect(found.alarms.map(\.group) == [Self.ios])
     }
 

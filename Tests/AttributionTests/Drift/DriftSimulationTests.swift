@@ -9,14 +9,9 @@ struct DriftSimulationTests {
         "tells nothing in a month of steady and of lively traffic of 1,000 checks a day",
         arguments: [DriftWorlds.steady, DriftWorlds.lively]
     )
-    func quiet(world: DriftWorld) {
-        #expect(DriftPlay(world, days: 65, seed: 1, from: 35).alarms.isEmpty)
-    }
+    func quiet(world: DriftWorld) { #expect(DriftPlay(world, days: 65, seed: 1, from: 35).alarms.isEmpty) }
 
-    @Test(
-        "tells nothing when marketing stops, a release spreads or a trend is slow",
-        arguments: [3] as [UInt64]
-    )
+    @Test("is silent when marketing stops, a release spreads or a trend is slow", arguments: [3] as [UInt64])
     func harmless(seed: UInt64) {
         for world in DriftWorlds.harmless {
             #expect(DriftPlay(world, days: 48, seed: seed, from: 40).alarms.isEmpty, "\(world.name)")

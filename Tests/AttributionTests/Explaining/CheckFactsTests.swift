@@ -4,15 +4,15 @@ import Testing
 @Suite("What is recorded and counted of a check")
 struct CheckFactsTests {
     private static let candidates = [
-        PosteriorScenario.candidate(1, secondsAgo: 300, url: 1, campaign: 7, address: .exact, visitor: 1),
-        PosteriorScenario.candidate(2, secondsAgo: 280, url: 2, campaign: 7, address: .exact, visitor: 2),
-        PosteriorScenario.candidate(3, secondsAgo: 250, url: 3, campaign: 8, address: .differs, visitor: 3),
+        Scenario.candidate(1, secondsAgo: 300, url: 1, campaign: 7, address: .exact, visitor: 1),
+        Scenario.candidate(2, secondsAgo: 280, url: 2, campaign: 7, address: .exact, visitor: 2),
+        Scenario.candidate(3, secondsAgo: 250, url: 3, campaign: 8, address: .differs, visitor: 3),
     ]
 
     private func report(_ ending: CheckEnding, _ candidates: [Candidate] = candidates) -> CheckReport {
         CheckReport(
             ending,
-            verdict: candidates.isEmpty ? nil : PosteriorScenario.verdict(candidates),
+            verdict: candidates.isEmpty ? nil : Scenario.verdict(candidates),
             evidence: candidates.isEmpty ? nil : CandidateEvidence(candidates: candidates)
         )
     }
@@ -23,7 +23,7 @@ struct CheckFactsTests {
             ladder: MatchingLadder(fingerprint: KeyedHash(index: 1, rest: 2)),
             caller: Caller(KeyedHash(index: 3, rest: 4)),
             install: KeyedHash(index: 5, rest: 6),
-            at: PosteriorScenario.noon,
+            at: Scenario.noon,
             firstByteAt: 0,
             replayGrace: 0,
             platform: .ios,
@@ -33,7 +33,7 @@ struct CheckFactsTests {
                     release: OSRelease(platform: .ios, major: 26, minor: 1),
                     sdkVersion: "ios 1.8.9",
                     requestID: String(repeating: "r", count: 100),
-                    firstInstalledAt: PosteriorScenario.noon
+                    firstInstalledAt: Scenario.noon
                 )
             )
         )
@@ -47,13 +47,13 @@ struct CheckFactsTests {
             destination: DeepLinkURL(stored: "myapp://promo/item"),
             campaignKey: campaign.flatMap { CampaignKey($0) },
             journeyID: try #require(JourneyID("j_1")),
-            clickedAt: PosteriorScenario.noon,
-            recordedAt: PosteriorScenario.noon,
+            clickedAt: Scenario.noon,
+            recordedAt: Scenario.noon,
             window: .standard
         )
         return Claim(
             click: Click(id: ClickID(high: click, low: 77), facts: facts),
-            claimedAt: PosteriorScenario.noon,
+            claimedAt: Scenario.noon,
             method: method,
             confidence: method.confidence ?? 0.8
         )
@@ -72,7 +72,7 @@ struct CheckFactsTests {
         #expect(facts.method == nil)
         #expect(facts.hasInstallID)
         #expect(facts.caller == 5, "the install id before who asked")
-        #expect(facts.firstInstalledAt == PosteriorScenario.noon)
+        #expect(facts.firstInstalledAt == Scenario.noon)
         #expect(facts.otherFingerprints.isEmpty)
         #expect(!facts.namesClick)
         #expect(facts.sdkVersion == "ios 1.8.9")
@@ -82,15 +82,13 @@ struct CheckFactsTests {
         #expect(abs(sum - 1) < 1e-9)
     }
 
-    @Test(
-        "one that a token decided is recorded with that click, and with what its fingerprint would have said"
-    )
+    @Test("one that a token decided is recorded with that click, and with what its fingerprint would say")
     func token() throws {
         let facts = CheckFacts(report(.match(try claim(3, .signedToken))), of: check())
         #expect(facts.click == ClickID(high: 3, low: 77))
         #expect(facts.method == .signedToken)
         #expect(facts.confidence == 0.99)
-        #expect(facts.probability == PosteriorScenario.verdict(Self.candidates).probability)
+        #expect(facts.probability == Scenario.verdict(Self.candidates).probability)
         #expect(facts.agreement == .differs)
         #expect(facts.shares.first?.click.high != 3)
     }
@@ -105,7 +103,7 @@ struct CheckFactsTests {
 
     @Test("a campaign expects the sum of its destinations, whichever of them was meant")
     func campaigns() throws {
-        let verdict = PosteriorScenario.verdict(Self.candidates)
+        let verdict = Scenario.verdict(Self.candidates)
         let first = try #require(verdict.campaigns.first)
         #expect(first.campaign == 7)
         let own = verdict.shares.filter { $0.destination.campaign == 7 }.reduce(0) { $0 + $1.probability }
@@ -114,12 +112,10 @@ struct CheckFactsTests {
         #expect(abs(all - verdict.expectedConversions) < 1e-9)
     }
 
-    @Test(
-        "matched or not, a check adds its probability to the expected conversions, and a repetition nothing"
-    )
+    @Test("matched or not, a check adds its probability to the expected conversions; a repetition nothing")
     func expectation() throws {
         let unmatched = try #require(CheckExpectation(report(.noMatch(.ambiguous))))
-        let verdict = PosteriorScenario.verdict(Self.candidates)
+        let verdict = Scenario.verdict(Self.candidates)
         #expect(abs(unmatched.total.count - verdict.expectedConversions) < 1e-6)
         #expect(unmatched.parts.count == 2)
         let sure = try #require(CheckExpectation(report(.match(try claim(1, .signedToken)))))

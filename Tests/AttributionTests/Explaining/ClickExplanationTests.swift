@@ -89,9 +89,7 @@ struct ClickExplanationTests {
         #expect(told.advice.contains { $0.hasPrefix("`afterlink explain chk_") })
     }
 
-    @Test(
-        "a check that weighed it is nearer than one with its fingerprint, and that than one from its address"
-    )
+    @Test("a check that weighed it is nearer than one with its fingerprint, that than one from its address")
     func order() {
         #expect(RelatedCheck.Relation.allCases == RelatedCheck.Relation.allCases.sorted())
         #expect(RelatedCheck.Relation.weighed < .sameFingerprint)

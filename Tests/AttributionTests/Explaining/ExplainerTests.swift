@@ -95,9 +95,7 @@ struct ExplainerTests {
         #expect(explanation.advice.contains { $0.hasPrefix("\(component.rawValue): ") })
     }
 
-    @Test(
-        "of several clicks tells the one that differs least, and among equals the one from the launch's network"
-    )
+    @Test("of several clicks names the one that differs least, and among equals that of the same network")
     func nearest() throws {
         let clicks = [
             click(1, minutesAgo: 1, "iPhone;Europe/Berlin;de"),
@@ -112,10 +110,7 @@ struct ExplainerTests {
         #expect(explanation.clicks.map(\.click.id.high) == [3, 2, 1])
     }
 
-    @Test(
-        "says whether the launch told the screen of the click that it was given",
-        arguments: [true, false, nil]
-    )
+    @Test("says whether the launch has the screen of the click that it got", arguments: [true, false, nil])
     func screen(isSame: Bool?) throws {
         let told = isSame.map { $0 ? TestValues.screen(390, 844) : TestValues.screen(430, 932) } ?? .none
         let record = try record(nil, launch: "iPhone|Europe/Istanbul|tr") {
@@ -123,9 +118,7 @@ struct ExplainerTests {
             $0.signals = told
         }
         let click = click(1, minutesAgo: 3, "iPhone;Europe/Istanbul;tr")
-        let explanation = try explainer().explain(
-            ExplanationInput(record: record, sameFingerprint: [click])
-        )
+        let explanation = try explainer().explain(ExplanationInput(record: record, sameFingerprint: [click]))
         #expect(explanation.clicks.map(\.hasSameScreen) == [isSame])
         #expect(explanation.summary.contains("the same screen as the click's page") == (isSame == true))
         #expect(explanation.summary.contains("another screen than the click's page") == (isSame == false))
@@ -236,9 +229,7 @@ struct ExplainerTests {
             (.nan, "– %"), (.infinity, "– %"),
         ] as [(Double, String)]
     )
-    func percent(probability: Double, text: String) {
-        #expect(Explanation.percent(probability) == text)
-    }
+    func percent(probability: Double, text: String) { #expect(Explanation.percent(probability) == text) }
 
     @Test("reads what people have at hand: ids of checks, clicks and requests, and fingerprints")
     func references() throws {

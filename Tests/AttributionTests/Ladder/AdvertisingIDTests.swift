@@ -44,9 +44,7 @@ struct AdvertisingIDTests {
             "6D92078A‐8246‐4BA4‐AE5B‐76104861E7DC", "null",
         ]
     )
-    func malformed(text: String) {
-        #expect(AdvertisingID.reading(text, as: .gaid) == .malformed)
-    }
+    func malformed(text: String) { #expect(AdvertisingID.reading(text, as: .gaid) == .malformed) }
 
     @Test("is stored under the server key, apart by app, by test and by kind")
     func keyed() throws {

@@ -17,9 +17,7 @@ struct ClickTokenTests {
 
     private func token(of app: AppID = TestValues.app, until end: Timestamp? = nil, by key: ServerKey? = nil)
         -> ClickToken
-    {
-        ClickToken(for: click, of: app, expiresAt: end ?? self.end, signedBy: key ?? self.key)
-    }
+    { ClickToken(for: click, of: app, expiresAt: end ?? self.end, signedBy: key ?? self.key) }
 
     private func verified(
         _ text: String,
@@ -65,9 +63,7 @@ struct ClickTokenTests {
         }
     }
 
-    @Test(
-        "counts for nothing when any character of it was changed, and for less when it was cut or lengthened"
-    )
+    @Test("counts for nothing when any character was changed, and for less when it was cut or lengthened")
     func changedText() throws {
         let text = Array(token().text.utf8)
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=. ~\u{0}"

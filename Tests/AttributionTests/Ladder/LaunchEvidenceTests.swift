@@ -39,15 +39,12 @@ struct LaunchEvidenceTests {
         "is in no install referrer of another link",
         arguments: [
             "", " ", "utm_source=google-play&utm_medium=organic",
-            "utm_source=(not%20set)&utm_medium=(not%20set)",
-            "gclid=Cj0KCQ", "al=", "al", "AL=\(token)", "token=\(token)", token, "al=&click_id=", "al=%C3%A9",
-            "%",
-            "%25%25%25%25", "referrer=referrer=referrer=referrer=al=\(token)", "utm_source=al",
+            "utm_source=(not%20set)&utm_medium=(not%20set)", "gclid=Cj0KCQ", "al=", "al", "AL=\(token)",
+            "token=\(token)", token, "al=&click_id=", "al=%C3%A9", "%", "%25%25%25%25",
+            "referrer=referrer=referrer=referrer=al=\(token)", "utm_source=al",
         ]
     )
-    func otherReferrer(text: String) {
-        #expect(InstallReferrer(text).reference == nil)
-    }
+    func otherReferrer(text: String) { #expect(InstallReferrer(text).reference == nil) }
 
     @Test(
         "is read from a link on the pasteboard, whatever stands around it",
@@ -84,9 +81,7 @@ struct LaunchEvidenceTests {
             "my password is hunter2", "https://go.example/s?al=", "https://", "hhttps:/",
         ]
     )
-    func otherText(text: String) {
-        #expect(PasteboardText(text).reference == nil)
-    }
+    func otherText(text: String) { #expect(PasteboardText(text).reference == nil) }
 
     @Test("is sought in the first four thousand characters of a text, however long it is")
     func bounds() {

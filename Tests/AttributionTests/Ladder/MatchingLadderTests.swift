@@ -49,8 +49,7 @@ struct MatchingLadderTests {
         let ladder = ladder(evidence, fingerprints: [TestValues.fingerprint])
         #expect(
             ladder.rungs == [
-                .signedToken(ClickID(high: 7, low: 8)),
-                .clickID(click),
+                .signedToken(ClickID(high: 7, low: 8)), .clickID(click),
                 .advertisingID(.idfa, key.advertisingID(app: TestValues.app, isTest: false, id: idfa)),
                 .advertisingID(.gaid, key.advertisingID(app: TestValues.app, isTest: false, id: gaid)),
             ]
@@ -125,9 +124,7 @@ struct MatchingLadderTests {
         #expect(ladder.fingerprints == [olderKey, key].map { $0.keyed(TestValues.fingerprint) })
     }
 
-    @Test(
-        "has no rung of fingerprints where there are none, or the app does without, and none at all for nothing"
-    )
+    @Test("has no rung of fingerprints where there are none or the app does without, none for nothing")
     func nothing() {
         #expect(ladder(LaunchEvidence()).rungs.isEmpty)
         let alone = ladder(LaunchEvidence(fingerprint: TestValues.fingerprint))

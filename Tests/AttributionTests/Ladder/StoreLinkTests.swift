@@ -60,10 +60,7 @@ struct StoreLinkTests {
         #expect(InstallReferrer(try referrer(of: link)).reference == .token(token.text))
     }
 
-    @Test(
-        "is the same link where a page puts the token in later",
-        arguments: [0, 10, 330, 340, 341, 345, 500]
-    )
+    @Test("is the same link if a page puts the token in later", arguments: [0, 10, 330, 340, 341, 345, 500])
     func template(count: Int) throws {
         let utm = [
             QueryItem(name: "utm_source", value: String(repeating: "é", count: count / 6)),
@@ -84,14 +81,9 @@ struct StoreLinkTests {
             "com.a-b",
         ]
     )
-    func package(text: String) {
-        #expect(PlayStoreLink(package: text, token: token) == nil)
-    }
+    func package(text: String) { #expect(PlayStoreLink(package: text, token: token) == nil) }
 
-    @Test(
-        "is a link for the pasteboard, which is read back",
-        arguments: ["summer25", "a b/c?d", "yaz-ış", ""]
-    )
+    @Test("is a link for the pasteboard that is read back", arguments: ["summer25", "a b/c?d", "yaz-ış", ""])
     func pasteboard(slug: String) {
         let text = PasteboardText.text(linkHost: "go.example:8443", slug: slug, token: token)
         #expect(text.hasPrefix("https://go.example:8443/") && text.hasSuffix("?al=\(token.text)"))

@@ -60,9 +60,7 @@ struct LandingActionsTests {
         )
     }
 
-    @Test(
-        "keeps a link's fragment before an intent's own, and lets any app open it where the app's name is not known"
-    )
+    @Test("keeps a link's fragment before an intent's own, and lets any app open it if none is named")
     func intents() {
         var nameless = Self.app
         nameless.android.package = nil
@@ -93,9 +91,7 @@ struct LandingActionsTests {
         #expect(handOver.storeURL != nil)
     }
 
-    @Test(
-        "waits for a tap where the token leaves by the pasteboard, and not where Google's store takes it along"
-    )
+    @Test("waits for a tap where the token leaves by the pasteboard, not where Google's store takes it")
     func pasteboard() {
         #expect(handOver(SeenVisitors.iPhone) { $0.usesPasteboard = true }.next == .wait)
         #expect(handOver(SeenVisitors.android) { $0.usesPasteboard = true }.next == .open)

@@ -77,9 +77,7 @@ struct LinkVisitorTests {
             (SeenVisitors.huaweiBrowser, .android, .android), (SeenVisitors.instagramOnIOS, .iPhone, .ios),
             (SeenVisitors.instagramOnAndroid, .android, .android), ("", .desktop, .other),
             ("curl/8.5.0", .desktop, .other),
-            (
-                "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", .desktop, .other
-            ),
+            ("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0", .desktop, .other),
         ] as [(String, LinkVisitor.Device, Platform)]
     )
     func device(agent: String, device: LinkVisitor.Device, platform: Platform) {
@@ -88,9 +86,7 @@ struct LinkVisitorTests {
         #expect(visitor.platform == platform)
     }
 
-    @Test(
-        "is no iPad in disguise where the browser's hints name a system, and a phone where they say Android"
-    )
+    @Test("is no disguised iPad where the browser's hints name a system, and a phone where they say Android")
     func hints() {
         func device(_ agent: String, _ platform: String) -> LinkVisitor.Device {
             LinkVisitor(VisitHeaders(userAgent: agent, hints: ClientHints(platform: platform))).device

@@ -58,9 +58,7 @@ struct LearningEpochTests {
         var added = LearntIncrements(epoch: epoch)
         for _ in 0...times { teach(&added) }
         #expect(Set(counted.sums.keys) == Set(keys))
-        for key in keys {
-            #expect(abs((counted.sums[key] ?? 0) - (added.sums[key] ?? 0)) < 1e-9)
-        }
+        for key in keys { #expect(abs((counted.sums[key] ?? 0) - (added.sums[key] ?? 0)) < 1e-9) }
     }
 
     @Test("stay finite whatever the clock says")

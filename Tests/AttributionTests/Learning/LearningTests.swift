@@ -9,7 +9,7 @@ struct LearningTests {
         _ candidates: [Candidate],
         hasAddress: Bool = true,
         traffic: AddressTraffic = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000),
-        model: MatchingModel = PosteriorScenario.taught()
+        model: MatchingModel = Scenario.taught()
     ) -> LearntIncrements {
         var increments = LearntIncrements(epoch: epoch)
         ModelUpdates.addLaunch(
@@ -33,11 +33,9 @@ struct LearningTests {
         #expect(taught([], hasAddress: false).sums.count == 5)
     }
 
-    @Test(
-        "lets a pair at one address stand for those that changed theirs: 1 / 0.70 conversions, once it is trusted"
-    )
+    @Test("lets a pair at one address stand for those that changed: 1 / 0.70 conversions, once trusted")
     func pairAtOneAddress() {
-        let sums = taught([PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
+        let sums = taught([Scenario.candidate(1, secondsAgo: 300, address: .exact)]).sums
         let lane = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
         let converted = sums[lane] ?? 0
         #expect((1.1...1.43).contains(converted))
@@ -47,15 +45,13 @@ struct LearningTests {
 
     @Test("of it stands for more where fewer clicks come with an address at all")
     func clicksWithoutAddress() {
-        let began = PosteriorScenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
+        let began = Scenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
         var seen = LearntIncrements(epoch: LearningEpoch(began: began))
         for (total, count) in [
             (AppTotal.clicks, 1000.0), (.clicksWithAddress, 500), (.launchesWithAddress, 1000),
-        ] {
-            seen.add(count, to: CounterKey(total), at: TestValues.noon)
-        }
+        ] { seen.add(count, to: CounterKey(total), at: TestValues.noon) }
         let model = MatchingModel(sums: seen.sums, epoch: seen.epoch, at: TestValues.noon)
-        let pair = [PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact)]
+        let pair = [Scenario.candidate(1, secondsAgo: 300, address: .exact)]
         let lane = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
         // 1 / 0.70 / 0.5, as far as it is trusted.
         #expect((2...2.86).contains(taught(pair, model: model).sums[lane] ?? 0))
@@ -63,7 +59,7 @@ struct LearningTests {
 
     @Test("believes a fingerprint alone by the odds to the power of 0.6")
     func fingerprintAlone() {
-        let click = PosteriorScenario.candidate(1, secondsAgo: 300, address: .missing)
+        let click = Scenario.candidate(1, secondsAgo: 300, address: .missing)
         let sums = taught([click], hasAddress: false).sums
         // n = 1.441e-4; 75 / 1,500 organic launches for each of the day's clicks: 1 / (124,649 + 1,728,000) a second.
         let odds = 28.57
@@ -74,7 +70,7 @@ struct LearningTests {
     @Test("tells habits of addresses where one click alone can have led there, less what strangers share")
     func habitsOfLikelyPairs() {
         let traffic = AddressTraffic(clicksExact: 501, clicksNear: 501, liveClicks: 1000)
-        let click = PosteriorScenario.candidate(1, secondsAgo: 300)
+        let click = Scenario.candidate(1, secondsAgo: 300)
         let pairs = CounterKey(.agreements, AgreementCount.pairs(.tenMinutes))
         let exact = CounterKey(.agreements, AgreementCount.agreeing(.exact, .tenMinutes))
         let sums = taught([click], traffic: traffic).sums
@@ -83,16 +79,16 @@ struct LearningTests {
         let agreeing = (1 - certainty) * (500.0 / 2001 + 0.05 / 1001)
         #expect(abs((sums[exact] ?? 0) + agreeing) < 1e-9)
         // Of two people's clicks neither is likelier than the other.
-        let other = PosteriorScenario.candidate(2, secondsAgo: 300, visitor: 2)
+        let other = Scenario.candidate(2, secondsAgo: 300, visitor: 2)
         #expect(taught([click, other]).sums[pairs] == nil)
         // Somebody who launched here before may have come back for himself.
-        let claimed = PosteriorScenario.candidate(3, secondsAgo: 500, address: .exact, claimedSecondsAgo: 400)
+        let claimed = Scenario.candidate(3, secondsAgo: 500, address: .exact, claimedSecondsAgo: 400)
         #expect(taught([click, claimed]).sums[pairs] == nil)
     }
 
     @Test("gives a launch that agrees with no click to nobody but the guess")
     func launchElsewhere() {
-        let strangers = (1...40).map { PosteriorScenario.candidate($0, secondsAgo: 7200, visitor: $0) }
+        let strangers = (1...40).map { Scenario.candidate($0, secondsAgo: 7200, visitor: $0) }
         let sums = taught(strangers).sums
         #expect((sums[CounterKey(.organic, 5)] ?? 0) > 0.7)
     }
@@ -112,9 +108,9 @@ struct LearningTests {
         #expect(increments.sums[CounterKey(.delays, UInt64(DelayBins.bin(forSeconds: 60)))] == 600)
         let model = MatchingModel(sums: increments.sums, epoch: epoch, at: TestValues.noon)
         // 150 of 600 on top of 56 of 80, by hand 0.303 instead of 0.70: an exact address is worth less than before.
-        let click = [PosteriorScenario.candidate(1, secondsAgo: 300)]
-        let before = PosteriorScenario.posterior(click, organic: 9, model: PosteriorScenario.model)
-        let after = PosteriorScenario.posterior(click, organic: 9, model: model)
+        let click = [Scenario.candidate(1, secondsAgo: 300)]
+        let before = Scenario.posterior(click, organic: 9, model: Scenario.model)
+        let after = Scenario.posterior(click, organic: 9, model: model)
         let agreement = try #require(model.figures.first { $0.name == "same_address_10_minutes" })
         #expect((0.30..<0.31).contains(agreement.value))
         #expect(after.conversion >= before.conversion)
@@ -196,9 +192,7 @@ struct LearningTests {
         var total = 0.0
         for turn in 0..<8 {
             var increments = LearntIncrements(epoch: epoch, keyLimit: 100, turn: UInt64(turn))
-            for key in 0..<5000 {
-                increments.add(to: CounterKey(.organic, UInt64(key)), at: TestValues.noon)
-            }
+            for key in 0..<5000 { increments.add(to: CounterKey(.organic, UInt64(key)), at: TestValues.noon) }
             #expect(increments.sums.count <= 100)
             #expect(increments.keptOneOf > 16)
             total += increments.sums.values.reduce(0, +)

@@ -59,17 +59,12 @@ struct FirstLaunchMatchingTests {
 
     @Test("gives an earlier answer again without claiming anything, even when there are candidates")
     func replay() async throws {
-        let store = ScriptedClickStore(views: [
-            .success(view(newer, replay: claim(of: older)))
-        ])
+        let store = ScriptedClickStore(views: [.success(view(newer, replay: claim(of: older)))])
         #expect(try await outcome(store) == .replay(claim(of: older)))
         #expect(store.calls == [.view, .note(.replay(claim(of: older)))])
     }
 
-    @Test(
-        "finds nothing when there is no candidate, with the store's reason",
-        arguments: NoMatchReason.allCases
-    )
+    @Test("finds nothing without a candidate, with the store's reason", arguments: NoMatchReason.allCases)
     func noMatch(_ reason: NoMatchReason) async throws {
         let store = ScriptedClickStore(views: [.success(CheckView(reason: reason))])
         #expect(try await outcome(store) == .noMatch(reason))
@@ -79,9 +74,7 @@ struct FirstLaunchMatchingTests {
     @Test("looks again when somebody else was faster, and takes what is left")
     func lostThenMatch() async throws {
         let store = ScriptedClickStore(
-            views: [
-                .success(view(newer, older)), .success(view(older)),
-            ],
+            views: [.success(view(newer, older)), .success(view(older))],
             claims: [.success(.lost), .success(.claimed(claim(of: older)))]
         )
         #expect(try await outcome(store) == .match(claim(of: older)))
@@ -97,7 +90,7 @@ struct FirstLaunchMatchingTests {
     func countedAndGone() async throws {
         let gone = CreditedDestination(url: 7, campaign: 7)
         var counted = view(older)
-        counted.model = PosteriorScenario.taught()
+        counted.model = Scenario.taught()
         counted.evidence?.background = [
             BackgroundCount(
                 destination: gone,
@@ -206,10 +199,7 @@ struct FirstLaunchMatchingTests {
         await #expect(throws: error) { try await outcome(unreadable) }
         #expect(unreadable.calls == [.view])
 
-        let unwritable = ScriptedClickStore(
-            views: [.success(view(newer))],
-            claims: [.failure(error)]
-        )
+        let unwritable = ScriptedClickStore(views: [.success(view(newer))], claims: [.failure(error)])
         await #expect(throws: error) { try await outcome(unwritable) }
         #expect(unwritable.calls == [.view, .claim(.click(newer.id))])
 
@@ -223,10 +213,7 @@ struct FirstLaunchMatchingTests {
 
     @Test("gives up with an error, not with no match, when it loses again and again")
     func alwaysLost() async {
-        let store = ScriptedClickStore(
-            views: [.success(view(newer))],
-            claims: [.success(.lost)]
-        )
+        let store = ScriptedClickStore(views: [.success(view(newer))], claims: [.success(.lost)])
         await #expect { try await outcome(store) } throws: { ($0 as? StoreError)?.code == .overloaded }
         #expect(store.calls.count { $0 == .view } == 64)
         #expect(!store.calls.contains { if case .note = $0 { true } else { false } })

@@ -29,13 +29,9 @@ final class ScriptedClickStore: ClickStore, Sendable {
     var calls: [Call] { state.withLock { $0.calls } }
     var reports: [CheckReport] { state.withLock { $0.reports } }
 
-    func view(for check: Check) async throws(StoreError) -> CheckView {
-        try next(.view, \.views).get()
-    }
+    func view(for check: Check) async throws(StoreError) -> CheckView { try next(.view, \.views).get() }
 
-    func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError)
-        -> ClaimOutcome
-    {
+    func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome {
         let outcome = try next(.claim(choice.target), \.claims).get()
         if case .underWay(let click) = outcome { state.withLock { _ = $0.underWay.insert(click) } }
         return outcome
@@ -54,9 +50,7 @@ final class ScriptedClickStore: ClickStore, Sendable {
         state.withLock { $0.calls.append(.wait(click)) }
     }
 
-    func answering(_ click: ClickID) {
-        state.withLock { $0.calls.append(.answering(click)) }
-    }
+    func answering(_ click: ClickID) { state.withLock { $0.calls.append(.answering(click)) } }
 
     func note(_ report: CheckReport, of check: Check) {
         state.withLock {

@@ -5,9 +5,7 @@ import Testing
 struct ClientDerivationTests {
     private let proxies = TrustedProxies(["10.0.0.0/8"].compactMap(AddressRange.init))
 
-    private func address(_ text: String) throws -> NetworkAddress {
-        try #require(NetworkAddress(text))
-    }
+    private func address(_ text: String) throws -> NetworkAddress { try #require(NetworkAddress(text)) }
 
     @Test("tells of each hop whether it was believed, and stops where the rule stops")
     func hops() throws {

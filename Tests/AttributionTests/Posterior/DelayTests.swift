@@ -11,9 +11,7 @@ struct DelayTests {
             (86_400, 33), (2_592_000, 43), (1e12, 44), (.infinity, 44), (.nan, 0),
         ]
     )
-    func bins(seconds: Double, bin: Int) {
-        #expect(DelayBins.bin(forSeconds: seconds) == bin)
-    }
+    func bins(seconds: Double, bin: Int) { #expect(DelayBins.bin(forSeconds: seconds) == bin) }
 
     @Test("have bins that follow each other without a gap, and hold their own middle")
     func bounds() {

@@ -14,9 +14,9 @@ struct LikelihoodTests {
     private func odds(
         _ candidates: [Candidate],
         _ traffic: AddressTraffic,
-        _ model: MatchingModel = PosteriorScenario.taught()
+        _ model: MatchingModel = Scenario.taught()
     ) -> Double {
-        let posterior = PosteriorScenario.posterior(candidates, organic: 2, traffic: traffic, model: model)
+        let posterior = Scenario.posterior(candidates, organic: 2, traffic: traffic, model: model)
         let first = posterior.destinations.first { $0.destination.url == 1 }
         return (first?.probability ?? 0) / posterior.organic
     }
@@ -26,10 +26,10 @@ struct LikelihoodTests {
         _ traffic: AddressTraffic,
         secondsAgo: Double = 300,
         beside others: [Candidate] = [],
-        _ model: MatchingModel = PosteriorScenario.taught()
+        _ model: MatchingModel = Scenario.taught()
     ) -> Double {
         func click(_ address: AddressAgreement) -> [Candidate] {
-            [PosteriorScenario.candidate(1, secondsAgo: secondsAgo, address: address)] + others
+            [Scenario.candidate(1, secondsAgo: secondsAgo, address: address)] + others
         }
         return odds(click(address), traffic, model) / odds(click(.missing), traffic, model)
     }
@@ -114,7 +114,7 @@ struct LikelihoodTests {
         func others(_ count: Int, _ address: AddressAgreement, secondsAgo: Double) -> [Candidate] {
             (0..<count).map { number in
                 let id = UInt64(100 + number) * (address == .exact ? 1000 : 1)
-                return PosteriorScenario.candidate(id, secondsAgo: secondsAgo, url: 2, address: address)
+                return Scenario.candidate(id, secondsAgo: secondsAgo, url: 2, address: address)
             }
         }
         let strangers = others(10, .differs, secondsAgo: 400)
@@ -130,12 +130,12 @@ struct LikelihoodTests {
     @Test("is learnt within bounds: never that a device keeps its address for certain")
     func learnt() {
         func model(_ agreement: AddressAgreement) -> MatchingModel {
-            PosteriorScenario.taught { increments in
+            Scenario.taught { increments in
                 for _ in 0..<10_000 {
                     ModelUpdates.addCertainPair(
                         agreement: agreement,
                         delaySeconds: 300,
-                        at: PosteriorScenario.noon,
+                        at: Scenario.noon,
                         to: &increments
                     )
                 }
@@ -152,24 +152,19 @@ struct LikelihoodTests {
         arguments: zip(AddressAgreement.allCases, [true, true, false, false])
     )
     func evidence(address: AddressAgreement, isProbabilistic: Bool) {
-        let click = PosteriorScenario.candidate(1, secondsAgo: 300, address: address)
-        let share = PosteriorScenario.posterior([click]).destinations.first
+        let click = Scenario.candidate(1, secondsAgo: 300, address: address)
+        let share = Scenario.posterior([click]).destinations.first
         #expect(share?.evidence == (isProbabilistic ? .probabilistic : .fingerprint))
     }
 
     @Test("of a click that was consumed tells of a device set up anew, from the same address alone")
     func reinstall() {
-        let click = PosteriorScenario.candidate(1, secondsAgo: 300)
+        let click = Scenario.candidate(1, secondsAgo: 300)
         func organic(_ address: AddressAgreement) -> Double {
-            let claimed = PosteriorScenario.candidate(
-                2,
-                secondsAgo: 500,
-                address: address,
-                claimedSecondsAgo: 400
-            )
-            return PosteriorScenario.posterior([click, claimed]).organic
+            let claimed = Scenario.candidate(2, secondsAgo: 500, address: address, claimedSecondsAgo: 400)
+            return Scenario.posterior([click, claimed]).organic
         }
-        let without = PosteriorScenario.posterior([click]).organic
+        let without = Scenario.posterior([click]).organic
         #expect(organic(.differs) == without && organic(.near) == without)
         #expect(organic(.exact) > 10 * without)
     }
@@ -179,10 +174,10 @@ struct LikelihoodTests {
         arguments: [(1.0, 0.02), (5, 0.02), (6, 1)]
     )
     func spent(clicksThere: Double, left: Double) {
-        let click = PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact)
+        let click = Scenario.candidate(1, secondsAgo: 300, address: .exact)
         let traffic = AddressTraffic(clicksExact: clicksThere, clicksNear: clicksThere, liveClicks: 1000)
         func odds(claimedSecondsAgo: Double) -> Double {
-            let claimed = PosteriorScenario.candidate(
+            let claimed = Scenario.candidate(
                 2,
                 secondsAgo: 500,
                 address: .exact,
@@ -196,31 +191,27 @@ struct LikelihoodTests {
     @Test("of five clicks from one address and agent is five people's, of four one's", arguments: [4, 5])
     func manyClicks(count: UInt64) {
         let clicks = (1...count).map {
-            PosteriorScenario.candidate($0, secondsAgo: 300, url: $0, address: .exact, visitor: 9)
+            Scenario.candidate($0, secondsAgo: 300, url: $0, address: .exact, visitor: 9)
         }
-        #expect(PosteriorScenario.posterior(clicks).destinations.count == (count == 4 ? 1 : 5))
+        #expect(Scenario.posterior(clicks).destinations.count == (count == 4 ? 1 : 5))
     }
 
     @Test("beside it counts how many launches send such a fingerprint at all")
     func lanes() {
         func model(others: Double) -> MatchingModel {
-            PosteriorScenario.taught { increments in
-                increments.add(
-                    1000,
-                    to: CounterKey(AppTotal.organicWithCandidates),
-                    at: PosteriorScenario.noon
-                )
+            Scenario.taught { increments in
+                increments.add(1000, to: CounterKey(AppTotal.organicWithCandidates), at: Scenario.noon)
                 for (form, count) in [(FingerprintForm.a, 90), (.d, others)] {
                     let lane = PlatformForm(platform: .ios, form: form).code
-                    increments.add(count, to: CounterKey(.conversions, lane), at: PosteriorScenario.noon)
+                    increments.add(count, to: CounterKey(.conversions, lane), at: Scenario.noon)
                 }
             }
         }
-        let click = [PosteriorScenario.candidate(1, secondsAgo: 300)]
+        let click = [Scenario.candidate(1, secondsAgo: 300)]
         let (alone, beside) = (model(others: 0), model(others: 810))
         // 1,000 / 1,500 organic launches for each click of the day, 100 / 910 of them in form A; observed for 124,649 s.
         let expected = 1000.0 / 1500 / 86_400
-        let observed = alone.epoch.observedSeconds(.organic, at: PosteriorScenario.noon)
+        let observed = alone.epoch.observedSeconds(.organic, at: Scenario.noon)
         let rarer = (observed + 910 / 100 / expected) / (observed + 1 / expected)
         #expect(abs(odds(click, self.alone, beside) / odds(click, self.alone, alone) / rarer - 1) < 1e-6)
         #expect(rarer > 5)

@@ -18,8 +18,8 @@ struct PosteriorTests {
         ]
     )
     func byHand(address: AddressAgreement, probability: Double) throws {
-        let candidates = [PosteriorScenario.candidate(1, secondsAgo: 300, address: address)]
-        let posterior = PosteriorScenario.posterior(candidates, organic: 2)
+        let candidates = [Scenario.candidate(1, secondsAgo: 300, address: address)]
+        let posterior = Scenario.posterior(candidates, organic: 2)
         let share = try #require(posterior.destinations.first)
         #expect(abs(share.probability - probability) < 2e-4)
         #expect(abs(posterior.organic + share.probability - 1) < 1e-12)
@@ -31,7 +31,7 @@ struct PosteriorTests {
         let candidates = (0..<random.below(40)).map { RandomEvidence.candidate(UInt64($0), &random) }
         let background = (0..<random.below(10)).map { _ in RandomEvidence.background(&random) }
         let traffic = RandomEvidence.crowd(&random)
-        let posterior = PosteriorScenario.posterior(
+        let posterior = Scenario.posterior(
             candidates,
             background: background,
             organic: random.chance(0.3) ? 0 : random.unit() * 1000,
@@ -48,8 +48,8 @@ struct PosteriorTests {
     func ignoresOrder(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let candidates = (0..<20).map { RandomEvidence.candidate(UInt64($0), &random) }
-        let one = PosteriorScenario.posterior(candidates, organic: 3)
-        let other = PosteriorScenario.posterior(candidates.shuffled(using: &random), organic: 3)
+        let one = Scenario.posterior(candidates, organic: 3)
+        let other = Scenario.posterior(candidates.shuffled(using: &random), organic: 3)
         #expect(one.destinations.map(\.click) == other.destinations.map(\.click))
         #expect(abs(one.organic - other.organic) < 1e-12)
     }
@@ -58,8 +58,8 @@ struct PosteriorTests {
     func growsWithAgreement() {
         let order: [AddressAgreement] = [.differs, .missing, .near, .exact]
         let probabilities = order.map { address in
-            PosteriorScenario.posterior(
-                [PosteriorScenario.candidate(1, secondsAgo: 7200, address: address)],
+            Scenario.posterior(
+                [Scenario.candidate(1, secondsAgo: 7200, address: address)],
                 organic: 40
             ).conversion
         }
@@ -68,13 +68,11 @@ struct PosteriorTests {
 
     @Test("falls with the organic launches of the fingerprint, and with the crowd at the address")
     func fallsWithOrganicLaunches() {
-        let click = [PosteriorScenario.candidate(1, secondsAgo: 7200, address: .exact)]
-        let byOrganic = [0.0, 1, 10, 100, 1000].map {
-            PosteriorScenario.posterior(click, organic: $0).conversion
-        }
+        let click = [Scenario.candidate(1, secondsAgo: 7200, address: .exact)]
+        let byOrganic = [0.0, 1, 10, 100, 1000].map { Scenario.posterior(click, organic: $0).conversion }
         #expect(zip(byOrganic, byOrganic.dropFirst()).allSatisfy { $0 > $1 })
         let byCrowd = [1.0, 10, 100, 1000].map {
-            PosteriorScenario.posterior(
+            Scenario.posterior(
                 click,
                 organic: 40,
                 traffic: AddressTraffic(clicksExact: $0, clicksNear: $0, liveClicks: 1000)
@@ -86,15 +84,15 @@ struct PosteriorTests {
     @Test("counts clicks that are told as numbers as it counts those told one by one")
     func countsBackground() {
         let middle = DelayBins.middle(ofBin: 20)
-        let single = (1...30).map { PosteriorScenario.candidate($0, secondsAgo: middle, visitor: $0) }
+        let single = (1...30).map { Scenario.candidate($0, secondsAgo: middle, visitor: $0) }
         let count = BackgroundCount(
             destination: CreditedDestination(url: 1, campaign: 1),
             platformForm: PlatformForm(platform: .ios, form: .a),
             ageBin: 20,
             weight: 29
         )
-        let told = PosteriorScenario.posterior(single, organic: 9)
-        let counted = PosteriorScenario.posterior([single[0]], background: [count], organic: 9)
+        let told = Scenario.posterior(single, organic: 9)
+        let counted = Scenario.posterior([single[0]], background: [count], organic: 9)
         #expect(abs(told.organic - counted.organic) < 1e-9)
     }
 }
@@ -104,7 +102,7 @@ enum RandomEvidence {
     static func candidate(_ number: UInt64, _ random: inout SplitMix64) -> Candidate {
         let ages = [-5, 0, 1, 60, 300, 3000, 40_000, 86_400, 2_600_000]
         let addresses = AddressAgreement.allCases
-        return PosteriorScenario.candidate(
+        return Scenario.candidate(
             number,
             secondsAgo: Double(ages[random.below(ages.count)]) + random.unit(),
             url: UInt64(random.below(5)),

@@ -76,13 +76,7 @@ struct RelativeClickRateTests {
         }
         for second in 0..<1200 where second < 600 || second.isMultiple(of: 10) {
             let at = began.advanced(byMilliseconds: Int64(second) * 1000)
-            ModelUpdates.addClick(
-                at: at,
-                platform: .ios,
-                forms: [.d],
-                hasAddress: true,
-                to: &increments
-            )
+            ModelUpdates.addClick(at: at, platform: .ios, forms: [.d], hasAddress: true, to: &increments)
             guard second.isMultiple(of: 5) else { continue }
             ModelUpdates.addLaunch(
                 LaunchTraits(at: at),

@@ -67,14 +67,14 @@ struct SignalHashesTests {
         ]
     )
     func byHand(example: (click: SignalHashes, launch: SignalHashes, probability: Double)) throws {
-        let click = PosteriorScenario.candidate(
+        let click = Scenario.candidate(
             1,
             secondsAgo: 300,
             address: .missing,
             form: .d,
             signals: example.click
         )
-        let posterior = PosteriorScenario.posterior([click], organic: 2, signals: example.launch)
+        let posterior = Scenario.posterior([click], organic: 2, signals: example.launch)
         let share = try #require(posterior.destinations.first)
         #expect(abs(share.probability - example.probability) < 2e-4)
         let isCompared = abs(example.probability - 0.8999) > 1e-9
@@ -84,25 +84,25 @@ struct SignalHashesTests {
     @Test("of two clicks prefers the one that agrees, however much newer the other is")
     func prefers() throws {
         let clicks = [
-            PosteriorScenario.candidate(1, secondsAgo: 900, url: 1, form: .d, signals: Self.pro),
-            PosteriorScenario.candidate(2, secondsAgo: 60, url: 2, form: .d, signals: Self.max),
+            Scenario.candidate(1, secondsAgo: 900, url: 1, form: .d, signals: Self.pro),
+            Scenario.candidate(2, secondsAgo: 60, url: 2, form: .d, signals: Self.max),
         ]
-        let told = PosteriorScenario.posterior(clicks, signals: Self.pro)
+        let told = Scenario.posterior(clicks, signals: Self.pro)
         #expect(told.destinations.first?.click == ClickID(high: 1, low: 0))
         #expect(try #require(told.destinations.first).probability > 0.85)
-        let untold = PosteriorScenario.posterior(clicks)
+        let untold = Scenario.posterior(clicks)
         #expect(untold.destinations.first?.click == ClickID(high: 2, low: 0))
     }
 
     @Test("says little where nearly all clicks have it, and much where few do")
     func frequency() throws {
-        let began = PosteriorScenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
+        let began = Scenario.noon.advanced(byMilliseconds: -2 * 86_400_000)
         let epoch = LearningEpoch(began: began)
         var increments = LearntIncrements(epoch: epoch)
-        increments.add(1000, to: CounterKey(AppTotal.launches), at: PosteriorScenario.noon)
+        increments.add(1000, to: CounterKey(AppTotal.launches), at: Scenario.noon)
         for number in 0..<100 {
             ModelUpdates.addClick(
-                at: PosteriorScenario.noon,
+                at: Scenario.noon,
                 platform: .ios,
                 forms: [.d],
                 hasAddress: false,
@@ -110,16 +110,10 @@ struct SignalHashesTests {
                 to: &increments
             )
         }
-        let model = MatchingModel(sums: increments.sums, epoch: epoch, at: PosteriorScenario.noon)
+        let model = MatchingModel(sums: increments.sums, epoch: epoch, at: Scenario.noon)
         func odds(_ marks: SignalHashes, _ launch: SignalHashes) throws -> Double {
-            let click = PosteriorScenario.candidate(
-                1,
-                secondsAgo: 300,
-                address: .missing,
-                form: .d,
-                signals: marks
-            )
-            let posterior = PosteriorScenario.posterior([click], organic: 9, signals: launch, model: model)
+            let click = Scenario.candidate(1, secondsAgo: 300, address: .missing, form: .d, signals: marks)
+            let posterior = Scenario.posterior([click], organic: 9, signals: launch, model: model)
             return posterior.conversion / posterior.organic
         }
         let unknown = try odds(.none, Self.pro)

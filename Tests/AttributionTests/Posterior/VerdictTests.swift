@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The verdict on a launch")
 struct VerdictTests {
-    private let near = PosteriorScenario.candidate(
+    private let near = Scenario.candidate(
         1,
         secondsAgo: 300,
         url: 1,
@@ -11,7 +11,7 @@ struct VerdictTests {
         address: .exact,
         visitor: 1
     )
-    private let other = PosteriorScenario.candidate(
+    private let other = Scenario.candidate(
         2,
         secondsAgo: 280,
         url: 2,
@@ -23,29 +23,25 @@ struct VerdictTests {
     @Test("of a fresh server is the newest click with the fingerprint, whatever else is known")
     func freshServer() {
         let clicks = (1...9).map {
-            PosteriorScenario.candidate($0, secondsAgo: 5000 - Double($0), url: $0, visitor: $0)
+            Scenario.candidate($0, secondsAgo: 5000 - Double($0), url: $0, visitor: $0)
         }
-        let verdict = PosteriorScenario.verdict(clicks, model: PosteriorScenario.model)
+        let verdict = Scenario.verdict(clicks, model: Scenario.model)
         let newest = CreditedDestination(url: 9, campaign: 1)
         #expect(verdict.outcome == .match(ClickID(high: 9, low: 0), newest))
-        let alone = PosteriorScenario.verdict([clicks[0]], model: PosteriorScenario.model)
+        let alone = Scenario.verdict([clicks[0]], model: Scenario.model)
         #expect(alone.confidence == Verdict.highestConfidence)
     }
 
     @Test("needs the minimum confidence, and says why there is none")
     func threshold() {
-        let weak = PosteriorScenario.candidate(1, secondsAgo: 300)
-        let verdict = PosteriorScenario.verdict([weak], organic: 2)
+        let weak = Scenario.candidate(1, secondsAgo: 300)
+        let verdict = Scenario.verdict([weak], organic: 2)
         #expect(verdict.outcome == .noMatch(.belowThreshold))
         #expect(abs(verdict.confidence - 0.6833) < 2e-4)
         #expect(abs(verdict.expectedConversions - 0.6833) < 2e-4)
         #expect(abs(verdict.variance - 0.6833 * 0.3167) < 2e-4)
         #expect(abs(verdict.organicShare - 0.3167) < 2e-4)
-        let lenient = PosteriorScenario.verdict(
-            [weak],
-            organic: 2,
-            policy: MatchPolicy(minimumConfidence: 0.6)
-        )
+        let lenient = Scenario.verdict([weak], organic: 2, policy: MatchPolicy(minimumConfidence: 0.6))
         #expect(lenient.outcome == .match(weak.click, weak.destination))
         #expect(lenient.evidence == .fingerprint)
     }
@@ -53,7 +49,7 @@ struct VerdictTests {
     @Test("between two people's clicks is ambiguous, and the policy says what becomes of it")
     func ambiguity() {
         func verdict(_ ambiguity: MatchPolicy.Ambiguity) -> Verdict {
-            PosteriorScenario.verdict([near, other], policy: MatchPolicy(onAmbiguity: ambiguity))
+            Scenario.verdict([near, other], policy: MatchPolicy(onAmbiguity: ambiguity))
         }
         #expect(verdict(.noMatch).outcome == .noMatch(.ambiguous))
         #expect(verdict(.newest).outcome == .match(other.click, other.destination))
@@ -70,15 +66,15 @@ struct VerdictTests {
     func sums() {
         var same = other
         same.destination = near.destination
-        let verdict = PosteriorScenario.verdict([near, same])
+        let verdict = Scenario.verdict([near, same])
         #expect(verdict.outcome == .match(same.click, near.destination))
         #expect(verdict.evidence == .probabilistic)
     }
 
     @Test("by the plain rule is the newest click and states how likely it is")
     func plainRule() {
-        let late = PosteriorScenario.candidate(3, secondsAgo: 20, url: 3, visitor: 3)
-        let verdict = PosteriorScenario.verdict([near, late], organic: 2, policy: MatchPolicy(rule: .newest))
+        let late = Scenario.candidate(3, secondsAgo: 20, url: 3, visitor: 3)
+        let verdict = Scenario.verdict([near, late], organic: 2, policy: MatchPolicy(rule: .newest))
         #expect(verdict.outcome == .match(late.click, late.destination))
         #expect(verdict.confidence < 0.01)
     }
@@ -91,14 +87,14 @@ struct VerdictTests {
             ageBin: 20,
             weight: 29
         )
-        #expect(PosteriorScenario.verdict([near]).competingClicks == 0)
-        #expect(PosteriorScenario.verdict([near, other], background: [count]).competingClicks == 30)
+        #expect(Scenario.verdict([near]).competingClicks == 0)
+        #expect(Scenario.verdict([near, other], background: [count]).competingClicks == 30)
     }
 
     @Test("tells what sixteen campaigns are worth, the likeliest ones")
     func campaigns() {
         let clicks = (1...20).map { (number: UInt64) in
-            PosteriorScenario.candidate(
+            Scenario.candidate(
                 number,
                 secondsAgo: 300 + Double(number) * 60,
                 url: number,
@@ -106,7 +102,7 @@ struct VerdictTests {
                 visitor: number
             )
         }
-        let verdict = PosteriorScenario.verdict(clicks)
+        let verdict = Scenario.verdict(clicks)
         #expect(verdict.campaigns.count == 16 && verdict.campaigns.first?.campaign == 1)
         let probabilities = verdict.campaigns.map(\.probability)
         #expect(probabilities == probabilities.sorted(by: >))
@@ -115,13 +111,13 @@ struct VerdictTests {
 
     @Test("is never given by a fingerprint where fingerprints are switched off")
     func switchedOff() {
-        let verdict = PosteriorScenario.verdict([near], policy: MatchPolicy(usesFingerprints: false))
+        let verdict = Scenario.verdict([near], policy: MatchPolicy(usesFingerprints: false))
         #expect(verdict.outcome == .noMatch(.fingerprintDisabled))
-        #expect(PosteriorScenario.verdict([]).outcome == .noMatch(.noCandidate))
+        #expect(Scenario.verdict([]).outcome == .noMatch(.noCandidate))
     }
 
     @Test(
-        "takes no policy that cannot be",
+        "refuses impossible ones",
         arguments: [(-1.0, 0.0), (2, 1), (.nan, 0.70), (.infinity, 1), (0.9, 0.9)]
     )
     func policies(minimum: Double, held: Double) {

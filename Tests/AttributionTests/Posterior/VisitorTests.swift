@@ -5,11 +5,11 @@ import Testing
 struct VisitorTests {
     @Test("do not compete: two taps on one link are as good as one")
     func doubleTap() {
-        let one = [PosteriorScenario.candidate(1, secondsAgo: 300, address: .exact, visitor: 9)]
-        let two = one + [PosteriorScenario.candidate(2, secondsAgo: 297, address: .exact, visitor: 9)]
+        let one = [Scenario.candidate(1, secondsAgo: 300, address: .exact, visitor: 9)]
+        let two = one + [Scenario.candidate(2, secondsAgo: 297, address: .exact, visitor: 9)]
         let traffic = AddressTraffic(clicksExact: 2, clicksNear: 2, liveClicks: 1000)
-        let single = PosteriorScenario.posterior(one, organic: 20)
-        let double = PosteriorScenario.posterior(two, organic: 20, traffic: traffic)
+        let single = Scenario.posterior(one, organic: 20)
+        let double = Scenario.posterior(two, organic: 20, traffic: traffic)
         #expect(double.destinations.count == 1)
         #expect(abs(single.conversion - double.conversion) < 1e-6)
         #expect(double.destinations.first?.click == ClickID(high: 2, low: 0))
@@ -17,9 +17,9 @@ struct VisitorTests {
 
     @Test("are credited to the last of them, wherever it leads")
     func lastCounts() {
-        let verdict = PosteriorScenario.verdict([
-            PosteriorScenario.candidate(1, secondsAgo: 300, url: 1, address: .exact, visitor: 9),
-            PosteriorScenario.candidate(2, secondsAgo: 2, url: 2, address: .exact, visitor: 9),
+        let verdict = Scenario.verdict([
+            Scenario.candidate(1, secondsAgo: 300, url: 1, address: .exact, visitor: 9),
+            Scenario.candidate(2, secondsAgo: 2, url: 2, address: .exact, visitor: 9),
         ])
         let last = CreditedDestination(url: 2, campaign: 1)
         #expect(verdict.outcome == .match(ClickID(high: 2, low: 0), last))
@@ -30,10 +30,10 @@ struct VisitorTests {
     @Test("are told apart where many people share an address and an agent")
     func crowd() {
         let clicks = (1...3).map {
-            PosteriorScenario.candidate($0, secondsAgo: 300, url: $0, address: .exact, visitor: 9)
+            Scenario.candidate($0, secondsAgo: 300, url: $0, address: .exact, visitor: 9)
         }
-        let alone = PosteriorScenario.posterior(clicks)
-        let crowded = PosteriorScenario.posterior(
+        let alone = Scenario.posterior(clicks)
+        let crowded = Scenario.posterior(
             clicks,
             traffic: AddressTraffic(clicksExact: 60, clicksNear: 60, liveClicks: 1000)
         )
@@ -46,7 +46,7 @@ struct VisitorTests {
         let (pro, max) = (TestValues.screen(393, 852), TestValues.screen(430, 932))
         func links(_ screens: [SignalHashes]) -> [UInt64] {
             let clicks = screens.enumerated().map { number, screen in
-                PosteriorScenario.candidate(
+                Scenario.candidate(
                     UInt64(number),
                     secondsAgo: 300 - Double(number),
                     url: UInt64(number),
@@ -56,7 +56,7 @@ struct VisitorTests {
                     signals: screen
                 )
             }
-            return PosteriorScenario.posterior(clicks).destinations.map(\.destination.url).sorted()
+            return Scenario.posterior(clicks).destinations.map(\.destination.url).sorted()
         }
         #expect(links([pro, pro]) == [1])
         #expect(links([pro, max]) == [0, 1])
@@ -68,17 +68,17 @@ struct VisitorTests {
     func withoutAddress() {
         func clicks(_ count: UInt64) -> [Candidate] {
             (1...count).map {
-                PosteriorScenario.candidate($0, secondsAgo: 300, url: $0, address: .missing, visitor: 9)
+                Scenario.candidate($0, secondsAgo: 300, url: $0, address: .missing, visitor: 9)
             }
         }
-        #expect(PosteriorScenario.posterior(clicks(2)).destinations.count == 1)
-        #expect(PosteriorScenario.posterior(clicks(9)).destinations.count == 9)
+        #expect(Scenario.posterior(clicks(2)).destinations.count == 1)
+        #expect(Scenario.posterior(clicks(9)).destinations.count == 9)
     }
 
     @Test("explain no second launch once one of them was consumed, but a later click does")
     func reinstall() {
-        let older = PosteriorScenario.candidate(1, secondsAgo: 9000, url: 1, address: .exact, visitor: 9)
-        let claimed = PosteriorScenario.candidate(
+        let older = Scenario.candidate(1, secondsAgo: 9000, url: 1, address: .exact, visitor: 9)
+        let claimed = Scenario.candidate(
             2,
             secondsAgo: 8000,
             url: 2,
@@ -86,9 +86,9 @@ struct VisitorTests {
             visitor: 9,
             claimedSecondsAgo: 7600
         )
-        let later = PosteriorScenario.candidate(3, secondsAgo: 200, url: 3, address: .exact, visitor: 9)
-        #expect(PosteriorScenario.verdict([older]).confidence > 0.9)
-        #expect(PosteriorScenario.verdict([older, claimed]).outcome == .noMatch(.belowThreshold))
-        #expect(PosteriorScenario.verdict([later, older, claimed]).confidence > 0.9)
+        let later = Scenario.candidate(3, secondsAgo: 200, url: 3, address: .exact, visitor: 9)
+        #expect(Scenario.verdict([older]).confidence > 0.9)
+        #expect(Scenario.verdict([older, claimed]).outcome == .noMatch(.belowThreshold))
+        #expect(Scenario.verdict([later, older, claimed]).confidence > 0.9)
     }
 }

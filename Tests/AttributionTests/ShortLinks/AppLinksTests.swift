@@ -99,9 +99,7 @@ struct AppLinksTests {
             ("a b", nil), ("a/b", nil), ("-a", nil), ("ğ.example", nil), ("a:b", nil),
         ]
     )
-    func hosts(_ text: String, expected: String?) {
-        #expect(LinkHost(text)?.text == expected)
-    }
+    func hosts(_ text: String, expected: String?) { #expect(LinkHost(text)?.text == expected) }
 
     @Test("answer on the hosts that they list; all others are for the apps that list none")
     func directory() throws {

@@ -37,9 +37,7 @@ struct FirebaseLinkTests {
             (.previewTitle, "T"), (.previewDescription, "D"), (.previewImage, "https://shop.example/p.png"),
             (.utmSource, "s"), (.utmMedium, "m"), (.utmCampaign, "c"), (.utmTerm, "t"), (.utmContent, "o"),
             (.campaignKey, "c"), (.metadata, #"{"amv":"12","imv":"1.2"}"#),
-        ] {
-            expected.set(field, text)
-        }
+        ] { expected.set(field, text) }
         #expect(link.fields(of: Self.app) == expected)
         #expect(
             try Link.Settings(expected).problems(

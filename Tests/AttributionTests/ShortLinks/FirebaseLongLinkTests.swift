@@ -97,9 +97,7 @@ struct FirebaseLongLinkTests {
             ("link=https://shop.example/x&ct=x", []), ("link=https://shop.example/x&apn=com.other", ["apn"]),
         ] as [(String, [String])]
     )
-    func openRedirects(query: String, fields: [String]) throws {
-        #expect(try Self.refused(query) == fields)
-    }
+    func openRedirects(query: String, fields: [String]) throws { #expect(try Self.refused(query) == fields) }
 
     @Test("do not lead anywhere because the operator allowed any host, or listed no destinations")
     func anyHost() throws {

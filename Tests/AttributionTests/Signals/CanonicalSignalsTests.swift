@@ -124,9 +124,8 @@ struct CanonicalSignalsTests {
         "hold a screen upright and in whole points",
         arguments: [
             (390, 844, "390x844"), (844, 390, "390x844"), (390.9, 844.2, "390x844"), (1, 1, "1x1"),
-            (0, 844, nil),
-            (-390, 844, nil), (.nan, 844, nil), (.infinity, 844, nil), (390, 1e300, nil), (nil, 844, nil),
-            (390, nil, nil),
+            (0, 844, nil), (-390, 844, nil), (.nan, 844, nil), (.infinity, 844, nil), (390, 1e300, nil),
+            (nil, 844, nil), (390, nil, nil),
         ] as [(Double?, Double?, String?)]
     )
     func screen(width: Double?, height: Double?, expected: String?) {
@@ -143,13 +142,12 @@ struct CanonicalSignalsTests {
             (DeviceSignals(language: "tr-TR"), "tr"), (DeviceSignals(language: "TR"), "tr"),
             (DeviceSignals(languages: ["de-DE", "en"]), "de"),
             (DeviceSignals(language: "en", languages: ["de"]), "en"), (DeviceSignals(language: "iw"), "he"),
-            (DeviceSignals(language: "in_ID"), "id"),
-            (DeviceSignals(language: "tl"), "fil"), (DeviceSignals(language: "eng"), "en"),
-            (DeviceSignals(language: "en_US.UTF-8"), "en"),
+            (DeviceSignals(language: "in_ID"), "id"), (DeviceSignals(language: "tl"), "fil"),
+            (DeviceSignals(language: "eng"), "en"), (DeviceSignals(language: "en_US.UTF-8"), "en"),
             (DeviceSignals(language: "de@euro"), "de"), (DeviceSignals(language: "yue-HK"), "yue"),
-            (DeviceSignals(language: ""), nil),
-            (DeviceSignals(language: "x"), nil), (DeviceSignals(language: "türkçe"), nil),
-            (DeviceSignals(language: "|"), nil), (DeviceSignals(), nil),
+            (DeviceSignals(language: ""), nil), (DeviceSignals(language: "x"), nil),
+            (DeviceSignals(language: "türkçe"), nil), (DeviceSignals(language: "|"), nil),
+            (DeviceSignals(), nil),
         ] as [(DeviceSignals, String?)]
     )
     func language(_ signals: DeviceSignals, expected: String?) {
@@ -230,9 +228,7 @@ struct CanonicalSignalsTests {
         #expect(signals(DeviceSignals()).model == "SM-A546E")
         #expect(signals(DeviceSignals()).osVersion == OSVersion(major: 14))
         #expect(signals(DeviceSignals()).languages == ["tr", "en"])
-        let told = signals(
-            DeviceSignals(language: "de", uaModel: "Pixel 9", uaPlatformVersion: "16.0.0")
-        )
+        let told = signals(DeviceSignals(language: "de", uaModel: "Pixel 9", uaPlatformVersion: "16.0.0"))
         #expect(told.model == "Pixel 9")
         #expect(told.osVersion == OSVersion(major: 16))
         #expect(told.languages == ["de"])

@@ -10,8 +10,7 @@ struct CanonicalSignalsTextTests {
         phone.languages = ["tr-TR", "en"]
         let signals = CanonicalSignals(phone)
         #expect(
-            signals.line
-                == "ios; model=iPhone; os=17.2.0; screen=390x844; scale=3.0; timezone=Asia/Kolkata; "
+            signals.line == "ios; model=iPhone; os=17.2.0; screen=390x844; scale=3.0; timezone=Asia/Kolkata; "
                 + "given=Asia/Calcutta; languages=tr,en"
         )
         #expect(CanonicalSignals(platform: .unknown).line == "unknown")
@@ -60,9 +59,7 @@ struct CanonicalSignalsTextTests {
             "ios; scale=three", "ios; width=1.5",
         ]
     )
-    func refusal(line: String) {
-        #expect(CanonicalSignals(line: line) == nil)
-    }
+    func refusal(line: String) { #expect(CanonicalSignals(line: line) == nil) }
 
     @Test("leave out what a later version adds")
     func later() {

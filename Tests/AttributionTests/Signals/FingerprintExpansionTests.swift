@@ -85,9 +85,7 @@ struct FingerprintExpansionTests {
         )
         #expect(german.fingerprints(localization: app).first { $0.form == .d }?.weight == 1)
         #expect(
-            weights(iPhone(languages: ["en"]), .d, app) == [
-                Fingerprint(of: "iPhone|Europe/Istanbul|en"): 1
-            ]
+            weights(iPhone(languages: ["en"]), .d, app) == [Fingerprint(of: "iPhone|Europe/Istanbul|en"): 1]
         )
         var android = german
         android.platform = .android
@@ -135,8 +133,7 @@ struct FingerprintExpansionTests {
     func bounds() {
         let systems: [OSVersionReading] = [
             .unknown, .frozen(OSVersion(major: 18, minor: 7)), .major(18),
-            .minor(OSVersion(major: 26, minor: 2)),
-            .exact(OSVersion(major: 17, minor: 2)),
+            .minor(OSVersion(major: 26, minor: 2)), .exact(OSVersion(major: 17, minor: 2)),
         ]
         let app = AppLocalization(localizations: ["iw"], developmentLanguage: nil, languages: data.languages)
         for system in systems {

@@ -32,10 +32,7 @@ struct FingerprintFormTests {
         }
     }
 
-    @Test(
-        "have a vector each, and what one leaves out is compared otherwise",
-        arguments: FingerprintForm.allCases
-    )
+    @Test("have a vector each; what one leaves out is compared", arguments: FingerprintForm.allCases)
     func complete(form: FingerprintForm) throws {
         let devices = try Vectors.read("fingerprints", as: Vectors.Fingerprints.self).devices
         #expect(devices.contains { $0.forms[form.rawValue] != nil }, "Vectors/fingerprints.json has none")

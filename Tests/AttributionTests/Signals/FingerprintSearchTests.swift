@@ -3,10 +3,7 @@ import Testing
 
 @Suite("Search for what a fingerprint was made of")
 struct FingerprintSearchTests {
-    private let click = FingerprintInput(
-        form: .d,
-        values: ["iPhone", "Europe/Istanbul", "tr"]
-    )
+    private let click = FingerprintInput(form: .d, values: ["iPhone", "Europe/Istanbul", "tr"])
     private let vocabulary = FingerprintSearch.Vocabulary([
         .model: ["iPhone", "iPad"], .osVersion: ["17.2", "26.3.1"], .screen: ["390x844", "402x874"],
         .width: ["1170", "1206"], .timezone: ["Europe/Istanbul", "Asia/Dubai", "Europe/Berlin"],

@@ -24,17 +24,13 @@ struct LanguageTests {
             ("en_US.UTF-8", "en"), ("de@euro", "de"), ("kmr", "kmr"),
         ]
     )
-    func canonical(_ tag: String, code: String) {
-        #expect(languages.canonical(tag) == code)
-    }
+    func canonical(_ tag: String, code: String) { #expect(languages.canonical(tag) == code) }
 
     @Test(
         "are unknown when they are none, or say so themselves",
         arguments: ["", "x", "türkçe", "|", "t|r", "und", "und-Latn", "mul", "C", "abcdefghi", "12", "e n"]
     )
-    func unknown(_ tag: String) {
-        #expect(languages.canonical(tag) == nil)
-    }
+    func unknown(_ tag: String) { #expect(languages.canonical(tag) == nil) }
 
     @Test("of iOS apps are the first of the person's that the app has, else the app's own")
     func negotiation() {
@@ -62,7 +58,5 @@ struct LanguageTests {
             ("tr; q=0.001, en;q=1.000", ["en", "tr"]), ("tr;q=2, en;q=x, de", ["de"]), ("", []), (",,", []),
         ]
     )
-    func acceptLanguage(_ field: String, tags: [String]) {
-        #expect(AcceptLanguage.tags(field) == tags)
-    }
+    func acceptLanguage(_ field: String, tags: [String]) { #expect(AcceptLanguage.tags(field) == tags) }
 }

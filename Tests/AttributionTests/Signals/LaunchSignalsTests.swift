@@ -9,9 +9,7 @@ struct LaunchSignalsTests {
         "iPhone|17.2|390x844|Europe/Istanbul|tr",
     ]
 
-    @Test(
-        "an iPhone's are the four fingerprints of its clients, the broadest first, and the screen beside that"
-    )
+    @Test("an iPhone's are the four fingerprints of its clients, the broadest first, and the screen")
     func iPhone() {
         let signals = LaunchSignals(CanonicalSignals(Self.phone), given: nil)
         #expect(signals.fingerprints == Self.texts.map { Fingerprint(of: $0) })

@@ -7,18 +7,14 @@ struct RobotAgentsTests {
     /// Those of the list, and those that other tests read.
     private static let people =
         lines("people.txt")
-        + lines("agents.tsv").compactMap {
-            $0.split(separator: "\t").last.map(String.init)
-        }
+        + lines("agents.tsv").compactMap { $0.split(separator: "\t").last.map(String.init) }
     private static let robots = lines("robots.txt").compactMap { line in
         let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
         return parts.count == 2 ? (purpose: parts[0], agent: parts[1]) : nil
     }
 
     private static func lines(_ name: String) -> [String] {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../Vectors/\(name)"
-        )
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Vectors/\(name)")
         let text = (try? String(contentsOf: file.standardizedFileURL, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
     }
@@ -80,9 +76,7 @@ struct RobotAgentsTests {
         let known = RobotAgents.embedded.known
         #expect(known.allSatisfy { !$0.vendor.isEmpty && $0.source.contains("://") })
         #expect(Set(known.map(\.mark)).count == known.count)
-        for purpose in RobotAgents.Purpose.allCases {
-            #expect(known.contains { $0.purpose == purpose })
-        }
+        for purpose in RobotAgents.Purpose.allCases { #expect(known.contains { $0.purpose == purpose }) }
     }
 
     @Test("are known by the mark that comes first, and as programs only if there is no other")
@@ -169,8 +163,7 @@ struct PrefetchingTests {
         arguments: [
             "prefetch", "prefetch;prerender", "prefetch; prerender", "prefetch;anonymous-client-ip",
             "prefetch;anonymous-client-ip;prerender=?1", "Prefetch", " prefetch ", "prefetch ;x", "preview",
-            "instant",
-            "prerender", "other, prefetch", "other;x=1,prefetch;y",
+            "instant", "prerender", "other, prefetch", "other;x=1,prefetch;y",
         ]
     )
     func announced(value: String) {

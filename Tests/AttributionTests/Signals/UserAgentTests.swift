@@ -175,9 +175,7 @@ struct UserAgentTests {
         for text in [
             "(iPhone", "(iPhone; CPU iPhone OS ", "Android (", "Instagram  Android (;;;;/",
             String(repeating: "(iPhone", count: 100_000), "\u{0}\u{ffff}", "Android 99999999999999999999; K",
-        ] {
-            _ = UserAgent(text, touchPoints: .max)
-        }
+        ] { _ = UserAgent(text, touchPoints: .max) }
         #expect(UserAgent("Android 99999999999999999999; x").osVersion == nil)
     }
 }

@@ -119,9 +119,7 @@ struct AddressKeysTests {
         #expect(launch.since == Timestamp(milliseconds: (day - Int64(count) + 1) * Self.day))
     }
 
-    @Test(
-        "find all that came before a clock was set back, and all of a clock that began before the first day"
-    )
+    @Test("find all from before a clock was set back, and all of a clock that began before the first day")
     func before() throws {
         var keys = try keys(from: 100)
         func since(_ day: Int64) throws -> Timestamp? {
@@ -187,8 +185,6 @@ struct RequiredKeysTests {
     )
     func formerKey(oldest: Int64?, now: Int64, isNeeded: Bool) {
         let needs = RequiredKeys(oldestRecord: oldest.map { replaced.advanced(byMilliseconds: $0) })
-        #expect(
-            needs.needsKey(replacedAt: replaced, at: replaced.advanced(byMilliseconds: now)) == isNeeded
-        )
+        #expect(needs.needsKey(replacedAt: replaced, at: replaced.advanced(byMilliseconds: now)) == isNeeded)
     }
 }

@@ -23,9 +23,7 @@ struct Base64URLTests {
             "Zm9v\u{0}", "Zg.",
         ]
     )
-    func refuses(text: String) {
-        #expect(Base64URL.bytes(of: text) == nil)
-    }
+    func refuses(text: String) { #expect(Base64URL.bytes(of: text) == nil) }
 
     @Test("writes again what it read, and reads again what it wrote, whatever it is")
     func roundTrips() {

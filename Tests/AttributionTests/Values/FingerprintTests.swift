@@ -6,9 +6,7 @@ struct FingerprintTests {
     private let hex = "0e91842a14dae57f0f7645e51008851fbc871ff8d26374c658812009e4735c4c"
 
     @Test("is the SHA-256 of a client's text")
-    func ofText() {
-        #expect(Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").hex == hex)
-    }
+    func ofText() { #expect(Fingerprint(of: "iPhone|17.2|390x844|Europe/Istanbul|tr").hex == hex) }
 
     @Test("reads 64 digits of either case and writes them small")
     func reads() {

@@ -6,14 +6,10 @@ struct ServerKeyTests {
     private let key: ServerKey
     private let address = NetworkAddress(high: 5, low: 6)
 
-    init() throws {
-        key = try #require(ServerKey(bytes: Array(0..<32)))
-    }
+    init() throws { key = try #require(ServerKey(bytes: Array(0..<32))) }
 
     @Test("has 32 bytes, no more and no fewer", arguments: [0, 16, 31, 33, 64])
-    func length(_ count: Int) {
-        #expect(ServerKey(bytes: [UInt8](repeating: 1, count: count)) == nil)
-    }
+    func length(_ count: Int) { #expect(ServerKey(bytes: [UInt8](repeating: 1, count: count)) == nil) }
 
     @Test("makes the same hash of the same thing, and another one under another key")
     func determinism() throws {

@@ -16,29 +16,23 @@ struct SmallValueTests {
     }
 
     @Test("a journey id of ours begins with j_ and carries 128 random bits")
-    func madeJourneyID() {
-        #expect(JourneyID(random: TestValues.random).text == "j_AQgPFh0kKzI5QEdOVVxjag")
-    }
+    func madeJourneyID() { #expect(JourneyID(random: TestValues.random).text == "j_AQgPFh0kKzI5QEdOVVxjag") }
 
     @Test(
         "an install id has 1 to 64 letters, digits, hyphens or underscores",
         arguments: [
             ("a", true), ("AZaz09_-", true), (String(repeating: "x", count: 64), true), ("", false),
             (String(repeating: "x", count: 65), false), ("a b", false), ("a.b", false), ("é", false),
-            ("a\n", false),
-            ("a/b", false),
+            ("a\n", false), ("a/b", false),
         ]
     )
-    func installID(_ text: String, isAccepted: Bool) {
-        #expect((InstallID(text) != nil) == isAccepted)
-    }
+    func installID(_ text: String, isAccepted: Bool) { #expect((InstallID(text) != nil) == isAccepted) }
 
     @Test(
         "an attribution window lasts from a minute to thirty days",
         arguments: [
             (59, false), (60, true), (86_400, true), (2_592_000, true), (2_592_001, false), (0, false),
-            (-60, false),
-            (.max, false), (.min, false),
+            (-60, false), (.max, false), (.min, false),
         ] as [(Int64, Bool)]
     )
     func window(seconds: Int64, isAccepted: Bool) {

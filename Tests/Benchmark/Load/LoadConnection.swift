@@ -10,9 +10,7 @@ final class LoadConnection {
     private var buffer = [UInt8](repeating: 0, count: 4096)
     private var filled = 0
 
-    deinit {
-        close()
-    }
+    deinit { close() }
 
     func open(port: UInt16) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

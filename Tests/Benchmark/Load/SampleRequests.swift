@@ -41,8 +41,7 @@ enum SampleRequests {
         time: Timestamp? = nil
     ) -> String {
         head("GET", checkPath + fingerprint, key, from: address, userAgent, time)
-            + "X-SDK-Version: paylisher-ios/1.8.9\r\n"
-            + (install.map { "X-Install-ID: \($0)\r\n" } ?? "")
+            + "X-SDK-Version: paylisher-ios/1.8.9\r\n" + (install.map { "X-Install-ID: \($0)\r\n" } ?? "")
             + (isClosing ? "Connection: close\r\n" : "") + "\r\n"
     }
 

@@ -45,13 +45,9 @@ package struct PlayedScore {
     /// The server's default.
     private static let replayGrace: Int64 = 60_000
 
-    package init(beginning: Timestamp) {
-        judgedFrom = beginning.advanced(byMilliseconds: Self.day)
-    }
+    package init(beginning: Timestamp) { judgedFrom = beginning.advanced(byMilliseconds: Self.day) }
 
-    package mutating func note(_ click: TracedClick) {
-        clicks[click.number] = click
-    }
+    package mutating func note(_ click: TracedClick) { clicks[click.number] = click }
 
     package mutating func note(_ launch: TracedLaunch, _ answer: PlayedAnswer) {
         noteUse(launch, answer)

@@ -115,9 +115,7 @@ final class Server: Listener {
         throw BenchmarkError("The server did not become ready.")
     }
 
-    deinit {
-        stop()
-    }
+    deinit { stop() }
 
     /// Stops it as an operator does.
     func stop() {

@@ -29,8 +29,7 @@ struct Wrk {
         let length = max(1, Int(seconds.rounded()))
         let arguments = [
             "-t", String(min(WrkScript.threadCount, connections)), "-c", String(connections), "-d",
-            "\(length)s",
-            "-s", path, "--timeout", "10s",
+            "\(length)s", "-s", path, "--timeout", "10s",
             "\(target.isEncrypted ? "https" : "http")://127.0.0.1:\(target.port)",
         ]
         let output = String(decoding: try ExternalProgram.run("wrk", arguments), as: UTF8.self)

@@ -6,18 +6,14 @@ import Glibc
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }
 
 /// Why a row cannot be measured on this machine or of this binary.
 struct NotMeasurable: Error {
     let reason: String
 
-    init(_ reason: String) {
-        self.reason = reason
-    }
+    init(_ reason: String) { self.reason = reason }
 }
 
 /// The program: reads the command line, measures row by row, and prints a table.

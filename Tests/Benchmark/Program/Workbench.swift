@@ -36,9 +36,7 @@ final class Workbench {
     }
 
     /// Reports progress on standard error, apart from the figures.
-    func say(_ text: String) {
-        FileHandle.standardError.write(Data("# \(text)\n".utf8))
-    }
+    func say(_ text: String) { FileHandle.standardError.write(Data("# \(text)\n".utf8)) }
 
     /// Makes a copy of a database with the plan's clicks, which is deleted with the value.
     ///
@@ -127,9 +125,7 @@ final class WorkFolder {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    func delete() {
-        try? FileManager.default.removeItem(atPath: path)
-    }
+    func delete() { try? FileManager.default.removeItem(atPath: path) }
 
     /// Deletes what interrupted runs left behind, which may be gigabytes.
     ///

@@ -35,9 +35,8 @@ enum LandingRow: Row {
     static func measure(_ bench: Workbench) throws -> [Figure] {
         let installation = try bench.installation(.live(bench.scale.liveClicks))
         try installation.configure([
-            "apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "shopapp",
-            "--ios-store-id", "1234567890", "--android-scheme", "shopapp",
-            "--android-package", "com.example.shop",
+            "apps", "set", "--link-host", "go.shop.example", "--ios-scheme", "shopapp", "--ios-store-id",
+            "1234567890", "--android-scheme", "shopapp", "--android-package", "com.example.shop",
         ])
         try installation.configure(["links", "create", "summer25", "--destination", "/promo/summer"])
         let server = try Server(installation, bench, extra: ["--rate-limit-pictures", "off"])

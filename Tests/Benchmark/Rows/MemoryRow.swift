@@ -3,8 +3,7 @@ import Support
 /// Resident memory of a server with much stored: when nothing happens, with many connections, and under load.
 enum MemoryRow: ComparableRow {
     static let name = "memory"
-    static let summary =
-        "memory idle, with 10,000 idle connections, and under load, with 10 M stored clicks"
+    static let summary = "memory idle, with 10,000 idle connections, and under load, with 10 M stored clicks"
 
     static func contests(_ bench: Workbench) throws -> [Contest] {
         let installation = try bench.installation(bench.scale.yearOfClicks)

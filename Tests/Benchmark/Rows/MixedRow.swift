@@ -6,12 +6,11 @@ enum MixedRow: ComparableRow {
     static let name = "mixed"
     static let summary =
         "tail of checks at 70 % of the highest rate while clicks are written at half of theirs"
-    private static let tailBeside =
-        FigureName(
-            "mixed_beside_p99_milliseconds",
-            "p99 at 70 % of what is left beside the clicks, ms",
-            .below(25)
-        )
+    private static let tailBeside = FigureName(
+        "mixed_beside_p99_milliseconds",
+        "p99 at 70 % of what is left beside the clicks, ms",
+        .below(25)
+    )
 
     static func measure(_ bench: Workbench) throws -> [Figure] {
         let server = try bench.liveServer()
@@ -26,8 +25,7 @@ enum MixedRow: ComparableRow {
                 "mixed_p99_milliseconds",
                 "p99 of checks at 70 % of the highest rate beside clicks, ms",
                 .below(25)
-            )
-            .figure(turns[0].map { $0.checks.p99 / 1000 }, note: note(turns[0])),
+            ).figure(turns[0].map { $0.checks.p99 / 1000 }, note: note(turns[0])),
             tailBeside.figure(turns[1].map { $0.checks.p99 / 1000 }, note: note(turns[1])),
             FigureName("mixed_checks_per_second", "checks a second, answered, at 70 %")
                 .figure(turns[1].map(\.checks.perSecond)),

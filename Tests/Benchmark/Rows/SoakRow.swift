@@ -36,8 +36,7 @@ enum SoakRow: Row {
                 "soak_descriptor_growth_percent",
                 "growth of descriptors under mixed load, %",
                 .atMost(5)
-            )
-            .figure([Trend.growthPercent(descriptors)]),
+            ).figure([Trend.growthPercent(descriptors)]),
             FigureName("soak_wal_megabytes", "largest write-ahead log under mixed load, MB", .below(128))
                 .figure([(logBytes.max() ?? .nan) / 1e6]),
             FigureName("soak_requests", "requests of the mixed load")

@@ -49,8 +49,7 @@ enum TLSResumptionRow: Row {
                 "tls_resumption_of_nginx",
                 "checks on resumed TLS connections, of nginx",
                 .atLeast(0.8)
-            )
-            .figure(rates[1], of: rates[0]),
+            ).figure(rates[1], of: rates[0]),
             FigureName("tls_resumption_per_second", "checks on resumed TLS connections a second").figure(
                 rates[1]
             ),

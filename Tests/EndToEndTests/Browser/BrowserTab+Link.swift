@@ -16,9 +16,7 @@ extension BrowserTab {
     private static let path = "/v1/deferred-deeplink/click"
 
     /// Whether a message is of the request that tells the click.
-    private static func isClick(_ message: DevToolsMessage) -> Bool {
-        message.url?.hasSuffix(path) == true
-    }
+    private static func isClick(_ message: DevToolsMessage) -> Bool { message.url?.hasSuffix(path) == true }
 
     /// The request that tells the click, answered or not.
     func clickRequest() throws -> DevToolsMessage {
@@ -63,9 +61,7 @@ extension BrowserTab {
     }
 
     /// Where the page has led so far.
-    var destinations: [String] {
-        events("Page.frameRequestedNavigation").compactMap(\.url)
-    }
+    var destinations: [String] { events("Page.frameRequestedNavigation").compactMap(\.url) }
 
     /// Waits as long as the page waits for the answer to its click: what it does by itself, it has done.
     func outwait() throws {

@@ -19,17 +19,11 @@ final class BrowserTab: Sendable {
         context = try made("browserContextId", "Target.createBrowserContext")
         let blank = ["url": "about:blank", "browserContextId": context]
         target = try made("targetId", "Target.createTarget", blank)
-        session = try made(
-            "sessionId",
-            "Target.attachToTarget",
-            ["targetId": target, "flatten": true]
-        )
+        session = try made("sessionId", "Target.attachToTarget", ["targetId": target, "flatten": true])
         try dress(as: visitor)
     }
 
-    deinit {
-        close()
-    }
+    deinit { close() }
 
     /// Makes a phone of it, or whatever the visitor has.
     private func dress(as visitor: BrowserVisitor) throws {
@@ -82,9 +76,7 @@ final class BrowserTab: Sendable {
     /// The first event of a name for which a condition holds, waited for if need be.
     func event(_ name: String, where isMeant: (DevToolsMessage) -> Bool = { _ in true }) throws
         -> DevToolsMessage
-    {
-        try event { $0.name == name && isMeant($0) }
-    }
+    { try event { $0.name == name && isMeant($0) } }
 
     /// What has happened so far, of all names or one.
     func events(_ name: String? = nil) -> [DevToolsMessage] {
@@ -104,9 +96,7 @@ final class BrowserTab: Sendable {
     /// What a script in the page gives; a promise is waited for.
     @discardableResult
     func value(of script: String) throws -> String {
-        let parameters: [String: Any] = [
-            "expression": script, "returnByValue": true, "awaitPromise": true,
-        ]
+        let parameters: [String: Any] = ["expression": script, "returnByValue": true, "awaitPromise": true]
         let reply = try call("Runtime.evaluate", parameters)
         if let problem = reply.string("exceptionDetails", "exception", "description") {
             throw Chromium.Failure(description: "\(script): \(problem)")

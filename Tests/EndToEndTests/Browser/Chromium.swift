@@ -61,9 +61,7 @@ final class Chromium: Sendable {
         _ = try call("Browser.getVersion")
     }
 
-    deinit {
-        close()
-    }
+    deinit { close() }
 
     private static func options(profile: String, rules: [String]) -> [String] {
         [
@@ -129,9 +127,7 @@ final class Chromium: Sendable {
     }
 
     /// What has happened in a session so far.
-    func events(of session: String) -> [DevToolsMessage] {
-        state.withLock { $0.events[session] ?? [] }
-    }
+    func events(of session: String) -> [DevToolsMessage] { state.withLock { $0.events[session] ?? [] } }
 
     /// Says what requests of a session get whose addresses begin so, instead of what the network has.
     func answer(_ pages: [String: OutsidePage], in session: String) {
@@ -139,9 +135,7 @@ final class Chromium: Sendable {
     }
 
     /// Forgets a session that is over.
-    func forget(_ session: String) {
-        state.withLock { $0.forget(session) }
-    }
+    func forget(_ session: String) { state.withLock { $0.forget(session) } }
 
     /// Where it keeps all that it keeps.
     var profilePath: String { profile.path }

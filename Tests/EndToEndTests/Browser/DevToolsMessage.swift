@@ -38,9 +38,7 @@ struct DevToolsMessage: Sendable {
     }
 
     /// The address that it speaks of.
-    var url: String? {
-        string("request", "url") ?? string("response", "url") ?? string("url")
-    }
+    var url: String? { string("request", "url") ?? string("response", "url") ?? string("url") }
 }
 
 /// What a page on somebody else's host answers in a test.

@@ -35,9 +35,7 @@ struct DevToolsPipe {
         return lastID
     }
 
-    mutating func takeReply(to id: Int) -> DevToolsMessage? {
-        replies.removeValue(forKey: id)
-    }
+    mutating func takeReply(to id: Int) -> DevToolsMessage? { replies.removeValue(forKey: id) }
 
     /// Forgets what came from a page that is gone.
     mutating func forget(_ session: String) {

@@ -26,17 +26,13 @@ struct Journey: Sendable, CustomTestStringConvertible {
     var isRightToLeft = false
 
     /// The language of the page: English where it does not speak the visitor's.
-    var pageLanguage: String {
-        ["hi", "in"].contains(phone.language) ? "en" : phone.language
-    }
+    var pageLanguage: String { ["hi", "in"].contains(phone.language) ? "en" : phone.language }
 
     var testDescription: String { title }
 
     static let all = apple + android
 
-    static func named(_ name: String) throws -> Journey {
-        try #require(all.first { $0.name == name })
-    }
+    static func named(_ name: String) throws -> Journey { try #require(all.first { $0.name == name }) }
 
     /// The same phone where none of the others is, so that its hash is nobody else's.
     func moved(to timezone: String) -> Journey {

@@ -22,9 +22,8 @@ final class LinkStage: Sendable {
         installation = try Installation()
         let words = [
             "apps", "set", "--name", "Shop", "--link-host", Self.host, "--ios-scheme", "shopapp",
-            "--android-scheme", "shopapp",
-            "--ios-store-id", "1234567890", "--android-package", "com.example.shop",
-            "--icon", "https://shop.example/icon.svg", "--color", "#1a7f37",
+            "--android-scheme", "shopapp", "--ios-store-id", "1234567890", "--android-package",
+            "com.example.shop", "--icon", "https://shop.example/icon.svg", "--color", "#1a7f37",
         ]
         let output = try installation.run(words)
         guard output.status == 0 else { throw ChildProcess.Failure(description: output.errors) }
@@ -33,9 +32,7 @@ final class LinkStage: Sendable {
         browser = try Chromium(hosts: [Self.host], port: server.port)
     }
 
-    func connect() throws -> HTTPTestClient {
-        try server.connect(tls: TLSClientSettings())
-    }
+    func connect() throws -> HTTPTestClient { try server.connect(tls: TLSClientSettings()) }
 
     /// What the app is told that asks on a phone for the first time, with a release of the SDK that hashes this form.
     func launch(on phone: Handset, hashing form: FingerprintForm) throws -> HTTPTestClient.Reply {
@@ -55,8 +52,7 @@ final class LinkStage: Sendable {
     /// - Returns: the link, which nobody has opened yet.
     /// - Throws: where the server refuses it.
     func link(_ slug: String, _ fields: String = "") throws -> StagedLink {
-        let body =
-            #"{"slug":"\#(slug)","destination":"/promo/\#(slug)","campaign_key":"\#(slug)"\#(fields)}"#
+        let body = #"{"slug":"\#(slug)","destination":"/promo/\#(slug)","campaign_key":"\#(slug)"\#(fields)}"#
         let reply = try connect().call(
             "POST",
             "/admin/api/links",
@@ -165,7 +161,5 @@ extension Trait where Self == LinkStageTrait {
 
 extension LinkStage {
     /// The stage of the suite that runs.
-    static var current: LinkStage {
-        get throws { try #require(LinkStageTrait.shared).stage() }
-    }
+    static var current: LinkStage { get throws { try #require(LinkStageTrait.shared).stage() } }
 }

@@ -6,7 +6,7 @@ extension BrowserJourneys {
     @Suite("From the page to the first launch")
     struct Phones {
         @Test(
-            "the page tells what the phone is, leads on, and the app's own hash finds the click",
+            "the page describes the phone and leads on; the app's hash finds the click",
             arguments: Journey.all
         )
         func journey(_ journey: Journey) throws {
@@ -52,9 +52,7 @@ extension BrowserJourneys {
             #expect(try tab.value(of: "getComputedStyle(document.body).direction") == direction)
         }
 
-        @Test(
-            "Chrome is asked for the model before the page comes, and a script that hears nothing loses nothing"
-        )
+        @Test("Chrome is asked for the model before the page comes; a script without a reply loses nothing")
         func criticalHints() throws {
             let stage = try LinkStage.current
             let link = try stage.link("hints")

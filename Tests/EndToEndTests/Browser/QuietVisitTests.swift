@@ -77,9 +77,7 @@ extension BrowserJourneys {
             #expect(try link.clicks().count == 1)
         }
 
-        @Test(
-            "somebody whose browser asks not to be tracked is counted, and nothing is told or kept of the phone"
-        )
+        @Test("a visitor who asks not to be tracked is counted, and nothing is sent or stored of the phone")
         func privacyControl() throws {
             let stage = try LinkStage.current
             let link = try stage.link("gpc")

@@ -31,9 +31,7 @@ extension BrowserJourneys {
             #expect(tab.clickCount == 0)
         }
 
-        @Test(
-            "an Android's store button takes the click's token to Google's store, and the first launch is sure"
-        )
+        @Test("an Android's store button takes the click's token to Google's store: the launch is certain")
         func android() throws {
             let stage = try LinkStage.current
             let link = try stage.link("plainandroid")

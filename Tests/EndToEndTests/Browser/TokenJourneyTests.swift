@@ -35,9 +35,7 @@ extension BrowserJourneys {
             return try #require(QueryItem.value(of: name, inQuery: String(query)))
         }
 
-        private var iPhone: BrowserVisitor {
-            get throws { try Journey.named("safari").visitor }
-        }
+        private var iPhone: BrowserVisitor { get throws { try Journey.named("safari").visitor } }
 
         @Test(
             "Google's store takes it along where the app is not there, from Chrome, and from Firefox, which tells no model",
@@ -97,9 +95,7 @@ extension BrowserJourneys {
             expectSure(try launch(["pasteboard": copied]), "paste")
         }
 
-        @Test(
-            "the app's own scheme carries it, and what the link was opened with besides, into an app that is there"
-        )
+        @Test("the app's own scheme carries it, and the link's other parameters, into an app that is there")
         func ownScheme() throws {
             let link = try LinkStage.current.link("scheme", #","pass_parameters":["gclid"]"#)
             let tab = try link.visit(by: iPhone)
@@ -113,9 +109,7 @@ extension BrowserJourneys {
             expectSure(try launch(["token": try parameter("al", of: opened)]), "scheme")
         }
 
-        @Test(
-            "the code on a computer's screen hands it to the phone that reads it, and is a click of its own there"
-        )
+        @Test("the code on a computer's screen hands it to the phone that reads it, as a click of its own")
         func code() throws {
             let stage = try LinkStage.current
             let link = try stage.link("desk")

@@ -9,9 +9,7 @@ struct AnswerRules {
     let request: String
     let isToHead: Bool
 
-    private var names: [String] {
-        answer.fields.map { $0.prefix { $0 != ":" }.lowercased() }
-    }
+    private var names: [String] { answer.fields.map { $0.prefix { $0 != ":" }.lowercased() } }
 
     /// All violated rules; empty for a correct response.
     var violations: [String] {

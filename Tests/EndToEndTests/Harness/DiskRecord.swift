@@ -28,9 +28,7 @@ struct DiskRecord {
     let bytes: [UInt8]
 
     /// The bytes as names, separated as in a path.
-    var names: [String] {
-        String(decoding: bytes, as: UTF8.self).split(separator: "/").map(String.init)
-    }
+    var names: [String] { String(decoding: bytes, as: UTF8.self).split(separator: "/").map(String.init) }
 
     /// Reads all whole records of a journal, in order.
     static func read(_ journal: URL) throws -> [DiskRecord] {

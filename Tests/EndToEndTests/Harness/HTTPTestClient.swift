@@ -7,9 +7,7 @@ final class HTTPTestClient {
 
     static let prefix = "/v1/deferred-deeplink"
 
-    init(port: UInt16) throws {
-        client = try RawClient(port: port, patienceMilliseconds: 60_000)
-    }
+    init(port: UInt16) throws { client = try RawClient(port: port, patienceMilliseconds: 60_000) }
 
     init(port: UInt16, tls settings: TLSClientSettings) throws {
         client = try RawClient(port: port, tls: settings)
@@ -62,15 +60,12 @@ final class HTTPTestClient {
     func sendCheck(_ fingerprint: String, key: String, fields: [String: String] = [:]) {
         let all = [
             "Authorization": "Bearer \(key)", "X-SDK-Version": "paylisher-ios/1.8.9",
-            "X-Device-Platform": "ios",
-            "User-Agent": "Shop/1 CFNetwork/1496.0.7 Darwin/23.5.0",
+            "X-Device-Platform": "ios", "User-Agent": "Shop/1 CFNetwork/1496.0.7 Darwin/23.5.0",
         ].merging(fields) { $1 }
         send("GET", "\(Self.prefix)?fingerprint=\(fingerprint)", fields: all)
     }
 
-    func receive() throws -> Reply {
-        Reply(try client.answer())
-    }
+    func receive() throws -> Reply { Reply(try client.answer()) }
 
     func click(
         _ fingerprint: String,
@@ -128,9 +123,7 @@ func at(_ seconds: Double) -> [String: String] {
 }
 
 extension AfterlinkProcess {
-    func connect() throws -> HTTPTestClient {
-        try HTTPTestClient(port: port)
-    }
+    func connect() throws -> HTTPTestClient { try HTTPTestClient(port: port) }
 
     func connect(tls settings: TLSClientSettings) throws -> HTTPTestClient {
         try HTTPTestClient(port: port, tls: settings)

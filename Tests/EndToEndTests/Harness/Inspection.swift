@@ -10,11 +10,7 @@ struct Inspection {
     let claims: Set<Int64>
 
     init(_ database: URL) throws {
-        let connection = try SQLiteConnection(
-            path: database.path,
-            access: .readWrite,
-            busyMilliseconds: 5000
-        )
+        let connection = try SQLiteConnection(path: database.path, access: .readWrite, busyMilliseconds: 5000)
         integrity = try connection.statement("PRAGMA integrity_check").all { $0.text(0) }
         clicks = Set(try connection.statement("SELECT id FROM clicks").all { $0.integer(0) })
         claims = Set(try connection.statement("SELECT click FROM claims").all { $0.integer(0) })

@@ -8,9 +8,7 @@ public struct DriftPlay: Sendable {
         public let event: DriftEvent
 
         /// The alarm that began.
-        public var alarm: DriftAlarm? {
-            if case .began(let alarm) = event { alarm } else { nil }
-        }
+        public var alarm: DriftAlarm? { if case .began(let alarm) = event { alarm } else { nil } }
     }
 
     public private(set) var told: [Told] = []

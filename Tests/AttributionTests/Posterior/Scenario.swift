@@ -1,7 +1,7 @@
 import Attribution
 
 /// Candidates and launches in few words.
-enum PosteriorScenario {
+enum Scenario {
     static let noon = TestValues.noon
     static let model = MatchingModel.fresh(at: noon)
 
