@@ -29,8 +29,7 @@ struct CollisionCountTests {
         let rows = [
             // Three people, the second click of the first among them.
             row(1, at: 0, visitor: 1), row(1, at: 10, visitor: 2), row(1, at: 30, visitor: 1),
-            row(1, at: 70, visitor: 3),
-            row(2, at: 0, visitor: 4),
+            row(1, at: 70, visitor: 3), row(2, at: 0, visitor: 4),
         ]
         let crowding = try #require(CollisionCount.of(rows, windows: windows(1800, 3600))[d])
         // Within half an hour: none, 1, 1 (not himself), none; none.

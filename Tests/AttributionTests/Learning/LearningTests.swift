@@ -3,6 +3,7 @@ import Testing
 
 @Suite("Learning from traffic")
 struct LearningTests {
+    private let noon = TestValues.noon
     private let epoch = LearningEpoch(began: TestValues.noon)
 
     private func taught(
@@ -13,7 +14,7 @@ struct LearningTests {
     ) -> LearntIncrements {
         var increments = LearntIncrements(epoch: epoch)
         ModelUpdates.addLaunch(
-            LaunchTraits(at: TestValues.noon, hasAddress: hasAddress),
+            LaunchTraits(at: noon, hasAddress: hasAddress),
             CandidateEvidence(candidates: candidates, addressTraffic: traffic),
             fingerprint: 5,
             address: hasAddress ? AddressHashes(exact: 6, near: 7) : nil,
@@ -49,8 +50,8 @@ struct LearningTests {
         var seen = LearntIncrements(epoch: LearningEpoch(began: began))
         for (total, count) in [
             (AppTotal.clicks, 1000.0), (.clicksWithAddress, 500), (.launchesWithAddress, 1000),
-        ] { seen.add(count, to: CounterKey(total), at: TestValues.noon) }
-        let model = MatchingModel(sums: seen.sums, epoch: seen.epoch, at: TestValues.noon)
+        ] { seen.add(count, to: CounterKey(total), at: noon) }
+        let model = MatchingModel(sums: seen.sums, epoch: seen.epoch, at: noon)
         let pair = [Scenario.candidate(1, secondsAgo: 300, address: .exact)]
         let lane = CounterKey(.conversions, PlatformForm(platform: .ios, form: .a).code)
         // 1 / 0.70 / 0.5, as far as it is trusted.
@@ -98,15 +99,10 @@ struct LearningTests {
         var increments = LearntIncrements(epoch: epoch)
         for index in 0..<600 {
             let agreement: AddressAgreement = index.isMultiple(of: 4) ? .exact : .differs
-            ModelUpdates.addCertainPair(
-                agreement: agreement,
-                delaySeconds: 60,
-                at: TestValues.noon,
-                to: &increments
-            )
+            ModelUpdates.addCertainPair(agreement: agreement, delaySeconds: 60, at: noon, to: &increments)
         }
         #expect(increments.sums[CounterKey(.delays, UInt64(DelayBins.bin(forSeconds: 60)))] == 600)
-        let model = MatchingModel(sums: increments.sums, epoch: epoch, at: TestValues.noon)
+        let model = MatchingModel(sums: increments.sums, epoch: epoch, at: noon)
         // 150 of 600 on top of 56 of 80, by hand 0.303 instead of 0.70: an exact address is worth less than before.
         let click = [Scenario.candidate(1, secondsAgo: 300)]
         let before = Scenario.posterior(click, organic: 9, model: Scenario.model)
@@ -120,7 +116,7 @@ struct LearningTests {
     func clicks() {
         var increments = LearntIncrements(epoch: epoch)
         ModelUpdates.addClick(
-            at: TestValues.noon,
+            at: noon,
             platform: .ios,
             forms: [.a, nil],
             hasAddress: true,
@@ -132,13 +128,7 @@ struct LearningTests {
         #expect(areTheApps)
         #expect(increments.sums.count == 12)
         #expect(increments.sums[CounterKey(AppTotal.clicksWithAddress)] == 1)
-        ModelUpdates.addClick(
-            at: TestValues.noon,
-            platform: .ios,
-            forms: [.a],
-            hasAddress: false,
-            to: &increments
-        )
+        ModelUpdates.addClick(at: noon, platform: .ios, forms: [.a], hasAddress: false, to: &increments)
         #expect(increments.sums[CounterKey(AppTotal.clicks)] == 2)
         #expect(increments.sums[CounterKey(AppTotal.clicksWithAddress)] == 1)
     }
@@ -146,7 +136,7 @@ struct LearningTests {
     @Test("is enough after two hours of which ten launches were seen, one is not", arguments: [9.0, 10])
     func freshness(launches: Double) {
         func model(after seconds: Int64) -> MatchingModel {
-            let now = TestValues.noon.advanced(byMilliseconds: seconds * 1000)
+            let now = noon.advanced(byMilliseconds: seconds * 1000)
             var increments = LearntIncrements(epoch: epoch)
             increments.add(launches, to: CounterKey(AppTotal.launches), at: now)
             return MatchingModel(sums: increments.sums, epoch: epoch, at: now)
@@ -158,7 +148,7 @@ struct LearningTests {
     @Test("is enough for an app of few launches a day, and after a quiet time")
     func fewLaunches() {
         var increments = LearntIncrements(epoch: epoch)
-        func now(_ hours: Int64) -> Timestamp { TestValues.noon.advanced(byMilliseconds: hours * 3_600_000) }
+        func now(_ hours: Int64) -> Timestamp { noon.advanced(byMilliseconds: hours * 3_600_000) }
         for number in 0..<90 as Range<Int64> {
             increments.add(to: CounterKey(AppTotal.launches), at: now(number * 8))
         }
@@ -175,7 +165,7 @@ struct LearningTests {
         var increments = LearntIncrements(epoch: epoch)
         for number in 0..<2000 as Range<Int> {
             ModelUpdates.addClick(
-                at: TestValues.noon,
+                at: noon,
                 platform: .ios,
                 forms: [.a],
                 hasAddress: true,
@@ -192,12 +182,12 @@ struct LearningTests {
         var total = 0.0
         for turn in 0..<8 {
             var increments = LearntIncrements(epoch: epoch, keyLimit: 100, turn: UInt64(turn))
-            for key in 0..<5000 { increments.add(to: CounterKey(.organic, UInt64(key)), at: TestValues.noon) }
+            for key in 0..<5000 { increments.add(to: CounterKey(.organic, UInt64(key)), at: noon) }
             #expect(increments.sums.count <= 100)
             #expect(increments.keptOneOf > 16)
             total += increments.sums.values.reduce(0, +)
             increments.removeAll()
-            increments.add(to: CounterKey(.organic, 1), at: TestValues.noon)
+            increments.add(to: CounterKey(.organic, 1), at: noon)
             #expect(increments.keptOneOf == 1 && increments.sums == [CounterKey(.organic, 1): 1])
         }
         // 40,000 launches, told by some 600 keys: within five standard deviations.
@@ -208,7 +198,7 @@ struct LearningTests {
     func sightings() {
         var sightings = RecentLaunches(limit: 10)
         func isNew(_ launch: UInt64, after minutes: Int64) -> Bool {
-            sightings.isNew(launch, at: TestValues.noon.advanced(byMilliseconds: minutes * 60_000))
+            sightings.isNew(launch, at: noon.advanced(byMilliseconds: minutes * 60_000))
         }
         let asked: [(launch: UInt64, minutes: Int64, isNew: Bool)] = [
             (1, 0, true), (1, 1, false), (1, 59, false), (2, 59, true), (1, 61, false), (2, 300, true),

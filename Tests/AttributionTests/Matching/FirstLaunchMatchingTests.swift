@@ -45,10 +45,7 @@ struct FirstLaunchMatchingTests {
 
     @Test("claims the newest candidate and says so before it answers")
     func match() async throws {
-        let store = ScriptedClickStore(
-            views: [.success(view(newer, older))],
-            claims: [.success(.claimed(claim(of: newer)))]
-        )
+        let store = ScriptedClickStore(view(newer, older), claims: [.claimed(claim(of: newer))])
         #expect(try await outcome(store) == .match(claim(of: newer)))
         #expect(
             store.calls == [
@@ -59,14 +56,14 @@ struct FirstLaunchMatchingTests {
 
     @Test("gives an earlier answer again without claiming anything, even when there are candidates")
     func replay() async throws {
-        let store = ScriptedClickStore(views: [.success(view(newer, replay: claim(of: older)))])
+        let store = ScriptedClickStore(view(newer, replay: claim(of: older)))
         #expect(try await outcome(store) == .replay(claim(of: older)))
         #expect(store.calls == [.view, .note(.replay(claim(of: older)))])
     }
 
     @Test("finds nothing without a candidate, with the store's reason", arguments: NoMatchReason.allCases)
     func noMatch(_ reason: NoMatchReason) async throws {
-        let store = ScriptedClickStore(views: [.success(CheckView(reason: reason))])
+        let store = ScriptedClickStore(CheckView(reason: reason))
         #expect(try await outcome(store) == .noMatch(reason))
         #expect(store.calls == [.view, .note(.noMatch(reason))])
     }
@@ -74,8 +71,9 @@ struct FirstLaunchMatchingTests {
     @Test("looks again when somebody else was faster, and takes what is left")
     func lostThenMatch() async throws {
         let store = ScriptedClickStore(
-            views: [.success(view(newer, older)), .success(view(older))],
-            claims: [.success(.lost), .success(.claimed(claim(of: older)))]
+            view(newer, older),
+            view(older),
+            claims: [.lost, .claimed(claim(of: older))]
         )
         #expect(try await outcome(store) == .match(claim(of: older)))
         #expect(
@@ -99,10 +97,7 @@ struct FirstLaunchMatchingTests {
                 weight: 1000
             )
         ]
-        let store = ScriptedClickStore(
-            views: [.success(counted)],
-            claims: [.success(.lost), .success(.claimed(claim(of: older)))]
-        )
+        let store = ScriptedClickStore(counted, claims: [.lost, .claimed(claim(of: older))])
         #expect(try await outcome(store) == .match(claim(of: older)))
         #expect(store.calls.prefix(4) == [.view, .claim(.newest(of: gone)), .view, .claim(.click(older.id))])
         #expect(store.reports.last?.evidence?.background.isEmpty == true)
@@ -111,8 +106,8 @@ struct FirstLaunchMatchingTests {
     @Test("takes the next best click while another check is claiming the best, and learns nothing from it")
     func secondChoice() async throws {
         let store = ScriptedClickStore(
-            views: [.success(view(newer, older))],
-            claims: [.success(.underWay(newer.id)), .success(.claimed(claim(of: older)))]
+            view(newer, older),
+            claims: [.underWay(newer.id), .claimed(claim(of: older))]
         )
         #expect(try await outcome(store) == .match(claim(of: older)))
         #expect(
@@ -123,10 +118,7 @@ struct FirstLaunchMatchingTests {
         )
         let report = try #require(store.reports.last)
         #expect(report.hasLostRace && report.verdict == nil && report.evidence == nil)
-        let first = ScriptedClickStore(
-            views: [.success(view(newer, older))],
-            claims: [.success(.claimed(claim(of: newer)))]
-        )
+        let first = ScriptedClickStore(view(newer, older), claims: [.claimed(claim(of: newer))])
         #expect(try await outcome(first) == .match(claim(of: newer)))
         #expect(first.reports.last?.hasLostRace == false && first.reports.last?.verdict != nil)
     }
@@ -134,8 +126,9 @@ struct FirstLaunchMatchingTests {
     @Test("stands in line for the only click while another check is claiming it, and reads again after that")
     func standsInLine() async throws {
         let store = ScriptedClickStore(
-            views: [.success(view(newer)), .success(CheckView(reason: .alreadyClaimed))],
-            claims: [.success(.underWay(newer.id))]
+            view(newer),
+            CheckView(reason: .alreadyClaimed),
+            claims: [.underWay(newer.id)]
         )
         #expect(try await outcome(store) == .noMatch(.alreadyClaimed))
         #expect(
@@ -144,8 +137,8 @@ struct FirstLaunchMatchingTests {
             ]
         )
         let failed = ScriptedClickStore(
-            views: [.success(view(newer))],
-            claims: [.success(.underWay(newer.id)), .success(.claimed(claim(of: newer)))]
+            view(newer),
+            claims: [.underWay(newer.id), .claimed(claim(of: newer))]
         )
         #expect(try await outcome(failed) == .match(claim(of: newer)), "the one before it has failed")
     }
@@ -154,30 +147,21 @@ struct FirstLaunchMatchingTests {
     func certainStandsInLine() async throws {
         var certain = view(newer, older)
         certain.sure = ClickChoice(newer.id, method: .signedToken)
-        let store = ScriptedClickStore(
-            views: [.success(certain), .success(CheckView(reason: .tokenUsed))],
-            claims: [.success(.underWay(newer.id))]
-        )
+        let store = ScriptedClickStore(certain, CheckView(reason: .tokenUsed), claims: [.underWay(newer.id)])
         #expect(try await outcome(store) == .noMatch(.tokenUsed))
         #expect(store.calls.prefix(4) == [.view, .claim(.click(newer.id)), .wait(newer.id), .view])
     }
 
     @Test("finds nothing when somebody else was faster and nothing is left")
     func lostThenNothing() async throws {
-        let store = ScriptedClickStore(
-            views: [.success(view(newer)), .success(CheckView(reason: .alreadyClaimed))],
-            claims: [.success(.lost)]
-        )
+        let store = ScriptedClickStore(view(newer), CheckView(reason: .alreadyClaimed), claims: [.lost])
         #expect(try await outcome(store) == .noMatch(.alreadyClaimed))
         #expect(store.calls == [.view, .claim(.click(newer.id)), .view, .note(.noMatch(.alreadyClaimed))])
     }
 
     @Test("gives the answer of a twin of the same caller that was faster, as a replay, and says so before")
     func replayedWhileClaiming() async throws {
-        let store = ScriptedClickStore(
-            views: [.success(view(newer))],
-            claims: [.success(.replayed(claim(of: older)))]
-        )
+        let store = ScriptedClickStore(view(newer), claims: [.replayed(claim(of: older))])
         #expect(try await outcome(store) == .replay(claim(of: older)))
         #expect(
             store.calls == [
@@ -213,7 +197,7 @@ struct FirstLaunchMatchingTests {
 
     @Test("gives up with an error, not with no match, when it loses again and again")
     func alwaysLost() async {
-        let store = ScriptedClickStore(views: [.success(view(newer))], claims: [.success(.lost)])
+        let store = ScriptedClickStore(view(newer), claims: [.lost])
         await #expect { try await outcome(store) } throws: { ($0 as? StoreError)?.code == .overloaded }
         #expect(store.calls.count { $0 == .view } == 64)
         #expect(!store.calls.contains { if case .note = $0 { true } else { false } })

@@ -26,6 +26,11 @@ final class ScriptedClickStore: ClickStore, Sendable {
         state = Mutex(State(views: views, claims: claims))
     }
 
+    /// The same where none of them fails.
+    convenience init(_ views: CheckView..., claims: [ClaimOutcome] = []) {
+        self.init(views: views.map { .success($0) }, claims: claims.map { .success($0) })
+    }
+
     var calls: [Call] { state.withLock { $0.calls } }
     var reports: [CheckReport] { state.withLock { $0.reports } }
 

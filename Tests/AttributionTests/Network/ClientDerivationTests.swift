@@ -7,13 +7,13 @@ struct ClientDerivationTests {
 
     private func address(_ text: String) throws -> NetworkAddress { try #require(NetworkAddress(text)) }
 
+    private func derivation(_ peer: String, forwardedFor: [String] = [], forwarded: [String] = []) throws
+        -> ClientDerivation
+    { proxies.derivation(peer: try address(peer), forwardedFor: forwardedFor, forwarded: forwarded) }
+
     @Test("tells of each hop whether it was believed, and stops where the rule stops")
     func hops() throws {
-        let derivation = proxies.derivation(
-            peer: try address("10.0.0.1"),
-            forwardedFor: ["6.6.6.6, 198.51.100.1, 10.0.0.2"],
-            forwarded: []
-        )
+        let derivation = try self.derivation("10.0.0.1", forwardedFor: ["6.6.6.6, 198.51.100.1, 10.0.0.2"])
         #expect(derivation.peerIsTrusted)
         #expect(
             derivation.forwardedFor == [
@@ -22,25 +22,17 @@ struct ClientDerivationTests {
             ]
         )
         #expect(derivation.client == (try address("198.51.100.1")))
-        let broken = proxies.derivation(
-            peer: try address("10.0.0.1"),
-            forwardedFor: [],
-            forwarded: ["for=198.51.100.1, for=unknown"]
-        )
+        let broken = try self.derivation("10.0.0.1", forwarded: ["for=198.51.100.1, for=unknown"])
         #expect(broken.forwarded == [.notAnAddress, .unread(try address("198.51.100.1"))])
     }
 
     @Test("says that headers of strangers are not read, and that two headers disagree")
     func refusals() throws {
-        let stranger = proxies.derivation(
-            peer: try address("203.0.113.9"),
-            forwardedFor: ["10.0.0.2"],
-            forwarded: []
-        )
+        let stranger = try derivation("203.0.113.9", forwardedFor: ["10.0.0.2"])
         #expect(!stranger.peerIsTrusted)
         #expect(stranger.forwardedFor == [.unread(try address("10.0.0.2"))])
-        let disagreeing = proxies.derivation(
-            peer: try address("10.0.0.1"),
+        let disagreeing = try derivation(
+            "10.0.0.1",
             forwardedFor: ["198.51.100.1"],
             forwarded: ["for=198.51.100.2"]
         )

@@ -11,6 +11,21 @@ struct LikelihoodTests {
     private let unseen = 0.05 / 1001
     private let alone = AddressTraffic(clicksExact: 1, clicksNear: 1, liveClicks: 1000)
 
+    private func traffic(
+        _ exact: Double,
+        _ near: Double,
+        of live: Double,
+        launches: (Double, Double) = (0, 0)
+    ) -> AddressTraffic {
+        AddressTraffic(
+            clicksExact: exact,
+            clicksNear: near,
+            liveClicks: live,
+            launchesExact: launches.0,
+            launchesNear: launches.1
+        )
+    }
+
     private func odds(
         _ candidates: [Candidate],
         _ traffic: AddressTraffic,
@@ -56,13 +71,7 @@ struct LikelihoodTests {
 
     @Test("falls with everybody else who was seen there, and counts nobody twice")
     func others() {
-        let traffic = AddressTraffic(
-            clicksExact: 6,
-            clicksNear: 11,
-            liveClicks: 1000,
-            launchesExact: 4,
-            launchesNear: 9
-        )
+        let traffic = self.traffic(6, 11, of: 1000, launches: (4, 9))
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / ((5.0 + 4) / 2001 + unseen)))
         // Eleven near are five beside the six at the address itself, one of them the click's own.
         #expect(isClose(ratio(.near, traffic), 0.24 + 0.06 / ((4.0 + 5) / 2001 + unseen)))
@@ -70,12 +79,11 @@ struct LikelihoodTests {
 
     @Test("of a crowd too large to be counted is that of its share of the launches")
     func largeCrowd() {
-        var traffic = AddressTraffic(
-            clicksExact: AddressTraffic.countLimit,
-            clicksNear: AddressTraffic.countLimit,
-            liveClicks: 100_000,
-            launchesExact: 500,
-            launchesNear: 500
+        var traffic = self.traffic(
+            AddressTraffic.countLimit,
+            AddressTraffic.countLimit,
+            of: 100_000,
+            launches: (500, 500)
         )
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (500.0 / 1001)))
         traffic.clicksExact -= 1
@@ -89,23 +97,11 @@ struct LikelihoodTests {
 
     @Test("of a network where everybody is says nothing, nor that a click from elsewhere is the likely one")
     func everybody() {
-        let traffic = AddressTraffic(
-            clicksExact: 300,
-            clicksNear: 498,
-            liveClicks: 500,
-            launchesExact: 600,
-            launchesNear: 1000
-        )
+        let traffic = self.traffic(300, 498, of: 500, launches: (600, 1000))
         #expect(isClose(ratio(.exact, traffic), 0.24 + 0.70 / (899.0 / 1501 + unseen)))
         #expect(isClose(ratio(.near, traffic), 0.24 + 0.06 / (597.0 / 1501 + unseen)))
         #expect(isClose(ratio(.differs, traffic), 0.24))
-        let all = AddressTraffic(
-            clicksExact: 1000,
-            clicksNear: 1000,
-            liveClicks: 1000,
-            launchesExact: 1000,
-            launchesNear: 1000
-        )
+        let all = self.traffic(1000, 1000, of: 1000, launches: (1000, 1000))
         #expect(isClose(ratio(.exact, all), 0.24 + 0.70 / 0.98), "never that everybody is there")
     }
 
@@ -175,7 +171,7 @@ struct LikelihoodTests {
     )
     func spent(clicksThere: Double, left: Double) {
         let click = Scenario.candidate(1, secondsAgo: 300, address: .exact)
-        let traffic = AddressTraffic(clicksExact: clicksThere, clicksNear: clicksThere, liveClicks: 1000)
+        let traffic = self.traffic(clicksThere, clicksThere, of: 1000)
         func odds(claimedSecondsAgo: Double) -> Double {
             let claimed = Scenario.candidate(
                 2,

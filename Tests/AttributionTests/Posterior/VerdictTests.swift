@@ -3,28 +3,12 @@ import Testing
 
 @Suite("The verdict on a launch")
 struct VerdictTests {
-    private let near = Scenario.candidate(
-        1,
-        secondsAgo: 300,
-        url: 1,
-        campaign: 7,
-        address: .exact,
-        visitor: 1
-    )
-    private let other = Scenario.candidate(
-        2,
-        secondsAgo: 280,
-        url: 2,
-        campaign: 7,
-        address: .exact,
-        visitor: 2
-    )
+    private let near = Scenario.candidate(1, secondsAgo: 300, url: 1, campaign: 7, address: .exact)
+    private let other = Scenario.candidate(2, secondsAgo: 280, url: 2, campaign: 7, address: .exact)
 
     @Test("of a fresh server is the newest click with the fingerprint, whatever else is known")
     func freshServer() {
-        let clicks = (1...9).map {
-            Scenario.candidate($0, secondsAgo: 5000 - Double($0), url: $0, visitor: $0)
-        }
+        let clicks = (1...9).map { Scenario.candidate($0, secondsAgo: 5000 - Double($0), url: $0) }
         let verdict = Scenario.verdict(clicks, model: Scenario.model)
         let newest = CreditedDestination(url: 9, campaign: 1)
         #expect(verdict.outcome == .match(ClickID(high: 9, low: 0), newest))
@@ -94,13 +78,7 @@ struct VerdictTests {
     @Test("tells what sixteen campaigns are worth, the likeliest ones")
     func campaigns() {
         let clicks = (1...20).map { (number: UInt64) in
-            Scenario.candidate(
-                number,
-                secondsAgo: 300 + Double(number) * 60,
-                url: number,
-                campaign: number,
-                visitor: number
-            )
+            Scenario.candidate(number, secondsAgo: 300 + Double(number) * 60, url: number, campaign: number)
         }
         let verdict = Scenario.verdict(clicks)
         #expect(verdict.campaigns.count == 16 && verdict.campaigns.first?.campaign == 1)

@@ -31,8 +31,7 @@ struct LinkChecksTests {
         arguments: [
             (LinkField.destination, "myapp://promo", true), (.destination, "MyApp://promo", true),
             (.destination, "other://promo", false), (.destination, "https://shop.example/x", true),
-            (.destination, "https://SHOP.example/x", true),
-            (.destination, "https://go.shop.example/x", true),
+            (.destination, "https://SHOP.example/x", true), (.destination, "https://go.shop.example/x", true),
             (.destination, "https://evil.example/x", false),
             (.destination, "https://shop.example.evil.example/x", false),
             (.destination, "https://www.shop.example/x", false),

@@ -7,6 +7,8 @@ struct UserAgentTests {
         "Mozilla/5.0 (iPhone; CPU iPhone OS \(os) like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \(rest)"
     }
 
+    private static let mac = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)"
+
     private static func androidAgent(
         _ device: String,
         _ rest: String = "Chrome/143.0.7499.34 Mobile Safari/537.36"
@@ -78,22 +80,13 @@ struct UserAgentTests {
                 nil, "iPod touch", "15.8.2", .ios
             ),
             (
-                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/26.1 Safari/605.1.15", 5, "iPad",
+                mac + " Version/26.1 Safari/605.1.15", 5, "iPad",
                 "26.1", .ios
             ),
-            ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15", 5, "iPad", nil, .ios),
-            (
-                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15", 0, nil, nil,
-                .other
-            ),
-            (
-                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15", 1, nil, nil,
-                .other
-            ),
-            (
-                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.5 Safari/605.1.15", nil, nil, nil,
-                .other
-            ),
+            (mac + " AppleWebKit/605.1.15", 5, "iPad", nil, .ios),
+            (mac + " Version/18.5 Safari/605.1.15", 0, nil, nil, .other),
+            (mac + " Version/18.5 Safari/605.1.15", 1, nil, nil, .other),
+            (mac + " Version/18.5 Safari/605.1.15", nil, nil, nil, .other),
             ("Shop/42 CFNetwork/1568.100.1 Darwin/24.0.0", nil, nil, "18.0", .ios),
             ("Shop/42 CFNetwork/3826.600.41 Darwin/24.6.0", nil, nil, nil, .ios),
             ("Shop/42 CFNetwork/3860.300.31 Darwin/25.2.0", nil, nil, "26.2", .ios),
@@ -102,7 +95,7 @@ struct UserAgentTests {
                 "iPad", nil, .ios
             ),
             (
-                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Mobile/15E148 [FBAN/FBIOS;FBDV/iPad13,4;FBSV/17.5]",
+                mac + " Mobile/15E148 [FBAN/FBIOS;FBDV/iPad13,4;FBSV/17.5]",
                 nil, "iPad", "17.5", .ios
             ),
             (

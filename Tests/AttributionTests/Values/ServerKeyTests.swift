@@ -34,7 +34,6 @@ struct ServerKeyTests {
         let two = Fingerprint(of: "another")
         let near = NetworkAddress(high: 5, low: 7)
         let spelled = NetworkAddress(high: 0x4141_4141_4141_4141, low: 0x4141_4141_4141_4141)
-        let keyID = KeyID(high: 1, low: 2)
         let install = try #require(InstallID("install-1"))
         func visit(
             app: AppID = TestValues.app,
@@ -53,6 +52,15 @@ struct ServerKeyTests {
                 userAgent: agent
             )
         }
+        func caller(
+            _ id: KeyID = KeyID(high: 1, low: 2),
+            isTest: Bool = false,
+            fingerprint: Fingerprint = TestValues.fingerprint,
+            address: NetworkAddress = NetworkAddress(high: 5, low: 6),
+            agent: String = "Safari"
+        ) -> KeyedHash {
+            key.caller(key: id, isTest: isTest, fingerprint: fingerprint, address: address, userAgent: agent)
+        }
         let hashes: [KeyedHash] = [
             key.keyed(one), key.keyed(two),
             visit(), visit(app: TestValues.otherApp), visit(isTest: true), visit(fingerprint: two),
@@ -61,18 +69,8 @@ struct ServerKeyTests {
             visit(link: "", agent: "myapp://aSafari"), visit(link: "", agent: ""),
             visit(link: "a", address: spelled, agent: "AAAAAAAAAAAAAAAAb"),
             visit(link: "aAAAAAAAAAAAAAAAA", address: spelled, agent: "b"),
-            key.caller(key: keyID, isTest: false, fingerprint: one, address: address, userAgent: "Safari"),
-            key.caller(key: keyID, isTest: true, fingerprint: one, address: address, userAgent: "Safari"),
-            key.caller(
-                key: KeyID(high: 1, low: 3),
-                isTest: false,
-                fingerprint: one,
-                address: address,
-                userAgent: "Safari"
-            ),
-            key.caller(key: keyID, isTest: false, fingerprint: two, address: address, userAgent: "Safari"),
-            key.caller(key: keyID, isTest: false, fingerprint: one, address: near, userAgent: "Safari"),
-            key.caller(key: keyID, isTest: false, fingerprint: one, address: address, userAgent: "Chrome"),
+            caller(), caller(isTest: true), caller(KeyID(high: 1, low: 3)), caller(fingerprint: two),
+            caller(address: near), caller(agent: "Chrome"),
             key.install(app: TestValues.app, isTest: false, installID: install),
             key.install(app: TestValues.app, isTest: true, installID: install),
             key.install(app: TestValues.otherApp, isTest: false, installID: install),
