@@ -17,7 +17,7 @@ package final class ConstantRateLoad {
     /// Checks that match clicks of the past.
     private var launches: RequestPattern
     private var random: SeededGenerator
-    private var histogram = LatencyHistogram()
+    private var latencies: Latencies
     private var sent = 0
     private var failures = 0
     private let start: UInt64
@@ -43,6 +43,7 @@ package final class ConstantRateLoad {
                 : SampleRequests.click(fingerprint: $0, key: key, time: time)
         }
         intended = Int(plan.rate * plan.seconds)
+        latencies = Latencies(capacity: intended)
         start = Stopwatch.nanoseconds + 20_000_000
         for number in 0..<plan.connections {
             connections.append(LoadConnection())
@@ -63,15 +64,15 @@ package final class ConstantRateLoad {
         giveUp(at: now)
         let last = max(now - start, 1)
         let length = sent < intended || free.count < connections.count ? Double(last) / 1e9 : plan.seconds
+        let quantiles = latencies.quantiles(0.99, 1)
+        let answered = latencies.count - failures
         return ConstantRateResult(
             intended: intended,
-            answered: histogram.count - failures,
+            answered: answered,
             failures: failures,
-            perSecond: Double(histogram.count - failures) / length,
-            p50: histogram.quantile(0.5),
-            p99: histogram.quantile(0.99),
-            p999: histogram.quantile(0.999),
-            longest: Double(histogram.longest)
+            perSecond: Double(answered) / length,
+            p99: quantiles[0],
+            longest: quantiles[1]
         )
     }
 
@@ -163,7 +164,7 @@ package final class ConstantRateLoad {
     }
 
     private func record(since intendedAt: UInt64, at now: UInt64, isGood: Bool) {
-        histogram.add(microseconds: (max(now, intendedAt) - intendedAt) / 1000)
+        latencies.add(microseconds: (max(now, intendedAt) - intendedAt) / 1000)
         if !isGood { failures += 1 }
     }
 

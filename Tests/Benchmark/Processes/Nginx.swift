@@ -102,30 +102,17 @@ struct StaticAnswer {
 struct ReferencePrograms {
     let versions: [String]
 
-    private static let commands = [
-        ("nginx", "nginx -v 2>&1"),
-        ("wrk", "wrk -v 2>&1 | head -n 1 | cut -d' ' -f1,2"),
-    ]
-
     init() throws {
-        let missing = Self.commands.map(\.0).filter { !Self.isInstalled($0) }
-        guard missing.isEmpty else {
-            throw BenchmarkError(
-                "\(missing.joined(separator: " and ")) not found: run Tests/Benchmark/install-yardsticks first."
-            )
-        }
-        versions = try Self.commands.map { name, command in
-            let version = try ExternalProgram.run("sh", ["-c", command + " || true"])
-            return String(decoding: version, as: UTF8.self)
+        let commands = ["nginx": "nginx -v 2>&1", "wrk": "wrk -v 2>&1 | head -n 1 | cut -d' ' -f1,2"]
+        versions = try commands.sorted(by: <).map { name, command in
+            let script = "command -v \(name) >/dev/null && \(command)"
+            let output = try ExternalProgram.run("sh", ["-c", script], statuses: [0, 1, 127])
+            guard !output.isEmpty else {
+                throw BenchmarkError("\(name) not found: run Tests/Benchmark/install-yardsticks first.")
+            }
+            return String(decoding: output, as: UTF8.self)
                 .replacingOccurrences(of: "nginx version: ", with: "")
                 .trimmingCharacters(in: .whitespacesAndNewlines)
-        }
-    }
-
-    private static func isInstalled(_ name: String) -> Bool {
-        // nginx is installed where only root's path leads.
-        ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"].contains {
-            FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
         }
     }
 }

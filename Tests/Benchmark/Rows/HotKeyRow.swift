@@ -17,19 +17,15 @@ enum HotKeyRow: ComparableRow {
 
     private static func contest(_ bench: Workbench, tellsAddresses: Bool) throws -> Contest {
         let people = try HotKeyPeople(bench, tellsAddresses: tellsAddresses)
-        let (suffix, circumstance) =
-            tellsAddresses ? ("", "") : ("_without_addresses", ", no address tells anything")
-        let growth = "check of a fingerprint with 20,000 live clicks, of one with one"
+        let (suffix, end) =
+            tellsAddresses ? ("", "") : ("_without_addresses", ", where addresses tell nothing")
+        func name(_ name: String, _ clicks: String, _ bar: Bar? = nil) -> FigureName {
+            FigureName(name + suffix, "check of a fingerprint with \(clicks)\(end)", bar)
+        }
         return Contest(
-            FigureName(
-                "hot_key_microseconds\(suffix)",
-                "check of a fingerprint with 20,000 live clicks, µs\(circumstance)"
-            ),
-            FigureName(
-                "single_key_microseconds\(suffix)",
-                "check of a fingerprint with one live click, µs\(circumstance)"
-            ),
-            beside: [FigureName("hot_key_growth\(suffix)", growth + circumstance, .atMost(2))]
+            name("hot_key_microseconds", "20,000 live clicks, µs"),
+            name("single_key_microseconds", "one live click, µs"),
+            beside: [name("hot_key_growth", "20,000 live clicks, of one with one", .atMost(2))]
         ) { _ in
             let (hot, single) = try people.round(bench.scale.hotChecks)
             return [hot, single, hot / single]

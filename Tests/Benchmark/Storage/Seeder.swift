@@ -155,9 +155,8 @@ struct TableOfClicks {
 
     init(_ name: String, in database: SQLiteConnection) throws {
         self.name = name
-        columns = try database.prepare("SELECT name FROM pragma_table_info(?1) ORDER BY cid").all(name) {
-            $0.text(0)
-        }
+        let statement = try database.prepare("SELECT name FROM pragma_table_info(?1) ORDER BY cid")
+        columns = try statement.all(name) { $0.text(0) }
     }
 
     /// The column with the click's number.
@@ -165,6 +164,14 @@ struct TableOfClicks {
 
     /// Whether each row belongs to one click; other tables only mention one.
     var hasRowsOfClicks: Bool { name == "clicks" || columns.contains("click") && !columns.contains("id") }
+
+    /// All rows, their values as SQL.
+    func rows(in database: SQLiteConnection) throws -> [[String]] {
+        let quoted = columns.map { "quote(\($0))" }.joined(separator: ", ")
+        return try database.prepare(text: "SELECT \(quoted) FROM \(name)").all { row in
+            columns.indices.map { row.text(Int32($0)) }
+        }
+    }
 
     /// What a column has in a copy, as SQL: numbers of clicks far enough apart, and in hashes another byte.
     func copied(_ column: String) -> String {
@@ -175,11 +182,29 @@ struct TableOfClicks {
         default: column
         }
     }
+
+    /// What a column has in a new click's row, as SQL: `?1` is the click's number, `hash` its fingerprint in the index.
+    func varied(_ column: String, _ value: String, hash: String, window: Int64) -> String {
+        switch ClickColumn(column, of: name) {
+        case _ where value == "NULL": value
+        case .click: "?1"
+        case .clickedAt: "?1 >> 16"
+        case .expiresAt: "(?1 >> 16) + \(window)"
+        case .hash: hash
+        case .random, .exactAddress: "random()"
+        // One of the networks that clicks come from.
+        case .nearAddress: "(random() & 1073741823) % 100000 << 44"
+        // Several hashes stay as they are: the click's own row leads to none of the loop's.
+        case .hashes where value.utf8.count == 35: "randomblob(16)"
+        case .marks where value.utf8.count == 11: "randomblob(4)"
+        default: value
+        }
+    }
 }
 
 /// What a column of a click's rows contains, in the schemas that there have been.
-enum ClickColumn: Int, CaseIterable {
-    case click, clickedAt, expiresAt, visit, random, hash, hashRest, exactAddress, nearAddress
+enum ClickColumn {
+    case click, clickedAt, expiresAt, random, hash, exactAddress, nearAddress
     /// All hashes of the click, each as 16 bytes; the first four bytes of each.
     case hashes, marks
 
@@ -188,10 +213,10 @@ enum ClickColumn: Int, CaseIterable {
         case "id" where table == "clicks", "click": self = .click
         case "clicked_at", "recorded_at", "moment", "since": self = .clickedAt
         case "expires_at", "other_moment": self = .expiresAt
-        case "visit", "party": self = .visit
-        case "id_low", "visit_rest", "post", "post_rest", "visitor": self = .random
+        case "visit", "party", "id_low", "visit_rest", "post", "post_rest", "visitor", "fingerprint_rest",
+            "hash_rest":
+            self = .random
         case "fingerprint", "hash": self = .hash
-        case "fingerprint_rest", "hash_rest": self = .hashRest
         case "exact_address": self = .exactAddress
         case "near_address": self = .nearAddress
         case "fingerprints", "hashes": self = .hashes
@@ -199,9 +224,6 @@ enum ClickColumn: Int, CaseIterable {
         default: return nil
         }
     }
-
-    /// The number of its parameter in statements.
-    var parameter: Int32 { Int32(rawValue + 1) }
 }
 
 /// Databases with many clicks, kept between runs: made once for each schema and plan.
