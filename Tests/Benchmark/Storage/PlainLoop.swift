@@ -36,10 +36,10 @@ struct ClickTemplate {
                 let insert = "INSERT INTO \(table.name) VALUES "
                 if table.hasRowsOfClicks {
                     let values = zip(table.columns, row).map { column, value in
-                        // One of the hashes that many devices have; a single one belongs to one click.
-                        let hash =
-                            rows.count > 1
-                            ? "(random() & 16383) * \(rows.count) + \(number) << 44" : "random()"
+                        // One of the hashes that many devices have, all over the index; a single one is one click's.
+                        let bits = 14 + Int.bitWidth - rows.count.leadingZeroBitCount
+                        let common = "((random() & 16383) * \(rows.count) + \(number)) << \(64 - bits)"
+                        let hash = rows.count > 1 ? common : "random()"
                         return table.varied(column, value, hash: hash, window: window)
                     }
                     rowsOfClick.append(insert + "(\(values.joined(separator: ", ")))")

@@ -193,7 +193,7 @@ struct TableOfClicks {
         case .hash: hash
         case .random, .exactAddress: "random()"
         // One of the networks that clicks come from.
-        case .nearAddress: "(random() & 1073741823) % 100000 << 44"
+        case .nearAddress: "(random() & 1073741823) % 100000 << 47"
         // Several hashes stay as they are: the click's own row leads to none of the loop's.
         case .hashes where value.utf8.count == 35: "randomblob(16)"
         case .marks where value.utf8.count == 11: "randomblob(4)"
