@@ -107,7 +107,7 @@ let package = Package(
 
         .target(
             name: "Support",
-            dependencies: ["COpenSSL"],
+            dependencies: ["COpenSSL", "SQLite"],
             path: "Tests/Support",
             swiftSettings: commonSettings
         ),

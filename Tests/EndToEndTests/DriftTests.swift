@@ -10,11 +10,7 @@ struct DriftAlarmTests {
     private func writeFall(to installation: Installation) throws {
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
         let end = DriftHistory.end(at: now).milliseconds
-        let connection = try SQLiteConnection(
-            path: installation.database.path,
-            access: .readWrite,
-            busyMilliseconds: 10_000
-        )
+        let connection = try installation.open()
         for age in 0..<35 {
             let period = end - Int64(age) * 86_400_000 - DriftHistory.periodMilliseconds
             try connection.execute(

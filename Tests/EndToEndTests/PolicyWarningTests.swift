@@ -74,11 +74,7 @@ struct PolicyWarningTests {
         let words = "of 200 matches of the app \"app\" by fingerprint, 40 % are expected to be wrong"
         let installation = try Installation()
         try set(installation, "--matching", "newest")
-        let connection = try SQLiteConnection(
-            path: installation.database.path,
-            access: .readWrite,
-            busyMilliseconds: 10_000
-        )
+        let connection = try installation.open()
         try connection.execute(
             """
             WITH figure (name, value) AS (

@@ -106,11 +106,7 @@ struct SeveralProcessesTests {
         let other = try server.connect()
         for number in 1...2 { #expect(try connection.click(fingerprint(number)).status == 201) }
 
-        let holder = try SQLiteConnection(
-            path: installation.database.path,
-            access: .readWrite,
-            busyMilliseconds: 5000
-        )
+        let holder = try installation.open()
         try holder.begin(.immediate)
         // Answered while the database is held, however long that is.
         connection.sendCheck(fingerprint(1), key: installation.keys.app)

@@ -55,11 +55,7 @@ struct StartTests {
     @Test("is refused, with exit status 78 and advice, on a database of a development version")
     func developmentVersion() throws {
         let installation = try Installation()
-        let connection = try SQLiteConnection(
-            path: installation.database.path,
-            access: .readWrite,
-            busyMilliseconds: 10_000
-        )
+        let connection = try installation.open()
         try connection.execute(
             "UPDATE migrations SET name = '0001_clicks_claims_counters.sql' WHERE number = 1"
         )

@@ -42,7 +42,7 @@ struct WallClockTests {
     func jobsWait() throws {
         let (installation, disk, first) = try AfterlinkProcess.onFaultyDisk(["--retention", "1"])
         func integer(_ sql: StaticString) throws -> Int64 {
-            try SQLiteConnection(path: installation.database.path, access: .readOnly, busyMilliseconds: 1000)
+            try installation.open(.readOnly)
                 .integer(sql)
         }
         func clickCount() throws -> Int64 { try integer("SELECT count(*) FROM clicks") }

@@ -11,10 +11,7 @@ extension FuzzEntry {
     static let networkAddress = FuzzEntry(text: "network-address", tokens: addressTokens) {
         (text) throws(BrokenPromise) in
         guard let address = NetworkAddress(text) else { return }
-        try promise(
-            NetworkAddress(address.text) == address,
-            "an address reads differently when it is written"
-        )
+        try promise(NetworkAddress(address.text) == address, "a written address reads differently")
     }
 
     static let addressRange = FuzzEntry(text: "address-range", tokens: addressTokens) {
@@ -40,7 +37,7 @@ extension FuzzEntry {
         guard let address = ListenAddress(text) else { return }
         try promise(
             ListenAddress(address.description) == address,
-            "an address to listen on reads differently when it is written"
+            "a written address to listen on reads differently"
         )
     }
 
@@ -57,12 +54,9 @@ extension FuzzEntry {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         try promise(
             proxies.client(peer: proxy, forwardedFor: parts) == client,
-            "hops in field lines of their own mean something else"
+            "hops in lines of their own differ"
         )
-        try promise(
-            proxies.client(peer: stranger, forwardedFor: [text]) == stranger,
-            "a stranger is believed"
-        )
+        try promise(proxies.client(peer: stranger, forwardedFor: [text]) == stranger, "a stranger is trusted")
     }
 
     static let forwarded = FuzzEntry(text: "forwarded", tokens: addressTokens) {
@@ -71,13 +65,10 @@ extension FuzzEntry {
         let client = proxies.client(peer: proxy, forwarded: [text])
         try promise(
             proxies.client(peer: proxy, forwarded: [text]) == client,
-            "the same field reads differently each time"
+            "a field reads differently twice"
         )
-        try promise(proxies.client(peer: stranger, forwarded: [text]) == stranger, "a stranger is believed")
+        try promise(proxies.client(peer: stranger, forwarded: [text]) == stranger, "a stranger is trusted")
         let both = proxies.client(peer: proxy, forwardedFor: [text], forwarded: [text])
-        try promise(
-            both == proxy || both == client,
-            "two fields that disagree give an address that neither stands for"
-        )
+        try promise(both == proxy || both == client, "two fields that disagree give a third address")
     }
 }

@@ -16,7 +16,7 @@ extension FuzzEntry {
             let agent = UserAgent(text, touchPoints: touchPoints)
             try promise(
                 agent == UserAgent(text, touchPoints: touchPoints),
-                "an agent reads differently each time"
+                "an agent reads differently twice"
             )
             try promise((agent.model?.utf8.count ?? 0) <= text.utf8.count, "a model is longer than its agent")
         }
@@ -44,10 +44,7 @@ extension FuzzEntry {
             uaPlatformVersion: text
         )
         let canonical = CanonicalSignals(device, userAgent: text)
-        try promise(
-            canonical == CanonicalSignals(device, userAgent: text),
-            "signals read differently each time"
-        )
+        try promise(canonical == CanonicalSignals(device, userAgent: text), "signals read differently twice")
         let data = DeviceData.embedded
         if let language = data.languages.canonical(text) {
             try promise(data.languages.canonical(language) == language, "a canonical language is none")
@@ -57,7 +54,7 @@ extension FuzzEntry {
         }
         try promise(
             canonical.fingerprints().count <= CanonicalSignals.maximumFingerprints,
-            "a click has too many fingerprints"
+            "too many fingerprints"
         )
         for input in canonical.inputs() {
             try promise(
@@ -131,7 +128,7 @@ extension FuzzEntry {
         try promise(!signals.line.utf8.contains { $0 < 0x20 }, "a line holds a control character")
         try promise(
             CanonicalSignals(line: signals.line)?.line == signals.line,
-            "signals read differently when they are written"
+            "written signals read differently"
         )
     }
 

@@ -60,7 +60,7 @@ extension FuzzEntry {
             for finding in validation.findings {
                 try promise(
                     !finding.problem.isEmpty && !finding.advice.isEmpty,
-                    "a finding does not say what is wrong and what to do"
+                    "a finding lacks its problem or its advice"
                 )
             }
             guard let url = AssociationURL("/a/b?c=d&e#f") else {

@@ -14,10 +14,7 @@ extension FuzzEntry {
         if let again = try? DeepLinkURL(parsing: url.text) {
             try promise(again == url, "a link reads differently when it is written")
         } else {
-            try promise(
-                url.text.utf8.count > DeepLinkURL.maximumLength,
-                "a link that was accepted is refused"
-            )
+            try promise(url.text.utf8.count > DeepLinkURL.maximumLength, "an accepted link is refused")
         }
         _ = url.queryItems
         guard let journey = JourneyID("j_1") else { throw BrokenPromise("the entry's journey is none") }
@@ -26,10 +23,7 @@ extension FuzzEntry {
             campaignKey: CampaignKey("SUMMER25"),
             journeyID: journey
         )
-        try promise(
-            answer.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f },
-            "an answered link has a byte that no URL has"
-        )
+        try promise(answer.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }, "an answered link has an illegal byte")
         for prefix in ["myapp://", "https://a.example/x"] {
             _ = try? Destination(parsing: prefix).covers(url)
         }

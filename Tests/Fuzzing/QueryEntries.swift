@@ -20,7 +20,7 @@ extension FuzzEntry {
         let written = items.map { "\(escaped($0.name))=\(escaped($0.value))" }.joined(separator: "&")
         try promise(
             items.isEmpty || QueryItem.items(ofQuery: written[...].utf8) == items,
-            "items that are written read differently"
+            "written items read differently"
         )
     }
 

@@ -37,7 +37,7 @@ extension FuzzEntry {
         guard let again = try? Link.Settings(settings.fields) else {
             // Encoding makes a link longer, perhaps too long to be read again.
             let longest = settings.fields.all.flatMap(\.texts).map(\.utf8.count).max() ?? 0
-            try promise(longest > 2000, "a link that was accepted is refused")
+            try promise(longest > 2000, "an accepted link is refused")
             return
         }
         try promise(again == settings, "a link reads differently when it is written")

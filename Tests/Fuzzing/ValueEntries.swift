@@ -11,10 +11,7 @@ extension FuzzEntry {
         ]
     ) { (text) throws(BrokenPromise) in
         guard let moment = Timestamp(iso8601: text) else { return }
-        try promise(
-            Timestamp(iso8601: moment.iso8601) == moment,
-            "a moment reads differently when it is written"
-        )
+        try promise(Timestamp(iso8601: moment.iso8601) == moment, "a written moment reads differently")
     }
 
     static let identifier = FuzzEntry(
@@ -70,10 +67,7 @@ extension FuzzEntry {
     static let qrColor = FuzzEntry(text: "qr-color", tokens: ["#", "0", "f", "F", "g", " ", "#1a2b3c", "é"]) {
         (text) throws(BrokenPromise) in
         guard let color = try? QRColor(parsing: text) else { return }
-        try promise(
-            (try? QRColor(parsing: color.text)) == color,
-            "a colour reads differently when it is written"
-        )
+        try promise((try? QRColor(parsing: color.text)) == color, "a written colour reads differently")
         _ = try? QRStyle(foreground: color)
     }
 
@@ -95,9 +89,6 @@ extension FuzzEntry {
         }
         try promise(QRStyle.allowedPixels.contains(style.pixels), "a picture may have any size")
         try promise(QRStyle.allowedQuietZone.contains(style.quietZone), "a border may have any width")
-        try promise(
-            !style.hasRoomForLogo || style.errorCorrection == .high,
-            "a logo covers what cannot be restored"
-        )
+        try promise(!style.hasRoomForLogo || style.errorCorrection == .high, "a logo covers too much")
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import SQLite
 
 /// A folder with a database that `afterlink init` made, and the keys that it printed.
 public final class Installation: Sendable {
@@ -92,6 +93,11 @@ public final class Installation: Sendable {
     /// Runs a command on this installation's database.
     public func run(_ arguments: [String]) throws -> ChildProcess.Output {
         try ChildProcess.run(binary, arguments + ["--database", database.path])
+    }
+
+    /// Opens the database beside its server.
+    public func open(_ access: SQLiteConnection.Access = .readWrite) throws -> SQLiteConnection {
+        try SQLiteConnection(path: database.path, access: access, busyMilliseconds: 10_000)
     }
 
     /// What the server has written to its log.

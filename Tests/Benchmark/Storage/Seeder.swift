@@ -134,13 +134,6 @@ struct Seeder {
     }
 }
 
-extension Installation {
-    /// Opens the database beside its server.
-    func open() throws -> SQLiteConnection {
-        try SQLiteConnection(path: database.path, access: .readWrite, busyMilliseconds: 10_000)
-    }
-}
-
 /// A table, as the database describes it; of those with rows for each click it knows the columns.
 struct TableOfClicks {
     let name: String

@@ -15,6 +15,18 @@ struct Handset: Sendable {
     /// `Locale.current.languageCode`, `Locale.getDefault().language`.
     let language: String
 
+    init(
+        _ model: String,
+        _ version: String,
+        points: String? = nil,
+        width: String,
+        in timezone: String,
+        language: String
+    ) {
+        (self.model, self.version, self.points) = (model, version, points)
+        (self.width, self.timezone, self.language) = (width, timezone, language)
+    }
+
     /// What an SDK sends that hashes this form.
     func fingerprint(_ form: FingerprintForm) -> String {
         let text = form.components.map { component in

@@ -22,14 +22,7 @@ extension Journey {
                 + "given=Asia/Calcutta; languages=hi,en",
             next: .intent,
             buttons: "store,open",
-            phone: Handset(
-                model: "SM-A546E",
-                version: "14",
-                points: nil,
-                width: "1080",
-                timezone: "Asia/Kolkata",
-                language: "hi"
-            ),
+            phone: Handset("SM-A546E", "14", width: "1080", in: "Asia/Kolkata", language: "hi"),
             form: .c
         ),
         Journey(
@@ -49,14 +42,7 @@ extension Journey {
                 "android; model=Pixel 8; os=14.0.0; screen=412x915; scale=2.625; timezone=America/Sao_Paulo; languages=pt",
             next: .intent,
             buttons: "store,open,browser",
-            phone: Handset(
-                model: "Pixel 8",
-                version: "14",
-                points: nil,
-                width: "1080",
-                timezone: "America/Sao_Paulo",
-                language: "pt"
-            ),
+            phone: Handset("Pixel 8", "14", width: "1080", in: "America/Sao_Paulo", language: "pt"),
             form: .c
         ),
         Journey(
@@ -76,14 +62,7 @@ extension Journey {
                 "android; model=SM-S911B; os=14.0.0; screen=360x780; scale=3.0; timezone=Africa/Cairo; languages=ar",
             next: .intent,
             buttons: "store,open",
-            phone: Handset(
-                model: "SM-S911B",
-                version: "14",
-                points: nil,
-                width: "1080",
-                timezone: "Africa/Cairo",
-                language: "ar"
-            ),
+            phone: Handset("SM-S911B", "14", width: "1080", in: "Africa/Cairo", language: "ar"),
             form: .c,
             isRightToLeft: true
         ),
@@ -105,14 +84,7 @@ extension Journey {
                 "android; model=Pixel 7 Pro; os=15.0.0; screen=412x892; scale=3.5; timezone=Asia/Jakarta; languages=id",
             next: .wait,
             buttons: "store",
-            phone: Handset(
-                model: "Pixel 7 Pro",
-                version: "15",
-                points: nil,
-                width: "1440",
-                timezone: "Asia/Jakarta",
-                language: "in"
-            ),
+            phone: Handset("Pixel 7 Pro", "15", width: "1440", in: "Asia/Jakarta", language: "in"),
             form: .c
         ),
     ]

@@ -20,11 +20,11 @@ extension Journey {
             next: .appStore,
             buttons: "store,open",
             phone: Handset(
-                model: "iPhone",
-                version: "17.5.1",
+                "iPhone",
+                "17.5.1",
                 points: "390x844",
                 width: "1170",
-                timezone: "Europe/Istanbul",
+                in: "Europe/Istanbul",
                 language: "tr"
             ),
             form: .a
@@ -44,11 +44,11 @@ extension Journey {
             next: .appStore,
             buttons: "store,open",
             phone: Handset(
-                model: "iPhone",
-                version: "26.4.1",
+                "iPhone",
+                "26.4.1",
                 points: "402x874",
                 width: "1206",
-                timezone: "Europe/Berlin",
+                in: "Europe/Berlin",
                 language: "de"
             ),
             form: .a
@@ -69,11 +69,11 @@ extension Journey {
             next: .wait,
             buttons: "store,open,browser",
             phone: Handset(
-                model: "iPhone",
-                version: "18.5",
+                "iPhone",
+                "18.5",
                 points: "430x932",
                 width: "1290",
-                timezone: "America/New_York",
+                in: "America/New_York",
                 language: "en"
             ),
             form: .b
@@ -93,11 +93,11 @@ extension Journey {
             next: .appStore,
             buttons: "store,open",
             phone: Handset(
-                model: "iPad",
-                version: "17.6.1",
+                "iPad",
+                "17.6.1",
                 points: "820x1180",
                 width: "1640",
-                timezone: "Europe/Paris",
+                in: "Europe/Paris",
                 language: "fr"
             ),
             form: .c
@@ -118,11 +118,11 @@ extension Journey {
             next: .appStore,
             buttons: "store,open",
             phone: Handset(
-                model: "iPad",
-                version: "18.5",
+                "iPad",
+                "18.5",
                 points: "820x1180",
                 width: "1640",
-                timezone: "Asia/Tokyo",
+                in: "Asia/Tokyo",
                 language: "ja"
             ),
             form: .a
@@ -143,11 +143,11 @@ extension Journey {
             next: .wait,
             buttons: "store",
             phone: Handset(
-                model: "iPhone",
-                version: "18.1",
+                "iPhone",
+                "18.1",
                 points: "375x667",
                 width: "750",
-                timezone: "Asia/Shanghai",
+                in: "Asia/Shanghai",
                 language: "zh"
             ),
             form: .d

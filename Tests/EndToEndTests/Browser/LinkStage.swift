@@ -98,11 +98,7 @@ struct StagedLink {
 
     /// Its clicks as they are on disk, the oldest first.
     func clicks() throws -> [Click] {
-        let connection = try SQLiteConnection(
-            path: stage.installation.database.path,
-            access: .readWrite,
-            busyMilliseconds: 60_000
-        )
+        let connection = try stage.installation.open()
         return try connection.statement(
             """
             SELECT signals, source, length(fingerprints) / 16, is_robot FROM clicks
