@@ -45,14 +45,13 @@ struct BrowserVisitor: Sendable {
 
     /// Safari tells no hints, and knows no prerendering.
     static func apple(
-        _ agent: String,
         _ screen: (width: Int, height: Int),
         _ pixelRatio: Double,
         _ languages: [String],
         _ timezone: String
     ) -> BrowserVisitor {
         BrowserVisitor(
-            agent: agent,
+            agent: "",
             screen: screen,
             pixelRatio: pixelRatio,
             languages: languages,
@@ -62,7 +61,6 @@ struct BrowserVisitor: Sendable {
     }
 
     static func android(
-        _ agent: String,
         _ model: String,
         _ version: String,
         _ screen: (width: Int, height: Int),
@@ -71,12 +69,19 @@ struct BrowserVisitor: Sendable {
         _ timezone: String
     ) -> BrowserVisitor {
         BrowserVisitor(
-            agent: agent,
+            agent: "",
             hints: Hints(platform: "Android", platformVersion: version, model: model, isMobile: true),
             screen: screen,
             pixelRatio: pixelRatio,
             languages: languages,
             timezone: timezone
         )
+    }
+
+    /// The same with a user agent.
+    func saying(_ agent: String) -> BrowserVisitor {
+        var visitor = self
+        visitor.agent = agent
+        return visitor
     }
 }

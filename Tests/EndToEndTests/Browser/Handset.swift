@@ -18,7 +18,7 @@ struct Handset: Sendable {
     init(
         _ model: String,
         _ version: String,
-        points: String? = nil,
+        _ points: String? = nil,
         width: String,
         in timezone: String,
         language: String

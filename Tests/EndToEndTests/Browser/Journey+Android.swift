@@ -8,14 +8,16 @@ extension Journey {
             name: "chrome",
             title: "Galaxy A54, Chrome, which names the model to those who ask alone, Hindi, in Kolkata",
             visitor: .android(
-                "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
-                    + "Chrome/126.0.0.0 Mobile Safari/537.36",
                 "SM-A546E",
                 "14.0.0",
                 (384, 832),
                 2.8125,
                 ["hi-IN", "hi", "en-IN", "en"],
                 "Asia/Calcutta"
+            )
+            .saying(
+                "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
+                    + "Chrome/126.0.0.0 Mobile Safari/537.36"
             ),
             signals:
                 "android; model=SM-A546E; os=14.0.0; screen=384x832; scale=2.8125; timezone=Asia/Kolkata; "
@@ -28,16 +30,11 @@ extension Journey {
         Journey(
             name: "facebook",
             title: "Pixel 8, Facebook's own browser, Portuguese, in São Paulo",
-            visitor: .android(
-                "Mozilla/5.0 (Linux; Android 14; Pixel 8 Build/AP2A.240905.003; wv) \(view) "
-                    + "Chrome/130.0.6723.83 Mobile Safari/537.36 [FB_IAB/FB4A;FBAV/488.0.0.62.79;IABMV/1;]",
-                "Pixel 8",
-                "14.0.0",
-                (412, 915),
-                2.625,
-                ["pt-BR", "pt"],
-                "America/Sao_Paulo"
-            ),
+            visitor: .android("Pixel 8", "14.0.0", (412, 915), 2.625, ["pt-BR", "pt"], "America/Sao_Paulo")
+                .saying(
+                    "Mozilla/5.0 (Linux; Android 14; Pixel 8 Build/AP2A.240905.003; wv) \(view) "
+                        + "Chrome/130.0.6723.83 Mobile Safari/537.36 [FB_IAB/FB4A;FBAV/488.0.0.62.79;IABMV/1;]"
+                ),
             signals:
                 "android; model=Pixel 8; os=14.0.0; screen=412x915; scale=2.625; timezone=America/Sao_Paulo; languages=pt",
             next: .intent,
@@ -48,16 +45,11 @@ extension Journey {
         Journey(
             name: "samsung",
             title: "Galaxy S23, Samsung Internet, Arabic, in Cairo",
-            visitor: .android(
-                "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
-                    + "SamsungBrowser/25.0 Chrome/121.0.0.0 Mobile Safari/537.36",
-                "SM-S911B",
-                "14.0.0",
-                (360, 780),
-                3,
-                ["ar-EG", "ar"],
-                "Africa/Cairo"
-            ),
+            visitor: .android("SM-S911B", "14.0.0", (360, 780), 3, ["ar-EG", "ar"], "Africa/Cairo")
+                .saying(
+                    "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
+                        + "SamsungBrowser/25.0 Chrome/121.0.0.0 Mobile Safari/537.36"
+                ),
             signals:
                 "android; model=SM-S911B; os=14.0.0; screen=360x780; scale=3.0; timezone=Africa/Cairo; languages=ar",
             next: .intent,
@@ -70,16 +62,11 @@ extension Journey {
             name: "tiktok",
             title:
                 "Pixel 7 Pro, TikTok's own browser, Indonesian, whose code Android spells as it was, in Jakarta",
-            visitor: .android(
-                "Mozilla/5.0 (Linux; Android 15; Pixel 7 Pro Build/AP4A.250205.002; wv) \(view) "
-                    + "Chrome/133.0.6943.121 Mobile Safari/537.36 musical_ly_2023808030 BytedanceWebview/d8a21c6",
-                "Pixel 7 Pro",
-                "15.0.0",
-                (412, 892),
-                3.5,
-                ["id-ID", "id"],
-                "Asia/Jakarta"
-            ),
+            visitor: .android("Pixel 7 Pro", "15.0.0", (412, 892), 3.5, ["id-ID", "id"], "Asia/Jakarta")
+                .saying(
+                    "Mozilla/5.0 (Linux; Android 15; Pixel 7 Pro Build/AP4A.250205.002; wv) \(view) "
+                        + "Chrome/133.0.6943.121 Mobile Safari/537.36 musical_ly_2023808030 BytedanceWebview/d8a21c6"
+                ),
             signals:
                 "android; model=Pixel 7 Pro; os=15.0.0; screen=412x892; scale=3.5; timezone=Asia/Jakarta; languages=id",
             next: .wait,
