@@ -175,7 +175,5 @@ private final class UncheckedBox: @unchecked Sendable {
     // Sendable: the test sees to it that two threads do not use it at once.
     let value: SQLiteConnection
 
-    init(_ value: SQLiteConnection) {
-        self.value = value
-    }
+    init(_ value: SQLiteConnection) { self.value = value }
 }

@@ -6,12 +6,12 @@ import Support
 import Synchronization
 import Testing
 
+/// The databases that can be tested here: every test of the store runs over each.
+let backends = Backend.allCases
+
 /// A database that the storage tests run over.
 enum Backend: String, CaseIterable, Sendable {
     case sqlite
-
-    /// Those that can be tested here.
-    static var available: [Backend] { allCases }
 
     /// Opens a database of this kind.
     func open(_ configuration: SQLiteConfiguration) throws(StoreError) -> any TestDatabase {
@@ -47,9 +47,7 @@ typealias TestSession = any ClickStore & AppStore & StatsStore & CheckStore & Li
 final class TestClock: Sendable {
     private let milliseconds: Atomic<Int64>
 
-    init(_ start: Timestamp) {
-        milliseconds = Atomic(start.milliseconds)
-    }
+    init(_ start: Timestamp) { milliseconds = Atomic(start.milliseconds) }
 
     var now: Timestamp {
         get { Timestamp(milliseconds: milliseconds.load(ordering: .sequentiallyConsistent)) }
@@ -113,14 +111,10 @@ final class TestStore: Sendable {
         }
     }
 
-    deinit {
-        stop()
-    }
+    deinit { stop() }
 
     /// Stops the store, with everything on disk.
-    func stop() {
-        database.stop(within: 60_000)
-    }
+    func stop() { database.stop(within: 60_000) }
 
     /// The store of a test that is about SQLite, or about what it does in the background.
     var store: SQLiteStore {
@@ -158,15 +152,11 @@ final class TestLog: Sendable {
 
     var lines: [String] { content.withLock { $0 } }
 
-    func append(_ line: String) {
-        content.withLock { $0.append(line) }
-    }
+    func append(_ line: String) { content.withLock { $0.append(line) } }
 }
 
 /// Keyed hashes that are told apart by a number.
-func hash(_ number: UInt64) -> KeyedHash {
-    KeyedHash(index: number &* 0x9e37_79b9_7f4a_7c15, rest: number)
-}
+func hash(_ number: UInt64) -> KeyedHash { KeyedHash(index: number &* 0x9e37_79b9_7f4a_7c15, rest: number) }
 
 extension NewClick {
     /// A click of a fingerprint, whose visit is its own unless given, and whose post is its visit's only one unless given.
@@ -239,9 +229,7 @@ extension CheckView {
     }
 
     /// The reason, where there is nothing else.
-    var onlyReason: NoMatchReason? {
-        replay == nil && sure == nil && evidence == nil ? reason : nil
-    }
+    var onlyReason: NoMatchReason? { replay == nil && sure == nil && evidence == nil ? reason : nil }
 }
 
 extension MatchOutcome {
@@ -274,9 +262,7 @@ extension RecordOutcome {
         }
     }
 
-    var isDuplicate: Bool {
-        if case .duplicate = self { true } else { false }
-    }
+    var isDuplicate: Bool { if case .duplicate = self { true } else { false } }
 }
 
 extension ClickStore {
@@ -328,16 +314,12 @@ private final class Confined: @unchecked Sendable {
     // Sendable: used on one loop's thread alone, which the session itself checks.
     let value: any LoopSession
 
-    init(_ value: any LoopSession) {
-        self.value = value
-    }
+    init(_ value: any LoopSession) { self.value = value }
 }
 
 extension ClickStore {
     /// Claims this click or none.
     func claim(_ click: Click, by method: AttributionMethod, for check: Check) async throws(StoreError)
         -> ClaimOutcome
-    {
-        try await claim(ClickChoice(click.id, method: method), for: check)
-    }
+    { try await claim(ClickChoice(click.id, method: method), for: check) }
 }

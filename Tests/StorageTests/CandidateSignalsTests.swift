@@ -57,8 +57,8 @@ struct CandidateSignalsTests {
     }
 
     @Test(
-        "the click whose page told the launch's screen is matched, and without that it is not clear which",
-        arguments: Backend.available
+        "the click whose page has the launch's screen is matched; without it, none is sure",
+        arguments: backends
     )
     func decides(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
@@ -79,10 +79,8 @@ struct CandidateSignalsTests {
 
     @Test(
         "as long as little is learnt, the newest click is matched whose page told no other screen",
-        arguments: Backend.available,
-        [
-            (launch: pro, link: "unknown"), (max, "max"), (screen(402, 874), "unknown"), (.none, "max"),
-        ]
+        arguments: backends,
+        [(launch: pro, link: "unknown"), (max, "max"), (screen(402, 874), "unknown"), (.none, "max")]
     )
     func plainRule(backend: Backend, example: (launch: SignalHashes, link: String)) async throws {
         let test = try await TestStore(backend)
@@ -95,10 +93,7 @@ struct CandidateSignalsTests {
         #expect(outcome.claim?.click.facts.destination.text == "myapp://promo/\(example.link)")
     }
 
-    @Test(
-        "a click is stored with what its fingerprint does not hold, and without once it is closed",
-        arguments: Backend.available
-    )
+    @Test("a click is stored with what its fingerprint lacks, until it is closed", arguments: backends)
     func stored(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let forms: [FingerprintForm?] = [.a, .b, .c, .d, nil]
@@ -123,10 +118,7 @@ struct CandidateSignalsTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE signal_marks IS NOT NULL") == 0)
     }
 
-    @Test(
-        "are told of clicks from the launch's address too, however many came since",
-        arguments: Backend.available
-    )
+    @Test("are told of clicks from the launch's address too, however many came since", arguments: backends)
     func nearAddress(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let count: Int64 = 400
@@ -148,10 +140,7 @@ struct CandidateSignalsTests {
         #expect(candidates.count { $0.signals == Self.max } == CandidateEvidence.maximumListed)
     }
 
-    @Test(
-        "stand in the records of launches and clicks, for those who play them again",
-        arguments: Backend.available
-    )
+    @Test("stand in the records of launches and clicks, for those who play them again", arguments: backends)
     func recorded(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let line = "ios; model=iPhone; screen=393x852; scale=3.0; timezone=Europe/Istanbul; languages=tr"
@@ -184,10 +173,7 @@ struct CandidateSignalsTests {
         #expect(told == [Self.pro, Self.pro, .none])
     }
 
-    @Test(
-        "of some clicks and not of others decide nothing between them",
-        arguments: Backend.available
-    )
+    @Test("of some clicks and not of others decide nothing between them", arguments: backends)
     func unknown(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in

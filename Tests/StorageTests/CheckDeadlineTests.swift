@@ -8,13 +8,9 @@ private final class LimitingStore: ClickStore, Sendable {
     let click: Click
     let deadlines = Mutex<[UInt64]>([])
 
-    init(_ click: Click) {
-        self.click = click
-    }
+    init(_ click: Click) { self.click = click }
 
-    func begin(_ check: inout Check) {
-        check.deadline = 42
-    }
+    func begin(_ check: inout Check) { check.deadline = 42 }
 
     func view(for check: Check) async throws(StoreError) -> CheckView {
         deadlines.withLock { $0.append(check.deadline) }

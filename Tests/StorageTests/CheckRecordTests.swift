@@ -32,7 +32,7 @@ struct CheckRecordTests {
         return try await test.run { try await $0.checks(asked) }
     }
 
-    @Test("hold how each check ended, newest first, and are filtered", arguments: Backend.available)
+    @Test("hold how each check ended, newest first, and are filtered", arguments: backends)
     func lists(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 5000)
@@ -71,7 +71,7 @@ struct CheckRecordTests {
         #expect(try await ids { $0.isTest = true }.count == 1)
     }
 
-    @Test("hold what a replay needs, and no more where it is plain", arguments: Backend.available)
+    @Test("hold what a replay needs, and no more where it is plain", arguments: backends)
     func forReplay(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let installed = TestStore.noon.advanced(byMilliseconds: -5000)
@@ -112,7 +112,7 @@ struct CheckRecordTests {
         #expect(try test.integer("SELECT count(*) FROM clicks WHERE visitor IS NOT NULL") == 1)
     }
 
-    @Test("come page by page, each once", arguments: Backend.available)
+    @Test("come page by page, each once", arguments: backends)
     func pages(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -132,10 +132,7 @@ struct CheckRecordTests {
         #expect(seen == (0..<25).reversed().map { "req_\($0)" })
     }
 
-    @Test(
-        "are found by the check's own id, its request, its click and its fingerprint",
-        arguments: Backend.available
-    )
+    @Test("are found by the check's own id, its request, its click and its fingerprint", arguments: backends)
     func finds(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let click = try await test.run { session in
@@ -164,10 +161,7 @@ struct CheckRecordTests {
         #expect(told.click.claimedBy == .fingerprint)
     }
 
-    @Test(
-        "a hash that found nothing is explained by the clicks of the same app",
-        arguments: Backend.available
-    )
+    @Test("a hash that found nothing is explained by the clicks of the same app", arguments: backends)
     func explains(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let key = try #require(Self.key)
@@ -190,10 +184,7 @@ struct CheckRecordTests {
         #expect(told.differences == [.init(.timezone, click: "Europe/Istanbul", launch: "Asia/Dubai")])
     }
 
-    @Test(
-        "of a flood so many a second are kept, and every match; the rest is counted",
-        arguments: Backend.available
-    )
+    @Test("of a flood so many a second are kept, and every match; the rest is counted", arguments: backends)
     func bounded(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.durability = .relaxed }
         let report = try await test.run { session in
@@ -213,7 +204,7 @@ struct CheckRecordTests {
         #expect(try test.integer("SELECT sum(coalesce(weight, 1)) FROM checks") == 2102)
     }
 
-    @Test("are deleted with the retention of clicks, the oldest first", arguments: Backend.available)
+    @Test("are deleted with the retention of clicks, the oldest first", arguments: backends)
     func retention(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.retentionSeconds = 1000 }
         try await test.run { session in
@@ -235,7 +226,7 @@ struct CheckRecordTests {
         #expect(report.problems(of: "probability_sums").isEmpty)
     }
 
-    @Test("are read beside the loops of a server that runs", arguments: Backend.available)
+    @Test("are read beside the loops of a server that runs", arguments: backends)
     func beside(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.hasBackgroundWork = true }
         try await test.run { _ = try await $0.match(check(1, request: "req_a")) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Claiming a click")
 struct ClaimTests {
-    @Test("a click is matched once, then is already claimed", arguments: Backend.available)
+    @Test("a click is matched once, then is already claimed", arguments: backends)
     func matchesOnce(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -14,7 +14,7 @@ struct ClaimTests {
         #expect(second == .noMatch(.alreadyClaimed))
     }
 
-    @Test("of two clicks the newer one matches, of two at one moment the later", arguments: Backend.available)
+    @Test("of two clicks the newer one matches, of two at one moment the later", arguments: backends)
     func prefersNewest(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let clicks = try await test.run { session in
@@ -32,7 +32,7 @@ struct ClaimTests {
 
     @Test(
         "the window includes its last millisecond, judged by the check's moment",
-        arguments: Backend.available,
+        arguments: backends,
         [(0, true), (86_400_000, true), (86_400_001, false), (-1, true)] as [(Int64, Bool)]
     )
     func respectsWindow(backend: Backend, expected: (age: Int64, matches: Bool)) async throws {
@@ -40,14 +40,12 @@ struct ClaimTests {
         let click = try await test.run { try await $0.record(.sample()).click }
         let now = TestStore.noon.advanced(byMilliseconds: expected.age)
         let outcome = try await test.run { try await $0.match(.sample(at: now)) }
-        #expect(
-            expected.matches ? outcome.isMatch(of: click, at: now) : outcome == .noMatch(.expired)
-        )
+        #expect(expected.matches ? outcome.isMatch(of: click, at: now) : outcome == .noMatch(.expired))
         let direct = try await test.run { try await $0.claim(click, by: .fingerprint, for: .sample(at: now)) }
         #expect(direct == .lost, "claimed or expired, a claim is lost")
     }
 
-    @Test("a newer click makes a new match", arguments: Backend.available)
+    @Test("a newer click makes a new match", arguments: backends)
     func matchesNewClick(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 60_000)
@@ -62,11 +60,7 @@ struct ClaimTests {
         #expect(outcomes.1.isMatch(of: outcomes.2, at: later))
     }
 
-    @Test(
-        "of a thousand checks at once exactly one matches",
-        arguments: Backend.available,
-        [false, true]
-    )
+    @Test("of a thousand checks at once exactly one matches", arguments: backends, [false, true])
     func matchesExactlyOne(backend: Backend, hasInstall: Bool) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(.sample()) }
@@ -82,7 +76,7 @@ struct ClaimTests {
 
     @Test(
         "of as many checks at once as clicks, each of its own visitor, every one matches a click of its own",
-        arguments: Backend.available
+        arguments: backends
     )
     func matchesEach(backend: Backend) async throws {
         let test = try await TestStore(backend)
@@ -101,7 +95,7 @@ struct ClaimTests {
         #expect(Set(matched).count == 200, "no click is matched twice")
     }
 
-    @Test("overlapping checks of one installation share one match", arguments: Backend.available)
+    @Test("overlapping checks of one installation share one match", arguments: backends)
     func sharesWithinInstall(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let click = try await test.run { try await $0.record(.sample()).click }
@@ -115,7 +109,7 @@ struct ClaimTests {
 
     @Test(
         "the same visitor's clicks of the ten minutes before are retired; a stranger's, older and later ones are not",
-        arguments: Backend.available
+        arguments: backends
     )
     func retiresDuplicates(backend: Backend) async throws {
         let test = try await TestStore(backend)
@@ -143,7 +137,7 @@ struct ClaimTests {
         #expect(view.live == [clicks[6], clicks[5], clicks[0]].map(\.id.high))
     }
 
-    @Test("an app never sees another's click, nor a live check a test click", arguments: Backend.available)
+    @Test("an app never sees another's click, nor a live check a test click", arguments: backends)
     func keepsScopesApart(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)
@@ -166,7 +160,7 @@ struct ClaimTests {
         #expect(tests.count == 1 && tests.first != live.id.high)
     }
 
-    @Test("a robot's click is never a candidate", arguments: Backend.available)
+    @Test("a robot's click is never a candidate", arguments: backends)
     func ignoresRobots(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let robot = try await test.run { try await $0.record(.sample { $0.isRobot = true }).click }
@@ -176,10 +170,7 @@ struct ClaimTests {
         #expect(claim == .lost)
     }
 
-    @Test(
-        "finds a live click behind any number of newer ones whose window has ended",
-        arguments: Backend.available
-    )
+    @Test("finds a live click behind any number of newer ones whose window has ended", arguments: backends)
     func passesOverExpired(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let (live, view) = try await test.run { session in
@@ -196,7 +187,7 @@ struct ClaimTests {
         #expect(view.live == [live.id.high])
     }
 
-    @Test("works out who asks once for a check at most", arguments: Backend.available)
+    @Test("works out who asks once for a check at most", arguments: backends)
     func asksForCallerLate(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let askings = Askings()
@@ -218,7 +209,7 @@ struct ClaimTests {
         let count = Atomic(0)
     }
 
-    @Test("the reason is what the newest click has become", arguments: Backend.available)
+    @Test("the reason is what the newest click has become", arguments: backends)
     func givesReasonOfNewest(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 1000)

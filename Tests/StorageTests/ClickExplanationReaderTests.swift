@@ -4,14 +4,13 @@ import Testing
 
 @Suite("What is told of a click that no check found")
 struct ClickExplanationReaderTests {
-    @Test("its state, how it is found, and the checks that came near", arguments: Backend.available)
+    @Test("its state, how it is found, and the checks that came near", arguments: backends)
     func material(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let address = AddressHashes(exact: 11, near: 1)
         let (first, second, bare, robot) = try await test.run { session in
             func record(_ fingerprint: UInt64, visit: UInt64, set: (inout NewClick) -> Void = { _ in })
-                async throws
-                -> ClickID
+                async throws -> ClickID
             {
                 var click = try NewClick.sample(fingerprint: fingerprint, visit: visit)
                 click.evidence.address = address

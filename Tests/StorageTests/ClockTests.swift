@@ -9,7 +9,7 @@ struct ClockTests {
         511_000_000_000, 2_240_000_000_000, 0, -5_000_000, Int64.max / 4, .min / 4,
     ]
 
-    @Test("a click is recorded and matched in any year", arguments: Backend.available, moments)
+    @Test("a click is recorded and matched in any year", arguments: backends, moments)
     func worksInAnyYear(backend: Backend, milliseconds: Int64) async throws {
         let test = try await TestStore(backend)
         let moment = Timestamp(milliseconds: milliseconds)
@@ -25,10 +25,7 @@ struct ClockTests {
         try test.store.runRetention()
     }
 
-    @Test(
-        "after a leap to 2041 and back, clicks are recorded, matched, closed and deleted",
-        arguments: Backend.available
-    )
+    @Test("after a leap to 2041 and back, clicks are recorded, matched, closed, deleted", arguments: backends)
     func survivesLeap(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let far = Timestamp(milliseconds: 2_240_000_000_000)

@@ -23,12 +23,7 @@ struct CountingModel: Sendable {
             try await record(session, fingerprint, at: now, &random)
         } else {
             let platform = Platform.allCases[Int(random.next() % 4)]
-            var check = Check.sample(
-                fingerprint: fingerprint,
-                at: now,
-                caller: 1,
-                grace: 3_600_000
-            )
+            var check = Check.sample(fingerprint: fingerprint, at: now, caller: 1, grace: 3_600_000)
             check.platform = platform
             try await match(session, check)
         }
@@ -112,9 +107,7 @@ struct CountingModel: Sendable {
 struct SplitMix: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) {
-        state = seed
-    }
+    init(seed: UInt64) { state = seed }
 
     mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15

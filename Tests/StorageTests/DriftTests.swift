@@ -16,9 +16,7 @@ struct DriftTests {
         _ days: [(trials: Int, matches: Int)],
         side: String = "launch",
         to test: TestStore
-    )
-        throws
-    {
+    ) throws {
         let values = days.enumerated().map { age, day in
             let period = end.milliseconds - Int64(age) * Self.day - DriftHistory.periodMilliseconds
             return "(\(period), '\(side)', '\(name)', \(day.trials), \(day.matches))"
@@ -149,9 +147,7 @@ struct DriftTests {
             "INSERT INTO drift_groups VALUES (2, 'launch', 'ios/?/999.9.9', 1, 1, 0.5, NULL, NULL, NULL)"
         )
         try await test.run { session in
-            for number in 0..<300 {
-                try await session.check(sdk: "\(number % 30 + 1).\(number / 30).0")
-            }
+            for number in 0..<300 { try await session.check(sdk: "\(number % 30 + 1).\(number / 30).0") }
             try await session.check(sdk: "999.9.9")
             try await session.check(sdk: "1.0.0")
             _ = try await session.statistics(StatisticsQuery(), at: TestStore.noon)

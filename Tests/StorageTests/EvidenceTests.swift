@@ -34,10 +34,7 @@ struct EvidenceTests {
         return check
     }
 
-    @Test(
-        "tells how each click's address agrees, and how many others came from there",
-        arguments: Backend.available
-    )
+    @Test("tells how each click's address agrees, and how many others came from there", arguments: backends)
     func agreement(backend: Backend) async throws {
         let test = try await TestStore(backend)
         for address in [Self.here, Self.nextDoor, Self.elsewhere, nil] {
@@ -54,7 +51,7 @@ struct EvidenceTests {
         #expect(view.model != nil)
     }
 
-    @Test("tells a claimed click at the launch's address as such", arguments: Backend.available)
+    @Test("tells a claimed click at the launch's address as such", arguments: backends)
     func claimed(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
@@ -66,10 +63,7 @@ struct EvidenceTests {
         #expect(evidence.addressTraffic.clicksExact == 1)
     }
 
-    @Test(
-        "of very many clicks tells the newest, those from near, and the rest as counts",
-        arguments: Backend.available
-    )
+    @Test("of very many clicks tells the newest, those from near, the rest as counts", arguments: backends)
     func hotKey(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let count: Int64 = 400
@@ -90,10 +84,7 @@ struct EvidenceTests {
         #expect(Set(evidence.background.map(\.destination)).count == 3)
     }
 
-    @Test(
-        "of very many clicks tells those from near, however many others have clicked there since",
-        arguments: Backend.available
-    )
+    @Test("of very many clicks tells those from near, however many came there since", arguments: backends)
     func hotKeyInACrowd(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let (own, others): (Int64, Int64) = (200, 300)
@@ -126,10 +117,7 @@ struct EvidenceTests {
         }
     }
 
-    @Test(
-        "of very many clicks from near tells the newest, also of those that it does not look up",
-        arguments: Backend.available
-    )
+    @Test("of very many clicks from near tells the newest, also of those not looked up", arguments: backends)
     func newestFromNear(backend: Backend) async throws {
         let test = try await TestStore(backend) {
             $0.learnsAtOnce = true
@@ -151,10 +139,7 @@ struct EvidenceTests {
         #expect(oldest == TestStore.noon.advanced(byMilliseconds: listed * 1000))
     }
 
-    @Test(
-        "of a crowd that is too large to be counted, those of its latest part stand for a whole day",
-        arguments: Backend.available
-    )
+    @Test("of a crowd too large to be counted, its latest part stands for a whole day", arguments: backends)
     func largeCrowd(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
@@ -174,10 +159,7 @@ struct EvidenceTests {
         #expect(abs(crowd.clicksExact - 16 * 86_400 / (8191 * 0.4)) < 1)
     }
 
-    @Test(
-        "a claim retires the same visitor's other click at the address, and nobody else's",
-        arguments: Backend.available
-    )
+    @Test("a claim retires the same visitor's other click at the address, no one else's", arguments: backends)
     func retiresAtAddress(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let stranger = try await test.run { session in
@@ -195,10 +177,7 @@ struct EvidenceTests {
         #expect(view.live == [stranger.id.high])
     }
 
-    @Test(
-        "a claim finds all of a visitor's other clicks, however many strangers' have the fingerprint",
-        arguments: Backend.available
-    )
+    @Test("a claim finds all of a visitor's other clicks among many strangers'", arguments: backends)
     func retiresAmongStrangers(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.durability = .relaxed }
         let last = try await test.run { session in
@@ -226,10 +205,7 @@ struct EvidenceTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 4200)
     }
 
-    @Test(
-        "without an address, a claim retires the same visitor's older clicks in the midst of a crowd",
-        arguments: Backend.available
-    )
+    @Test("without an address, a claim retires a visitor's older clicks amid a crowd", arguments: backends)
     func retiresInCrowd(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let middle = try await test.run { session in
@@ -266,7 +242,7 @@ struct EvidenceTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == crowd + 1)
     }
 
-    @Test("is forgotten with the click", arguments: Backend.available)
+    @Test("is forgotten with the click", arguments: backends)
     func isForgotten(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(click(Self.here)) }
@@ -276,10 +252,7 @@ struct EvidenceTests {
         #expect(try test.integer("SELECT count(*) FROM click_index WHERE state = 0") == 0)
     }
 
-    @Test(
-        "an advertising id leads to its newest click, whatever the fingerprint",
-        arguments: Backend.available
-    )
+    @Test("an advertising id leads to its newest click, whatever the fingerprint", arguments: backends)
     func advertisingID(backend: Backend) async throws {
         let test = try await TestStore(backend)
         @Sendable func marked(_ fingerprint: UInt64, at moment: Timestamp) throws -> NewClick {
@@ -314,7 +287,7 @@ struct EvidenceTests {
         #expect(try await test.run { try await $0.match(alone) }.claim?.click == newer)
     }
 
-    @Test("a token leads to its click once", arguments: Backend.available)
+    @Test("a token leads to its click once", arguments: backends)
     func token(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let recorded = try await test.run { try await $0.record(click(nil)).click }
@@ -332,7 +305,7 @@ struct EvidenceTests {
         #expect(byHash == .noMatch(.alreadyClaimed))
     }
 
-    @Test("a click that is named is none behind its window", arguments: Backend.available)
+    @Test("a click that is named is none behind its window", arguments: backends)
     func namedTooLate(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let recorded = try await test.run { try await $0.record(click(nil)).click }
@@ -374,10 +347,7 @@ struct EvidenceTests {
 
 @Suite("Very many clicks with one fingerprint")
 struct HotFingerprintTests {
-    @Test(
-        "are matched one after another, the counted ones too, until none is left",
-        arguments: Backend.available
-    )
+    @Test("are matched one after another, the counted ones too, until none is left", arguments: backends)
     func allAreMatched(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         let count: UInt64 = 300
@@ -400,11 +370,7 @@ struct HotFingerprintTests {
         #expect(matched == clicks)
         #expect(try await test.run { try await $0.match(.sample(caller: 1)) } == .noMatch(.alreadyClaimed))
     }
-    @Test(
-        "that were counted and are gone by now decide nothing",
-        arguments: Backend.available,
-        [110, 800] as [Int64]
-    )
+    @Test("that were counted and are gone by now decide nothing", arguments: backends, [110, 800] as [Int64])
     func gone(backend: Backend, secondsLater: Int64) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         @Sendable func noon(_ seconds: Int64) -> Timestamp {

@@ -24,9 +24,7 @@ struct FingerprintFilterTests {
         }
     }
 
-    private func isMatch(_ outcome: MatchOutcome) -> Bool {
-        if case .match = outcome { true } else { false }
-    }
+    private func isMatch(_ outcome: MatchOutcome) -> Bool { if case .match = outcome { true } else { false } }
 
     @Test("a turn of many checks of strangers reads the database for the first few alone")
     func sparesLooks() async throws {
@@ -98,7 +96,7 @@ struct FingerprintFilterTests {
     }
 
     @Test(
-        "a full filter has forgotten nothing, and lets one stranger in fifty pass at most",
+        "a full filter forgets nothing, and passes one stranger in fifty at most",
         arguments: [1, 1000, 100_000]
     )
     func fillsUp(capacity: Int) {
@@ -113,9 +111,7 @@ struct FingerprintFilterTests {
         #expect(strangers < 200)
     }
 
-    @Test(
-        "clicks from before the filter was built and from after are found, and told of when they are closed"
-    )
+    @Test("clicks from before the filter was built and from after are found, and reported when closed")
     func finds() async throws {
         let test = try await TestStore()
         try await test.run { session in
@@ -327,10 +323,7 @@ struct FingerprintFilterTests {
         }
     }
 
-    @Test(
-        "a turn that goes on while another one takes its place finds what comes then",
-        arguments: [false, true]
-    )
+    @Test("a turn that goes on while another takes its place finds what comes", arguments: [false, true])
     func isReplacedWithinTurn(isGivenUp: Bool) async throws {
         let test = try await TestStore()
         _ = try await test.run { try await $0.record(.sample(fingerprint: 1)) }

@@ -39,10 +39,7 @@ struct HistoryTests {
         }
     }
 
-    @Test(
-        "come in the order of time, whatever order they were written in, beside a server that runs",
-        arguments: Backend.available
-    )
+    @Test("come in the order of time, whatever order they were written in", arguments: backends)
     func order(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -70,7 +67,7 @@ struct HistoryTests {
         try await check(test, 99, 60)
     }
 
-    @Test("hold a click as it was, also when it can be matched no more", arguments: Backend.available)
+    @Test("hold a click as it was, also when it can be matched no more", arguments: backends)
     func closedClick(backend: Backend) async throws {
         let test = try await TestStore(backend)
         var click = try NewClick.sample(fingerprint: 5)
@@ -101,7 +98,7 @@ struct HistoryTests {
         #expect((launch.answer?.probability ?? 0) > 0.95)
     }
 
-    @Test("are whole until something of them is deleted or forgotten", arguments: Backend.available)
+    @Test("are whole until something of them is deleted or forgotten", arguments: backends)
     func whole(backend: Backend) async throws {
         let test = try await TestStore(backend) {
             $0.learnsAtOnce = true
@@ -119,10 +116,7 @@ struct HistoryTests {
         #expect(after.span == nil)
     }
 
-    @Test(
-        "a click that was consumed before the first check that is held stays so",
-        arguments: Backend.available
-    )
+    @Test("a click that was consumed before the first check that is held stays so", arguments: backends)
     func consumedBefore(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(.sample()) }
@@ -139,7 +133,7 @@ struct HistoryTests {
         #expect(history.gaps.matchesNotRecorded == 0)
     }
 
-    @Test("a token or an id that led to a click is the truth", arguments: Backend.available)
+    @Test("a token or an id that led to a click is the truth", arguments: backends)
     func sureWays(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let click = try await test.run { try await $0.record(.sample()).click }

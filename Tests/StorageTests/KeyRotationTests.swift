@@ -114,9 +114,7 @@ struct KeyStandingTests {
             CREATE TRIGGER defect AFTER INSERT ON clicks BEGIN INSERT INTO defect VALUES (-1); END
             """
         )
-        await #expect(throws: StoreError.self) {
-            try await test.run { _ = try await $0.record(recorded) }
-        }
+        await #expect(throws: StoreError.self) { try await test.run { _ = try await $0.record(recorded) } }
         #expect(try test.integer("SELECT count(*) FROM address_days") == 0)
         try test.execute("DROP TRIGGER defect")
         try await test.run { _ = try await $0.record(recorded) }

@@ -43,7 +43,7 @@ struct LearningStorageTests {
 
     private let hourLater = TestStore.noon.advanced(byMilliseconds: 3_600_000)
 
-    @Test("is stored with the clicks, and outlives the process", arguments: Backend.available)
+    @Test("is stored with the clicks, and outlives the process", arguments: backends)
     func outlives(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(test, from: TestStore.noon)
@@ -55,7 +55,7 @@ struct LearningStorageTests {
         #expect(model.launchesWithAddress > 55)
     }
 
-    @Test("of two servers on one database adds up, whichever began", arguments: Backend.available)
+    @Test("of two servers on one database adds up, whichever began", arguments: backends)
     func addsUp(backend: Backend) async throws {
         let here = try await TestStore(backend) { $0.learnsAtOnce = true }
         let other = try await TestStore(backend, in: here.folder) { $0.learnsAtOnce = true }
@@ -69,10 +69,7 @@ struct LearningStorageTests {
         #expect(abs(model.launches - 240) < 5)
     }
 
-    @Test(
-        "twice from one device within an hour counts once, and a repeated answer never",
-        arguments: Backend.available
-    )
+    @Test("twice from one device within an hour counts once, a repeated answer never", arguments: backends)
     func countsOnce(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await test.run { session in
@@ -87,7 +84,7 @@ struct LearningStorageTests {
         #expect(abs(model.launches - 1) < 0.01)
     }
 
-    @Test("teaches nothing where robots click", arguments: Backend.available)
+    @Test("teaches nothing where robots click", arguments: backends)
     func robots(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         for (number, isRobot) in [false, true, true, true].enumerated() {
@@ -102,7 +99,7 @@ struct LearningStorageTests {
         #expect(share > 0.4 && share < 0.5, "\(share)")
     }
 
-    @Test("can be forgotten", arguments: Backend.available)
+    @Test("can be forgotten", arguments: backends)
     func resets(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(test, from: TestStore.noon)
@@ -115,7 +112,7 @@ struct LearningStorageTests {
         #expect(try test.integer("SELECT count(*) FROM learnt_counters") == 0)
     }
 
-    @Test("can be forgotten by another process, which nobody brings back", arguments: Backend.available)
+    @Test("can be forgotten by another process, which nobody brings back", arguments: backends)
     func resetsElsewhere(backend: Backend) async throws {
         let here = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(here, from: TestStore.noon)
@@ -138,7 +135,7 @@ struct LearningStorageTests {
 
     @Test(
         "fades where no launch was ever weighed, goes if a clock years ahead taught it, keeps few invented systems",
-        arguments: Backend.available
+        arguments: backends
     )
     func fades(backend: Backend) async throws {
         let empty = try await TestStore(backend)
@@ -164,7 +161,7 @@ struct LearningStorageTests {
         #expect(try test.integer("SELECT count(*) FROM learning WHERE scope = 98") == 0)
     }
 
-    @Test("does not begin in the future of a clock that was ahead", arguments: Backend.available)
+    @Test("does not begin in the future of a clock that was ahead", arguments: backends)
     func beganAhead(backend: Backend) async throws {
         let before = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await play(before, from: TestStore.noon, count: 5)
@@ -180,7 +177,7 @@ struct LearningStorageTests {
         #expect(isMended)
     }
 
-    @Test("begins when a click is told, not when it happened", arguments: Backend.available)
+    @Test("begins when a click is told, not when it happened", arguments: backends)
     func toldLater(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.learnsAtOnce = true }
         try await test.run { session in
@@ -193,7 +190,7 @@ struct LearningStorageTests {
         #expect(try await model(again, at: hourLater).epoch.began == TestStore.noon)
     }
 
-    @Test("a server in the background learns as well", arguments: Backend.available)
+    @Test("a server in the background learns as well", arguments: backends)
     func learnsInBackground(backend: Backend) async throws {
         let test = try await TestStore(backend) { $0.hasBackgroundWork = true }
         try await play(test, from: TestStore.noon, count: 10)

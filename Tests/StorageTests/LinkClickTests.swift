@@ -23,10 +23,7 @@ struct LinkClickTests {
         }
     }
 
-    @Test(
-        "are counted for the link and its variant, and their matches: people, robots, and tests apart",
-        arguments: Backend.available
-    )
+    @Test("are counted for link and variant, with matches: people, robots, tests apart", arguments: backends)
     func counts(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -65,7 +62,7 @@ struct LinkClickTests {
         #expect(try test.integer("SELECT sum(tests) FROM link_counts WHERE variant = ''") == 1)
     }
 
-    @Test("go on being told for a variant that the link has no more", arguments: Backend.available)
+    @Test("go on being told for a variant that the link has no more", arguments: backends)
     func formerVariants(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -79,10 +76,7 @@ struct LinkClickTests {
         }
     }
 
-    @Test(
-        "of people are as many as the link may have, however many come at once",
-        arguments: Backend.available
-    )
+    @Test("of people are as many as the link may have, however many come at once", arguments: backends)
     func maximumUnderRaces(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let link = try SampleLink.make(1, [.maximumClicks: ["7"]])
@@ -101,7 +95,7 @@ struct LinkClickTests {
 
     @Test(
         "are refused when the link was archived, has expired or was deleted; a repeated post is answered as before",
-        arguments: Backend.available
+        arguments: backends
     )
     func ended(backend: Backend) async throws {
         let test = try await TestStore(backend)
@@ -124,7 +118,7 @@ struct LinkClickTests {
         }
     }
 
-    @Test("keep a link from being deleted, robots' and tests' too", arguments: Backend.available)
+    @Test("keep a link from being deleted, robots' and tests' too", arguments: backends)
     func deletion(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -169,8 +163,7 @@ struct LinkClickTests {
         #expect(try findings() == 0)
         for damage in [
             "UPDATE link_counts SET clicks = 0", "UPDATE link_counts SET matches = 0",
-            "UPDATE clicks SET link = 99",
-            "DELETE FROM link_counts",
+            "UPDATE clicks SET link = 99", "DELETE FROM link_counts",
         ] {
             try test.execute("CREATE TABLE kept AS SELECT * FROM link_counts; \(damage)")
             #expect(try findings() > 0, "\(damage)")

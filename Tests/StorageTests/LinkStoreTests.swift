@@ -18,7 +18,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("come back as they were made, by identifier and by slug", arguments: Backend.available)
+    @Test("come back as they were made, by identifier and by slug", arguments: backends)
     func roundTrip(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let link = try SampleLink.make(
@@ -48,10 +48,7 @@ struct LinkStoreTests {
         #expect(others.allSatisfy { $0 == nil })
     }
 
-    @Test(
-        "have slugs that are unique among the apps of a host, and in other apps may have them again",
-        arguments: Backend.available
-    )
+    @Test("have slugs that are unique among the apps of a host, not in other apps", arguments: backends)
     func uniqueSlugs(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await Self.addApps(test)
@@ -86,7 +83,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("are made all or none", arguments: Backend.available)
+    @Test("are made all or none", arguments: backends)
     func allOrNone(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -102,8 +99,7 @@ struct LinkStoreTests {
             #expect(
                 await refusal { () async throws(LinkStoreError) in
                     try await session.create(links.dropLast() + [stranger])
-                }
-                    == .notFound
+                } == .notFound
             )
             #expect(try await session.slugs(LinkQuery()) == ["a"])
             try await session.create(Array(links.dropLast()))
@@ -111,10 +107,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test(
-        "are changed as a whole, and not by who has not seen the last change",
-        arguments: Backend.available
-    )
+    @Test("are changed as a whole, and not by who has not seen the last change", arguments: backends)
     func updates(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -148,10 +141,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test(
-        "are listed newest first, by app, tag, campaign, words and archive, page by page",
-        arguments: Backend.available
-    )
+    @Test("are listed newest first, by app, tag, campaign, words, archive, page by page", arguments: backends)
     func lists(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await Self.addApps(test)
@@ -199,7 +189,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("of a campaign: the newest that leads somewhere", arguments: Backend.available)
+    @Test("of a campaign: the newest that leads somewhere", arguments: backends)
     func campaign(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await Self.addApps(test)
@@ -225,7 +215,7 @@ struct LinkStoreTests {
         }
     }
 
-    @Test("settings of apps for links come back as they were set", arguments: Backend.available)
+    @Test("settings of apps for links come back as they were set", arguments: backends)
     func appSettings(backend: Backend) async throws {
         let test = try await TestStore(backend)
         var fields = AppLinkFields()

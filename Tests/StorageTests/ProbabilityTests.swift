@@ -20,7 +20,7 @@ struct ProbabilityTests {
         SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
     }
 
-    @Test("tell matches by method, and what was expected of each campaign", arguments: Backend.available)
+    @Test("tell matches by method, and what was expected of each campaign", arguments: backends)
     func methods(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -55,10 +55,7 @@ struct ProbabilityTests {
         #expect(try problems(test) == [])
     }
 
-    @Test(
-        "count a device that asks again and again without a match once in an hour",
-        arguments: Backend.available
-    )
+    @Test("count a device that asks again and again without a match once in an hour", arguments: backends)
     func repeated(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in
@@ -79,10 +76,7 @@ struct ProbabilityTests {
         #expect(expected.count > 0.5 && expected.count <= 1)
     }
 
-    @Test(
-        "a launch with a token tells how right its fingerprint would have been",
-        arguments: Backend.available
-    )
+    @Test("a launch with a token tells how right its fingerprint would have been", arguments: backends)
     func calibration(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { session in

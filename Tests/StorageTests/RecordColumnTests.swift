@@ -141,7 +141,5 @@ private struct Short: Record {
 
     init?(_ row: inout some RowReader) {}
 
-    func write(to row: inout some RowWriter) {
-        row.put("id", 2)
-    }
+    func write(to row: inout some RowWriter) { row.put("id", 2) }
 }

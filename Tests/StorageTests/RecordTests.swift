@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Recording a click")
 struct RecordTests {
-    @Test("a click comes back with everything that was recorded", arguments: Backend.available)
+    @Test("a click comes back with everything that was recorded", arguments: backends)
     func keepsFacts(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let click = try NewClick.sample { facts in
@@ -20,7 +20,7 @@ struct RecordTests {
         #expect(view.live == [recorded.click.id.high])
     }
 
-    @Test("identifiers begin with the time and grow, within a millisecond too", arguments: Backend.available)
+    @Test("identifiers begin with the time and grow, within a millisecond too", arguments: backends)
     func ordersIdentifiers(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let ids = try await test.run { session in
@@ -37,7 +37,7 @@ struct RecordTests {
 
     @Test(
         "a repeated post of one visit within ten seconds is the first click",
-        arguments: Backend.available,
+        arguments: backends,
         [(0, true), (9_999, true), (10_000, true), (10_001, false), (-10_000, true), (-10_001, false)]
             as [(Int64, Bool)]
     )
@@ -54,10 +54,7 @@ struct RecordTests {
         #expect((second.click.id == first.click.id) == expected.isDuplicate)
     }
 
-    @Test(
-        "two posts of one visit that differ are two clicks; a match of the newer retires the older",
-        arguments: Backend.available
-    )
+    @Test("two unlike posts of one visit are two clicks; a match retires the older", arguments: backends)
     func keepsPostsApart(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let clicks = try await test.run { session in
@@ -77,7 +74,7 @@ struct RecordTests {
         #expect(view.live.isEmpty)
     }
 
-    @Test("posts of one visit are told apart after a restart", arguments: Backend.available)
+    @Test("posts of one visit are told apart after a restart", arguments: backends)
     func keepsPostsApartAfterRestart(backend: Backend) async throws {
         let first = try await TestStore(backend)
         let id = try await first.run { try await $0.record(.sample(visit: 7, post: 1)).click.id }
@@ -94,7 +91,7 @@ struct RecordTests {
         #expect(outcomes[1].click.id == id)
     }
 
-    @Test("a repeated post is known after a restart", arguments: Backend.available)
+    @Test("a repeated post is known after a restart", arguments: backends)
     func findsRepeatedVisitAfterRestart(backend: Backend) async throws {
         let first = try await TestStore(backend)
         let id = try await first.run { try await $0.record(.sample(visit: 7)).click.id }
@@ -107,7 +104,7 @@ struct RecordTests {
         #expect(again.click.id == id)
     }
 
-    @Test("another visitor's post at the same moment is another click", arguments: Backend.available)
+    @Test("another visitor's post at the same moment is another click", arguments: backends)
     func keepsVisitorsApart(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let outcomes = try await test.run { session in
@@ -116,10 +113,7 @@ struct RecordTests {
         #expect(outcomes.allSatisfy { !$0.isDuplicate })
     }
 
-    @Test(
-        "one idempotency key is one click, days later too, but not for another app",
-        arguments: Backend.available
-    )
+    @Test("one idempotency key is one click, days later too, but not for another app", arguments: backends)
     func findsIdempotencyKey(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)
@@ -143,7 +137,7 @@ struct RecordTests {
 
     @Test(
         "a visit after a prefetch is a click of its own, under one idempotency key too",
-        arguments: Backend.available,
+        arguments: backends,
         [nil, 7] as [UInt64?]
     )
     func afterPrefetch(backend: Backend, idempotency: UInt64?) async throws {
@@ -166,7 +160,7 @@ struct RecordTests {
         #expect(outcome.claim?.click == visit.click)
     }
 
-    @Test("a click of an app that does not exist is refused", arguments: Backend.available)
+    @Test("a click of an app that does not exist is refused", arguments: backends)
     func refusesUnknownApp(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let error = await #expect(throws: StoreError.self) {
@@ -175,7 +169,7 @@ struct RecordTests {
         #expect(error?.code == .notFound)
     }
 
-    @Test("a click can be found by each of its fingerprints", arguments: Backend.available)
+    @Test("a click can be found by each of its fingerprints", arguments: backends)
     func findsEveryFingerprint(backend: Backend) async throws {
         let test = try await TestStore(backend)
         var click = try NewClick.sample(fingerprint: 1)
@@ -191,7 +185,7 @@ struct RecordTests {
         #expect(view.onlyReason == .alreadyClaimed)
     }
 
-    @Test("fingerprints that agree in their index alone are different ones", arguments: Backend.available)
+    @Test("fingerprints that agree in their index alone are different ones", arguments: backends)
     func comparesWholeHash(backend: Backend) async throws {
         let test = try await TestStore(backend)
         try await test.run { _ = try await $0.record(.sample(fingerprint: 1)) }

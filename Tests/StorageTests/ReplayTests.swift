@@ -17,9 +17,7 @@ struct ReplayTests {
             let click = try await session.record(.sample()).click
             let check = Check.sample(install: install, grace: grace, firstByteAt: firstByteAt)
             guard case .claimed(let claim) = try await session.claim(click, by: .fingerprint, for: check)
-            else {
-                throw StoreError(.defect, "the first claim succeeds")
-            }
+            else { throw StoreError(.defect, "the first claim succeeds") }
             monotonic.advance(milliseconds: 10)
             if isAnswered { session.answering(claim.click.id) }
             return claim
@@ -27,7 +25,7 @@ struct ReplayTests {
         return (test, claim)
     }
 
-    @Test("an installation gets its answer again until the click's window ends", arguments: Backend.available)
+    @Test("an installation gets its answer again until the click's window ends", arguments: backends)
     func replaysForInstall(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, install: 5)
         let end = TestStore.noon.advanced(byMilliseconds: 86_400_000)
@@ -44,7 +42,7 @@ struct ReplayTests {
         #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed), .noMatch(.alreadyClaimed)])
     }
 
-    @Test("an installation's answer is neither another app's nor a test's", arguments: Backend.available)
+    @Test("an installation's answer is neither another app's nor a test's", arguments: backends)
     func keepsInstallsApart(backend: Backend) async throws {
         let (test, _) = try await matched(backend, install: 5)
         let outcome = try await test.run { try await $0.match(.sample(install: 5, isTest: true)) }
@@ -53,7 +51,7 @@ struct ReplayTests {
 
     @Test(
         "a caller gets its answer again within the grace",
-        arguments: Backend.available,
+        arguments: backends,
         [
             (after: 0, grace: 60_000, isReplayed: true), (after: 60_000, grace: 60_000, isReplayed: true),
             (after: 60_001, grace: 60_000, isReplayed: false), (after: 0, grace: 0, isReplayed: false),
@@ -71,7 +69,7 @@ struct ReplayTests {
         #expect(outcome == (expected.isReplayed ? .replay(claim) : .noMatch(.alreadyClaimed)))
     }
 
-    @Test("another caller, or one with an install id, does not get it", arguments: Backend.available)
+    @Test("another caller, or one with an install id, does not get it", arguments: backends)
     func refusesOthers(backend: Backend) async throws {
         let (test, _) = try await matched(backend)
         let outcomes = try await test.run { session in
@@ -83,7 +81,7 @@ struct ReplayTests {
         #expect(outcomes == [.noMatch(.alreadyClaimed), .noMatch(.alreadyClaimed)])
     }
 
-    @Test("a check that began before the answer was written does not get it", arguments: Backend.available)
+    @Test("a check that began before the answer was written does not get it", arguments: backends)
     func refusesOverlapping(backend: Backend) async throws {
         let (test, claim) = try await matched(backend)
         let answeredAt = test.monotonic.now
@@ -96,14 +94,14 @@ struct ReplayTests {
         #expect(outcomes == [.noMatch(.alreadyClaimed), .replay(claim)])
     }
 
-    @Test("as long as no answer is written, nobody gets it again", arguments: Backend.available)
+    @Test("as long as no answer is written, nobody gets it again", arguments: backends)
     func refusesUnanswered(backend: Backend) async throws {
         let (test, _) = try await matched(backend, isAnswered: false)
         let outcome = try await test.run { try await $0.match(.sample(grace: 60_000)) }
         #expect(outcome == .noMatch(.alreadyClaimed))
     }
 
-    @Test("an earlier process's answer counts as written", arguments: Backend.available)
+    @Test("an earlier process's answer counts as written", arguments: backends)
     func replaysAfterRestart(backend: Backend) async throws {
         let (first, claim) = try await matched(backend, isAnswered: false)
         first.stop()
@@ -112,10 +110,7 @@ struct ReplayTests {
         #expect(outcome == .replay(claim))
     }
 
-    @Test(
-        "a check after a match takes hardly more than one of a fingerprint that nobody has",
-        arguments: Backend.available
-    )
+    @Test("a check after a match takes hardly more than one of an unknown fingerprint", arguments: backends)
     func hidesClaims(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let steps = try await test.run { session in
@@ -128,12 +123,7 @@ struct ReplayTests {
             var steps = (unknown: [Int](), claimed: [Int]())
             for number in 0..<20 as Range<UInt64> {
                 for (first, isClaimed) in [(100, false), (0, true)] as [(UInt64, Bool)] {
-                    let check = Check.sample(
-                        fingerprint: first + number,
-                        at: later,
-                        caller: 7,
-                        grace: 60_000
-                    )
+                    let check = Check.sample(fingerprint: first + number, at: later, caller: 7, grace: 60_000)
                     let before = reader.readStepCount
                     let view = try await session.view(for: check)
                     let count = reader.readStepCount - before
@@ -148,20 +138,17 @@ struct ReplayTests {
         #expect(unknown > 0 && claimed < unknown * 5 / 2, "\(claimed) steps, and \(unknown)")
     }
 
-    @Test("an answer that failed on its way goes to the next check, once", arguments: Backend.available)
+    @Test("an answer that failed on its way goes to the next check, once", arguments: backends)
     func redeliversOnce(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
         let outcomes = try await test.run { session in
             session.deliveryFailed(of: claim.click.id)
-            return [
-                try await session.match(.sample(caller: 2)),
-                try await session.match(.sample(caller: 3)),
-            ]
+            return [try await session.match(.sample(caller: 2)), try await session.match(.sample(caller: 3))]
         }
         #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
     }
 
-    @Test("of many checks at once, one gets an answer that failed", arguments: Backend.available)
+    @Test("of many checks at once, one gets an answer that failed", arguments: backends)
     func redeliversToOneOfMany(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
         try await test.run { session in session.deliveryFailed(of: claim.click.id) }
@@ -172,10 +159,7 @@ struct ReplayTests {
         #expect(outcomes.filter { $0 == .noMatch(.alreadyClaimed) }.count == 199)
     }
 
-    @Test(
-        "an installation that gets its failed answer again leaves none for others",
-        arguments: Backend.available
-    )
+    @Test("an installation that gets its failed answer again leaves none for others", arguments: backends)
     func redeliversToInstall(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, install: 5)
         let outcomes = try await test.run { session in
@@ -188,10 +172,7 @@ struct ReplayTests {
         #expect(outcomes == [.replay(claim), .noMatch(.alreadyClaimed)])
     }
 
-    @Test(
-        "a failed answer is not given to another fingerprint, nor after the window",
-        arguments: Backend.available
-    )
+    @Test("a failed answer is not given to another fingerprint, nor after the window", arguments: backends)
     func refusesLateRedelivery(backend: Backend) async throws {
         let (test, claim) = try await matched(backend, grace: 0)
         let after = TestStore.noon.advanced(byMilliseconds: 86_400_001)
@@ -206,7 +187,7 @@ struct ReplayTests {
 
     @Test(
         "a newer click from elsewhere keeps nobody from his earlier answer, one from his address does",
-        arguments: Backend.available,
+        arguments: backends,
         [
             (exact: 107, near: 7, isRepeated: true), (exact: 101, near: 1, isRepeated: true),
             (exact: 100, near: 1, isRepeated: false), (exact: nil, near: 0, isRepeated: true),
@@ -231,7 +212,7 @@ struct ReplayTests {
         #expect((outcome == .replay(claim)) == example.isRepeated)
     }
 
-    @Test("a newer click goes before an earlier answer, by grace or failed", arguments: Backend.available)
+    @Test("a newer click goes before an earlier answer, by grace or failed", arguments: backends)
     func prefersNewerClick(backend: Backend) async throws {
         let (test, claim) = try await matched(backend)
         let later = TestStore.noon.advanced(byMilliseconds: 1000)

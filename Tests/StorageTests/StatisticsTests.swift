@@ -3,11 +3,7 @@ import Testing
 
 @Suite("Statistics")
 struct StatisticsTests {
-    @Test(
-        "counters equal the facts after a long random history",
-        arguments: Backend.available,
-        [1, 2, 3] as [UInt64]
-    )
+    @Test("counters equal the facts after a long random history", arguments: backends, [1, 2, 3] as [UInt64])
     func equalsFacts(backend: Backend, seed: UInt64) async throws {
         let test = try await TestStore(backend)
         let clock = test.clock
@@ -49,14 +45,12 @@ struct StatisticsTests {
         for metric in [
             Metric.clicks, .duplicates, .robots, .matches, .replays, .noMatch(.expired),
             .noMatch(.alreadyClaimed),
-        ] {
-            #expect(model.totals[metric, default: 0] > 0, "\(metric) happened")
-        }
+        ] { #expect(model.totals[metric, default: 0] > 0, "\(metric) happened") }
     }
 
     @Test(
         "a range counts whole spans of its interval",
-        arguments: Backend.available,
+        arguments: backends,
         [
             (from: 0, to: 1, interval: .hour, clicks: 1),
             (from: 0, to: 3_600_000, interval: .hour, clicks: 1),
@@ -92,7 +86,7 @@ struct StatisticsTests {
         #expect(report.series.reduce(0) { $0 + $1.counts[.clicks, default: 0] } == expected.clicks)
     }
 
-    @Test("a campaign is counted by source and platform of its own", arguments: Backend.available)
+    @Test("a campaign is counted by source and platform of its own", arguments: backends)
     func filtersByCampaign(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let campaign = try #require(CampaignKey("A"))
@@ -125,7 +119,7 @@ struct StatisticsTests {
         #expect(report.timeToInstall.total == 1)
     }
 
-    @Test("a source without a token is reported as its caller named it", arguments: Backend.available)
+    @Test("a source without a token is reported as its caller named it", arguments: backends)
     func reportsRawSource(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let report = try await test.run { session in
@@ -136,7 +130,7 @@ struct StatisticsTests {
         #expect(report.bySource.map(\.name) == ["direct", "google"])
     }
 
-    @Test("test clicks and checks are counted apart", arguments: Backend.available)
+    @Test("test clicks and checks are counted apart", arguments: backends)
     func keepsTestsApart(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let reports = try await test.run { session in
@@ -155,7 +149,7 @@ struct StatisticsTests {
         )
     }
 
-    @Test("several apps add up, and are told apart", arguments: Backend.available)
+    @Test("several apps add up, and are told apart", arguments: backends)
     func addsApps(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let other = AppID(high: 2, low: 2)
@@ -181,10 +175,7 @@ struct StatisticsTests {
         #expect(all.databaseBytes > 0 && all.writeAheadLogBytes > 0)
     }
 
-    @Test(
-        "invented names beyond the day's limit are counted under one, after a restart too",
-        arguments: Backend.available
-    )
+    @Test("invented names beyond the day's limit count as one, after a restart too", arguments: backends)
     func capsValues(backend: Backend) async throws {
         let limit = try #require(Dimension.osVersion.nameLimit)
         let first = try await TestStore(backend)
@@ -213,10 +204,7 @@ struct StatisticsTests {
         #expect(report.totals[.clicks] == Int64(limit) + 23)
     }
 
-    @Test(
-        "the first hundred campaigns are the most clicked, of all time and of a range",
-        arguments: Backend.available
-    )
+    @Test("the first hundred campaigns are the most clicked, of all time or a range", arguments: backends)
     func ranksCampaigns(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let (all, range) = try await test.run { session in
@@ -240,10 +228,7 @@ struct StatisticsTests {
         }
     }
 
-    @Test(
-        "live clicks are exact to the second, without anything that takes them off",
-        arguments: Backend.available
-    )
+    @Test("live clicks are exact to the second, without anything that takes them off", arguments: backends)
     func countsLiveClicks(backend: Backend) async throws {
         let test = try await TestStore(backend)
         let start = TestStore.noon

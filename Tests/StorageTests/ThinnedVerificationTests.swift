@@ -33,8 +33,7 @@ private struct ThinnedHistory {
         try await test.run { session in
             for number in 0..<sources {
                 for fingerprint in [number, number + 1000] {
-                    let click = try NewClick.sample(fingerprint: fingerprint, at: now) {
-                        facts in
+                    let click = try NewClick.sample(fingerprint: fingerprint, at: now) { facts in
                         facts.source = number == 0 ? .instagram : .unknown
                         facts.rawSource = number == 0 ? nil : "src \(number)"
                         facts.campaignKey = CampaignKey("campaign \(number % 3)")
@@ -72,9 +71,7 @@ private struct ThinnedHistory {
         SQLiteConfiguration(path: test.path, clock: .fixed(test.clock.now))
     }
 
-    func verify() throws -> VerificationReport {
-        try DatabaseVerification.run(configuration)
-    }
+    func verify() throws -> VerificationReport { try DatabaseVerification.run(configuration) }
 }
 
 @Suite("Verification of compacted counts")

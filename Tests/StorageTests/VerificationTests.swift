@@ -33,9 +33,7 @@ private struct History {
         test.stop()
     }
 
-    var configuration: SQLiteConfiguration {
-        SQLiteConfiguration(path: path, clock: .fixed(test.clock.now))
-    }
+    var configuration: SQLiteConfiguration { SQLiteConfiguration(path: path, clock: .fixed(test.clock.now)) }
 
     func verify() throws -> VerificationReport {
         try DatabaseVerification.run(configuration, serverKeys: [key].compactMap(\.self))
@@ -43,9 +41,7 @@ private struct History {
 }
 
 extension VerificationReport {
-    var problems: [String] {
-        checks.flatMap { check in check.findings.map { "\(check.name): \($0.text)" } }
-    }
+    var problems: [String] { checks.flatMap { check in check.findings.map { "\(check.name): \($0.text)" } } }
 
     func problems(of name: String) -> [String] {
         checks.first { $0.name == name }?.findings.map(\.text) ?? []
@@ -54,10 +50,7 @@ extension VerificationReport {
 
 @Suite("Verification of a database")
 struct VerificationTests {
-    @Test(
-        "finds nothing in what this program has written, before and after retention",
-        arguments: [false, true]
-    )
+    @Test("finds nothing in what this program wrote, before and after retention", arguments: [false, true])
     func findsNothing(isPurged: Bool) async throws {
         let history = try await History(isPurged: isPurged)
         let report = try history.verify()
@@ -274,9 +267,7 @@ struct VerificationTests {
         let path = test.path
         async let reports = Task.detached {
             try (0..<5).map { _ in
-                try DatabaseVerification.run(
-                    SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon))
-                )
+                try DatabaseVerification.run(SQLiteConfiguration(path: path, clock: .fixed(TestStore.noon)))
             }
         }.value
         _ = try await test.run { session in

@@ -28,9 +28,7 @@ final class Gate: Sendable {
         }
     }
 
-    func open() {
-        isOpen.signal()
-    }
+    func open() { isOpen.signal() }
 }
 
 @Suite("The writer")
@@ -115,8 +113,7 @@ struct WriterTests {
     }
 
     private func recordingCode(_ click: @autoclosure @Sendable () throws -> NewClick, in test: TestStore)
-        async
-        -> StoreError.Code?
+        async -> StoreError.Code?
     {
         await code { () async throws(StoreError) in
             guard let click = try? click() else { return }

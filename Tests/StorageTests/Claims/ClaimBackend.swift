@@ -119,9 +119,7 @@ final class ClaimsInMemory: ClaimBackend {
     private let state = Mutex(State())
     private let defect: Defect?
 
-    init(_ defect: Defect? = nil) {
-        self.defect = defect
-    }
+    init(_ defect: Defect? = nil) { self.defect = defect }
 
     func record(_ click: NewClick) async throws -> Click {
         state.withLock { state in
@@ -189,19 +187,13 @@ final class ClaimsInMemory: ClaimBackend {
 
     func live(in process: Int) async throws -> [UInt64] {
         state.withLock { state in
-            state.committed.filter { $0.claim == nil && !$0.isRetired }
-                .sorted {
-                    ($0.click.facts.clickedAt, $0.click.id.high) > (
-                        $1.click.facts.clickedAt, $1.click.id.high
-                    )
-                }
-                .map(\.click.id.high)
+            state.committed.filter { $0.claim == nil && !$0.isRetired }.sorted {
+                ($0.click.facts.clickedAt, $0.click.id.high) > ($1.click.facts.clickedAt, $1.click.id.high)
+            }.map(\.click.id.high)
         }
     }
 
-    func fail(caller: UInt64) async throws {
-        state.withLock { _ = $0.failing.insert(hash(caller)) }
-    }
+    func fail(caller: UInt64) async throws { state.withLock { _ = $0.failing.insert(hash(caller)) } }
 
     func restart() async throws {
         // What was not committed is gone.

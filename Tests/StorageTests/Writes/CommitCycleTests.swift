@@ -93,10 +93,9 @@ struct CommitCycleTests {
                 Step(.done, .perform(1)), Step(.failed(defect), .rollback), Step(.done, .begin),
                 Step(.done, .savepoint), Step(.done, .perform(0)), Step(.done, .release),
                 Step(.done, .savepoint), Step(.done, .perform(1)),
-                Step(.failed(defect), .refuse(1, defect.error)), Step(.done, .undo),
-                Step(.done, .savepoint), Step(.done, .perform(2)), Step(.done, .release),
-                Step(.done, .take(atMost: 1)), Step(.taken(0), .commit), Step(.done, .answer),
-                Step(.done, .tidy), Step(.done, .rest),
+                Step(.failed(defect), .refuse(1, defect.error)), Step(.done, .undo), Step(.done, .savepoint),
+                Step(.done, .perform(2)), Step(.done, .release), Step(.done, .take(atMost: 1)),
+                Step(.taken(0), .commit), Step(.done, .answer), Step(.done, .tidy), Step(.done, .rest),
             ]
         ),
         Course(
