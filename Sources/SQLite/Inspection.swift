@@ -31,26 +31,3 @@ extension SQLiteConnection {
         return lines
     }
 }
-
-/// Literals that are not yet declared as ``SQL``.
-extension SQLiteConnection {
-    @_disfavoredOverload
-    public func statement(_ sql: StaticString) throws(SQLiteError) -> Statement {
-        try statement(SQL(stringLiteral: sql))
-    }
-
-    @_disfavoredOverload
-    public func prepare(_ sql: StaticString) throws(SQLiteError) -> Statement {
-        try prepare(SQL(stringLiteral: sql))
-    }
-
-    @_disfavoredOverload
-    public func integer(_ sql: StaticString) throws(SQLiteError) -> Int64 {
-        try integer(SQL(stringLiteral: sql))
-    }
-
-    @_disfavoredOverload
-    public func queryPlan(of sql: StaticString) throws(SQLiteError) -> [String] {
-        try queryPlan(of: SQL(stringLiteral: sql))
-    }
-}

@@ -2,10 +2,11 @@ import Attribution
 import Foundation
 import HTTPServer
 import JSON
-import SQLiteStorage
 import Simulation
-import Testing
+import SQLite
+import SQLiteStorage
 import Storage
+import Testing
 
 /// A world is played against the service, whose database is then played again.
 @Suite("Recorded traffic")

@@ -2,9 +2,9 @@ import Attribution
 import Crypto
 import Foundation
 import HTTPServer
+import Server
 import SQLite
 import SQLiteStorage
-import Server
 import Support
 import Synchronization
 import Threads
@@ -106,7 +106,7 @@ final class TestService: Sendable {
     }
 
     /// Reads a number as another process would.
-    func integer(_ sql: StaticString) throws -> Int64 {
+    func integer(_ sql: SQL) throws -> Int64 {
         try SQLiteConnection(path: storeConfiguration.path, access: .readOnly, busyMilliseconds: 1000)
             .integer(sql)
     }

@@ -3,13 +3,23 @@ internal import SQLite
 internal import Storage
 
 /// The last report on collisions of an app, stored as named figures.
-enum CollisionRows {
+extension SQLiteReader {
     /// Returns the report of a scope; nil where nothing has been counted yet.
-    static func report(of scope: Scope, on connection: SQLiteConnection) throws(SQLiteError)
-        -> CollisionReport?
-    {
-        let rows = try connection.statement(figures).all(scope.number) { ($0.text(0), $0.real(1)) }
-        guard !rows.isEmpty else { return nil }
+    func collisionReport(of scope: Scope) throws(SQLiteError) -> CollisionReport? {
+        let rows = try connection.statement(Self.collisionFigures).all(scope.number) {
+            ($0.text(0), $0.real(1))
+        }
+        return rows.isEmpty ? nil : try CollisionFigures.report(rows)
+    }
+
+    static let collisionFigures: SQL = """
+        SELECT name, value FROM figures WHERE scope = ?1 AND report = 'collisions'
+        """
+}
+
+/// A report on collisions as named figures.
+private enum CollisionFigures {
+    static func report(_ rows: [(String, Double)]) throws(SQLiteError) -> CollisionReport {
         let figures = Dictionary(rows) { first, _ in first }
         guard let countedAt = figures["counted_at"].flatMap({ Int64(exactly: $0) }) else { throw damage }
         return CollisionReport(
@@ -67,7 +77,7 @@ enum CollisionRows {
 
     private static var damage: SQLiteError { .damaged("reading the report on collisions") }
 
-    /// A report under the names that ``report(of:on:)`` reads.
+    /// A report under the names that ``report(_:)`` reads.
     static func figures(of report: CollisionReport) -> [(name: String, value: Double)] {
         var figures: [(name: String, value: Double)] = [
             ("counted_at", Double(report.countedAt.milliseconds)),
@@ -93,17 +103,13 @@ enum CollisionRows {
         }
         return figures
     }
-
-    static let figures: SQL = """
-        SELECT name, value FROM figures WHERE scope = ?1 AND report = 'collisions'
-        """
 }
 
 extension WriteContext {
     /// Stores a report in place of the scope's last one.
     func keep(_ report: CollisionReport, of scope: Scope) throws(SQLiteError) {
         try connection.statement(Self.removeCollisions).run(scope.number)
-        for figure in CollisionRows.figures(of: report) {
+        for figure in CollisionFigures.figures(of: report) {
             try connection.statement(Self.addCollisions).run(scope.number, figure.name, figure.value)
         }
     }

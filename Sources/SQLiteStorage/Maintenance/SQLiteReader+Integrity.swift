@@ -1,9 +1,9 @@
 internal import SQLite
 
 /// SQLite's own comparison of a database with itself (sqlite.org/pragma.html#pragma_integrity_check).
-enum IntegrityCheck {
+extension SQLiteReader {
     /// What it found, in SQLite's words and at most a hundred; empty when all is well.
-    static func problems(on connection: SQLiteConnection, isThorough: Bool) throws(SQLiteError) -> [String] {
+    func integrityProblems(isThorough: Bool) throws(SQLiteError) -> [String] {
         try connection.execute("PRAGMA cell_size_check = ON")
         let statement = try connection.prepare(isThorough ? "PRAGMA integrity_check" : "PRAGMA quick_check")
         var lines: [String] = []

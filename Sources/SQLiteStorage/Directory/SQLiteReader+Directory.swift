@@ -3,17 +3,24 @@ internal import SQLite
 internal import Storage
 
 /// Apps and keys as they stand in their tables.
-enum DirectoryRows {
-    static func version(on connection: SQLiteConnection) throws(SQLiteError) -> Int64 {
+extension SQLiteReader {
+    func directoryVersion() throws(SQLiteError) -> Int64 {
         try connection.integer("SELECT version FROM directory")
     }
 
+    /// The number that the tables know an app by; nil for one that does not exist.
+    func number(of app: AppID) throws(SQLiteError) -> Int64? {
+        try connection.statement(Self.numberOfApp).first(app.high, app.low) { $0.integer(0) }
+    }
+
+    static let numberOfApp: SQL = "SELECT number FROM apps WHERE id_high = ?1 AND id_low = ?2"
+
     /// Everything, as of one moment where the caller has opened a transaction.
-    static func snapshot(on connection: SQLiteConnection) throws(SQLiteError) -> DirectoryCache.Snapshot {
-        let version = try version(on: connection)
-        let fields = try fields(on: connection)
+    func directorySnapshot() throws(SQLiteError) -> DirectoryCache.Snapshot {
+        let version = try directoryVersion()
+        let fields = try appFields()
         var ids: [Int64: AppID] = [:]
-        let apps = try connection.statement(selectApps).all { row throws(SQLiteError) in
+        let apps = try connection.statement(Self.selectApps).all { row throws(SQLiteError) in
             var row = StatementRow(row)
             let number: Int64 = row.get("number")
             let record = try row.record(AppRecord.self)
@@ -23,10 +30,10 @@ enum DirectoryRows {
             settings.allowedOrigins = fields[AppList.allowedOrigins.rawValue] ?? []
             settings.destinations = fields[AppList.destinations.rawValue] ?? []
             settings.localizations = fields[AppList.localizations.rawValue] ?? []
-            settings.links = links(fields)
+            settings.links = Self.links(fields)
             return App(id: record.id, settings: settings, createdAt: record.createdAt)
         }
-        let keys = try connection.statement(selectKeys).all(KeyRecord.self)
+        let keys = try connection.statement(Self.selectKeys).all(KeyRecord.self)
             .map { key in key.key(of: key.app.flatMap { ids[$0] }) }
         return DirectoryCache.Snapshot(version: version, directory: Directory(apps: apps, keys: keys))
     }
@@ -39,17 +46,15 @@ enum DirectoryRows {
     }
 
     /// The settings of each app that are lists, by its number.
-    private static func fields(on connection: SQLiteConnection) throws(SQLiteError)
-        -> [Int64: [String: [String]]]
-    {
+    private func appFields() throws(SQLiteError) -> [Int64: [String: [String]]] {
         var fields: [Int64: [String: [String]]] = [:]
-        try connection.statement(selectFields).forEach { row in
+        try connection.statement(Self.selectAppFields).forEach { row in
             fields[row.integer(0), default: [:]][row.text(1), default: []].append(row.text(2))
         }
         return fields
     }
 
-    private static let selectFields: SQL = """
+    private static let selectAppFields: SQL = """
         SELECT app, field, value FROM app_fields ORDER BY app, field, position
         """
     private static let selectApps: SQL = "SELECT number, \(AppRecord.columns) FROM apps ORDER BY number"

@@ -3,13 +3,10 @@ internal import SQLite
 internal import Storage
 
 /// The learnt counters as they stand in the database.
-enum LearntRows {
+extension SQLiteReader {
     /// Everything of the posterior that is not about one launch.
-    static func model(of scope: Scope, at moment: Timestamp, on connection: SQLiteConnection)
-        throws(SQLiteError)
-        -> MatchingModel
-    {
-        guard let epoch = try epoch(of: scope, on: connection) else { return .fresh(at: moment) }
+    func model(of scope: Scope, at moment: Timestamp) throws(SQLiteError) -> MatchingModel {
+        guard let epoch = try learningEpoch(of: scope) else { return .fresh(at: moment) }
         var sums: [CounterKey: Double] = [:]
         for family in CounterFamily.allCases where family.belongsToModel {
             let statement = try connection.statement(LearntSQL.ofFamily)
@@ -21,13 +18,12 @@ enum LearntRows {
     }
 
     /// Scopes from which something has been learnt.
-    static func scopes(on connection: SQLiteConnection) throws(SQLiteError) -> [Scope] {
+    func learntScopes() throws(SQLiteError) -> [Scope] {
         try connection.statement(LearntSQL.scopes).all { Scope(number: $0.integer(0)) }
     }
 
     /// Nil for a scope from which nothing has been learnt.
-    static func epoch(of scope: Scope, on connection: SQLiteConnection) throws(SQLiteError) -> LearningEpoch?
-    {
+    func learningEpoch(of scope: Scope) throws(SQLiteError) -> LearningEpoch? {
         try connection.statement(LearntSQL.epoch).first(scope.number) {
             LearningEpoch(
                 began: Timestamp(milliseconds: $0.integer(0)),
@@ -57,7 +53,7 @@ extension WriteContext {
     /// What the stored sums are relative to; nil where they have been forgotten since the slice's were gathered.
     private func epoch(for slice: LearntSlice) throws(SQLiteError) -> LearningEpoch? {
         // Another process may have begun before.
-        if let stored = try LearntRows.epoch(of: slice.scope, on: connection) {
+        if let stored = try reader.learningEpoch(of: slice.scope) {
             learnt.noteStored(slice.scope)
             return stored
         }
@@ -94,7 +90,7 @@ extension WriteContext {
         at moment: Timestamp,
         limit: Int
     ) throws(SQLiteError) -> Int64? {
-        guard let epoch = try LearntRows.epoch(of: scope, on: connection) else { return nil }
+        guard let epoch = try reader.learningEpoch(of: scope) else { return nil }
         let rows = try connection.statement(LearntSQL.after).all(
             scope.number,
             Int64(family.rawValue),
@@ -111,7 +107,7 @@ extension WriteContext {
 
     /// Makes stored sums relative to a later moment, before they grow too large.
     func moveLandmark(of scope: Scope, to landmark: Timestamp) throws(SQLiteError) {
-        guard let epoch = try LearntRows.epoch(of: scope, on: connection) else { return }
+        guard let epoch = try reader.learningEpoch(of: scope) else { return }
         for family in CounterFamily.allCases {
             let factor = epoch.factor(movingTo: landmark, for: family)
             guard factor != 1 else { continue }

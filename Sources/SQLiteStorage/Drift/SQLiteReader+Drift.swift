@@ -3,17 +3,15 @@ internal import SQLite
 internal import Storage
 
 /// The watch on match rates as it stands in its tables.
-enum DriftRows {
+extension SQLiteReader {
     /// The counts of a scope up to the end of a span.
-    static func history(of scope: Scope, end: Timestamp, on connection: SQLiteConnection) throws(SQLiteError)
-        -> DriftHistory
-    {
+    func driftHistory(of scope: Scope, end: Timestamp) throws(SQLiteError) -> DriftHistory {
         var history = DriftHistory(end: end)
         // The same names come again in each span.
         var groups: [String: DriftGroup?] = [:]
         for side in DriftSide.allCases {
             groups.removeAll(keepingCapacity: true)
-            try connection.statement(counters).forEach(
+            try connection.statement(Self.driftCounts).forEach(
                 scope.number,
                 DriftHistory.start(before: end).milliseconds,
                 end.milliseconds,
@@ -34,27 +32,47 @@ enum DriftRows {
         return history
     }
 
+    static let driftCounts: SQL = """
+        SELECT period, value, metric, count FROM counts
+        WHERE scope = ?1 AND campaign = '' AND dimension = ?4 AND span = 'quarter' AND period >= ?2 AND period < ?3
+        """
+
+    /// What there is to find at the end of a span, with the alarms that are on.
+    func driftFindings(of scope: Scope, end: Timestamp) throws(SQLiteError) -> DriftDetector.Findings {
+        let alarms = try driftAlarms(of: scope).compactMap(\.alarm)
+        return DriftDetector.evaluate(try driftHistory(of: scope, end: end), alarms: alarms)
+    }
+
     /// What the last look found, at most so many groups; those with an alarm are all among them.
-    static func readings(of scope: Scope, atMost limit: Int, on connection: SQLiteConnection)
-        throws(SQLiteError)
-        -> [DriftReading]
-    {
-        var readings = try alarmed(in: scope, on: connection)
+    func driftReadings(of scope: Scope, atMost limit: Int) throws(SQLiteError) -> [DriftReading] {
+        var readings = try driftAlarms(of: scope)
         let told = Set(readings.map(\.group))
-        try connection.statement(groups).forEach(scope.number, limit) { row throws(SQLiteError) in
-            let reading = try self.reading(row)
+        try connection.statement(Self.driftGroups).forEach(scope.number, limit) { row throws(SQLiteError) in
+            let reading = try Self.driftReading(row)
             if !told.contains(reading.group), readings.count < limit { readings.append(reading) }
         }
         return readings
     }
 
-    static func alarmed(in scope: Scope, on connection: SQLiteConnection) throws(SQLiteError)
-        -> [DriftReading]
-    {
-        try connection.statement(alarms).all(scope.number) { row throws(SQLiteError) in try reading(row) }
+    static let driftGroups: SQL = """
+        SELECT side, name, trials, matches, usual_rate, since, began, fallen_rate FROM drift_groups
+        WHERE scope = ?1 ORDER BY side, name LIMIT ?2
+        """
+
+    func driftAlarms(of scope: Scope) throws(SQLiteError) -> [DriftReading] {
+        try connection.statement(Self.driftAlarms).all(scope.number) { row throws(SQLiteError) in
+            try Self.driftReading(row)
+        }
     }
 
-    private static func reading(_ row: Statement) throws(SQLiteError) -> DriftReading {
+    static let driftAlarms: SQL = """
+        SELECT side, name, trials, matches, usual_rate, since, began, fallen_rate
+        FROM drift_groups INDEXED BY drift_alarms
+        WHERE scope = ?1 AND began IS NOT NULL ORDER BY side, name
+        """
+    static let watchedDriftGroups: SQL = "SELECT name FROM drift_groups WHERE scope = ?1 AND side = ?2"
+
+    private static func driftReading(_ row: Statement) throws(SQLiteError) -> DriftReading {
         guard let side = DriftSide(rawValue: row.text(0)), let group = DriftGroup(side, name: row.text(1))
         else {
             throw .damaged("reading a group of the watch on match rates")
@@ -76,21 +94,6 @@ enum DriftRows {
             alarm: alarm
         )
     }
-
-    static let counters: StaticString = """
-        SELECT period, value, metric, count FROM counts
-        WHERE scope = ?1 AND campaign = '' AND dimension = ?4 AND span = 'quarter' AND period >= ?2 AND period < ?3
-        """
-    static let watched: StaticString = "SELECT name FROM drift_groups WHERE scope = ?1 AND side = ?2"
-    static let groups: StaticString = """
-        SELECT side, name, trials, matches, usual_rate, since, began, fallen_rate FROM drift_groups
-        WHERE scope = ?1 ORDER BY side, name LIMIT ?2
-        """
-    static let alarms: StaticString = """
-        SELECT side, name, trials, matches, usual_rate, since, began, fallen_rate
-        FROM drift_groups INDEXED BY drift_alarms
-        WHERE scope = ?1 AND began IS NOT NULL ORDER BY side, name
-        """
 }
 
 extension WriteContext {
@@ -125,11 +128,11 @@ extension WriteContext {
     /// One span grows too old with each look; after a time without looks, several have.
     private static let spansRemoved = 4
 
-    static let removeGroups: StaticString = "DELETE FROM drift_groups WHERE scope = ?1"
-    static let addGroup: StaticString = """
+    static let removeGroups: SQL = "DELETE FROM drift_groups WHERE scope = ?1"
+    static let addGroup: SQL = """
         INSERT INTO drift_groups VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
         """
-    static let removeOldest: StaticString = """
+    static let removeOldest: SQL = """
         DELETE FROM counts
         WHERE scope = ?1 AND campaign = '' AND dimension = ?3 AND span = 'quarter' AND +period < ?2
             AND period = (
