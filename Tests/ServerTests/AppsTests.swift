@@ -15,9 +15,7 @@ struct AppsTests {
             #""name":"Shop""#, #""link_hosts":["go.shop.example"]"#, #""web_hosts":["shop.example"]"#,
             #""ios_scheme":"myapp""#, #""ios_store_id":"1234567890""#,
             #""android_package":"com.example.shop""#,
-        ] {
-            #expect(one.text.contains(text), "\(text)")
-        }
+        ] { #expect(one.text.contains(text), "\(text)") }
         #expect(await service.admin(.get, "/apps").text == "{\"apps\":[\(one.text)]}")
         #expect(await service.admin(.get, "/apps/app_x").status == 404)
     }
@@ -35,9 +33,7 @@ struct AppsTests {
         for text in [
             #""link_hosts":["go2.shop.example"]"#, #""ios_team":"ABCDE12345""#, #""web_credentials":true"#,
             #""android_package":"com.example.shop""#, #""name":"Shop""#,
-        ] {
-            #expect(changed.text.contains(text), "\(text)")
-        }
+        ] { #expect(changed.text.contains(text), "\(text)") }
         #expect(!changed.text.contains("ios_store_id"))
         #expect(await service.admin(.get, path).text == changed.text)
         let link = await service.admin(.post, "/links", #"{"slug":"a","destination":"myapp://x"}"#)

@@ -145,10 +145,7 @@ struct KeyInURLTests {
         { ("/nothing/\($0)", nil) }, { ("/\($0)/x", nil) }, { ("/%61\($0.dropFirst())", nil) },
     ]
 
-    @Test(
-        "are refused with 400 anywhere in the address, are in no log, and consume nothing",
-        arguments: 0..<places.count
-    )
+    @Test("get 400 anywhere in the address, are in no log, and consume nothing", arguments: 0..<places.count)
     func refused(place: Int) async throws {
         let service = try await TestService()
         await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
@@ -201,9 +198,7 @@ struct KeyInURLTests {
 
 @Suite("No match")
 struct NoMatchTests {
-    @Test(
-        "for an unknown, an expired and a consumed click is the same byte for byte; test keys get the reason"
-    )
+    @Test("for an unknown, an expired and a consumed click is the same byte for byte; test keys get why")
     func alike() async throws {
         let service = try await TestService(replayGrace: 0)
         let names = ["unknown", "expired", "consumed", "robot"]

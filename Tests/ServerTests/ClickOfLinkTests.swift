@@ -12,9 +12,7 @@ struct ClickOfLinkTests {
         #"{"fingerprint":"\#(fingerprint)","link":"\#(slug)"\#(more)}"#
     }
 
-    @Test(
-        "passes the link's fields to the first launch: destination, campaign, journey, source, metadata, window"
-    )
+    @Test("passes a link's fields to the launch: destination, campaign, journey, source, metadata, window")
     func answer() async throws {
         let service = try await TestService(LinkScenario.shop)
         _ = try await service.makeLink(
@@ -86,9 +84,7 @@ struct ClickOfLinkTests {
         for text in [
             #""campaignKey":"BODY""#, #""jid":"body""#, #""attributionWindow":60"#,
             #""metadata":{"a":"body","b":"link","utm_source":"ig"}"#,
-        ] {
-            #expect(match.text.contains(text), "\(text) in \(match.text)")
-        }
+        ] { #expect(match.text.contains(text), "\(text) in \(match.text)") }
     }
 
     @Test("keeps its own metadata where link and click together would exceed the limit")
@@ -259,9 +255,7 @@ struct ClickOfLinkTests {
         #expect(await service.click(plain, fields: ["Origin": "https://go.shop.example"]).status == 401)
     }
 
-    @Test(
-        "belongs to the app of the requested link host, the key's or the named app, else the only one that has it"
-    )
+    @Test("belongs to the app of the requested link host, the key's or the named app, else the only one")
     func owners() async throws {
         let service = try await TestService(LinkScenario.shop, trustedProxies: ["127.0.0.1/32"])
         var second = AppLinks()

@@ -8,10 +8,7 @@ import Testing
 struct ConsentTests {
     private let hex = String(repeating: "ab", count: 32)
 
-    @Test(
-        "is counted and nothing more: no fingerprint, no address, no token, no match",
-        arguments: [true, false]
-    )
+    @Test("is counted and no more: no fingerprint, address, token or match", arguments: [true, false])
     func counted(bySignal: Bool) async throws {
         let service = try await TestService(LinkScenario.shop)
         _ = try await service.makeLink(#"{"slug":"a","destination":"myapp://x","campaign_key":"S"}"#)
@@ -36,11 +33,7 @@ struct ConsentTests {
         // Even with the identifier: the visitor did not want to be recognised.
         let launch = await service.resolve(#"{"click_id":"\#(id)"}"#)
         #expect(launch.text.contains("no_match"), "\(launch.text)")
-        let told = await service.send(
-            .get,
-            "/admin/api/checks/\(id)/explain",
-            fields: service.bearer(.admin)
-        )
+        let told = await service.send(.get, "/admin/api/checks/\(id)/explain", fields: service.bearer(.admin))
         #expect(told.text.contains(#""basis":"counted""#), "\(told.text)")
         #expect(told.text.contains("opted out of tracking"))
     }

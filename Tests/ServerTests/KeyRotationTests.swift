@@ -148,11 +148,7 @@ struct ServerKeyRotationTests {
         )
         #expect(list.text.contains("already_claimed"))
         let id = try #require(list.text.firstMatch(of: /chk_[0-9a-z]+/)?.output)
-        let told = await service.send(
-            .get,
-            "/admin/api/checks/\(id)/explain",
-            fields: service.bearer(.admin)
-        )
+        let told = await service.send(.get, "/admin/api/checks/\(id)/explain", fields: service.bearer(.admin))
         #expect(told.text.contains(clicked))
     }
 }
@@ -191,9 +187,7 @@ struct AddressKeyRotationTests {
         #expect(again.status == 200 && again.member("click_id") == first.member("click_id"))
     }
 
-    @Test(
-        "two campaigns tapped on either side of it are two clicks of one visit, each of which may be repeated"
-    )
+    @Test("two campaigns tapped on either side of it are two clicks of one visit; each may be repeated")
     func campaigns() async throws {
         let service = try await service(replayGrace: 0)
         let older = await service.click(click("item", #","campaign_key":"A""#), peer: peer)

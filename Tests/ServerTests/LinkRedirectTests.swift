@@ -124,8 +124,7 @@ struct PageFieldsTests {
         var answers: [(String, Int, Answer)] = []
         for agent in [
             Visitors.iPhone, Visitors.android, Visitors.mac, Visitors.windows, Visitors.tikTok,
-            Visitors.weChat,
-            Visitors.preview,
+            Visitors.weChat, Visitors.preview,
         ] {
             answers.append(("a", 200, await service.open("a", agent)))
             answers.append(("gone", 410, await service.open("gone", agent)))
@@ -151,9 +150,7 @@ struct PageFieldsTests {
         let directives = policy.split(separator: "; ").map(String.init)
         for directive in [
             "default-src 'none'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
-        ] {
-            #expect(directives.contains(directive), "\(name): \(policy)")
-        }
+        ] { #expect(directives.contains(directive), "\(name): \(policy)") }
         #expect(!policy.contains("unsafe") && !policy.contains("*") && !policy.contains("http:"), "\(name)")
         for script in directives where script.hasPrefix("script-src") {
             #expect(

@@ -11,12 +11,11 @@ struct LinksTests {
         let service = try await TestService(LinkScenario.shop)
         let members = [
             #""title":"Yaz""#, #""destination":"myapp://promo/item""#,
-            #""desktop_url":"https://shop.example/""#,
-            #""campaign_key":"SUMMER25""#, #""source":"instagram""#, #""utm_source":"ig""#,
-            #""metadata":{"a":[1,2.50,{"b":null}],"c":"é"}"#, #""attribution_window_seconds":3600"#,
-            #""expires_at":"2027-01-01T00:00:00.000Z""#, #""maximum_clicks":10"#, #""preview_title":"Yaz""#,
-            #""pasteboard":true"#, #""pass_parameters":["gclid"]"#, #""tags":["a","b c"]"#,
-            ##""qr_foreground":"#112233""##,
+            #""desktop_url":"https://shop.example/""#, #""campaign_key":"SUMMER25""#,
+            #""source":"instagram""#, #""utm_source":"ig""#, #""metadata":{"a":[1,2.50,{"b":null}],"c":"é"}"#,
+            #""attribution_window_seconds":3600"#, #""expires_at":"2027-01-01T00:00:00.000Z""#,
+            #""maximum_clicks":10"#, #""preview_title":"Yaz""#, #""pasteboard":true"#,
+            #""pass_parameters":["gclid"]"#, #""tags":["a","b c"]"#, ##""qr_foreground":"#112233""##,
         ]
         let made = await service.admin(
             .post,
@@ -179,9 +178,7 @@ struct LinksTests {
         #expect(!changed.text.contains("tags"))
         for body in [
             #"{"slug":"b"}"#, #"{"app":"app_x"}"#, #"{"destination":null}"#, #"{"destination":"x"}"#,
-        ] {
-            #expect(await service.admin(.patch, "/links/\(id)", body).status == 422, "\(body)")
-        }
+        ] { #expect(await service.admin(.patch, "/links/\(id)", body).status == 422, "\(body)") }
         #expect(await service.admin(.get, "/links/\(id)").text == changed.text)
         let unknown = LinkID(high: 1, low: 1).text
         for path in ["/links/\(unknown)", "/links/x", "/links/\(service.app.text)"] {

@@ -156,17 +156,14 @@ struct RecordClickTests {
     private static let texts =
         [
             "fingerprint", "app", "link", "campaign_key", "jid", "click_timestamp", "user_agent",
-            "ip_address",
-            "referer", "platform", "source", "idempotency_key", "idfa", "gaid",
+            "ip_address", "referer", "platform", "source", "idempotency_key", "idfa", "gaid",
         ]
         + ["model", "osVersion", "timezone", "language", "uaModel", "uaPlatformVersion"].map {
             "signals.\($0)"
-        }
-        + ["utm.utm_source", "utm.source"]
+        } + ["utm.utm_source", "utm.source"]
     private static let others = [
         "attribution_window_seconds", "metadata", "utm", "signals", "signals.screenWidth",
-        "signals.screenHeight",
-        "signals.pixelRatio", "signals.touchPoints", "signals.languages",
+        "signals.screenHeight", "signals.pixelRatio", "signals.touchPoints", "signals.languages",
     ]
 
     @Test("refuses each member of a wrong type by its name", arguments: texts + others)
@@ -189,9 +186,8 @@ struct RecordClickTests {
         "takes JSON only, as application/json or as sendBeacon's text/plain",
         arguments: [
             ("application/json", 201), ("Application/JSON; charset=utf-8", 201),
-            ("text/plain;charset=UTF-8", 201),
-            ("application/x-www-form-urlencoded", 415), ("text/html", 415), ("application/jsonp", 415),
-            ("", 415),
+            ("text/plain;charset=UTF-8", 201), ("application/x-www-form-urlencoded", 415), ("text/html", 415),
+            ("application/jsonp", 415), ("", 415),
         ]
     )
     func mediaTypes(type: String, status: Int) async throws {

@@ -25,9 +25,7 @@ struct RedirectToStoreTests {
         return try #require(QueryItem.value(of: "referrer", inQuery: String(query)))
     }
 
-    @Test(
-        "records the click from the request alone and leads to Google's store with its token, which is certain"
-    )
+    @Test("records the click from the request alone and leads to Google's store with its certain token")
     func play() async throws {
         let service = try await service()
         let answer = await service.open("summer25", Visitors.android, query: "al_go=store&fbclid=1")

@@ -23,9 +23,7 @@ struct RobotAgentsTests {
         _ mark: String,
         _ purpose: String = "crawler",
         source: String = "https://a.example"
-    ) -> String {
-        "robot\t\(purpose)\tVendor\t\(mark)\t\(source)\n"
-    }
+    ) -> String { "robot\t\(purpose)\tVendor\t\(mark)\t\(source)\n" }
 
     private static func list(_ text: String) throws(DataFileError) -> RobotAgents {
         try RobotAgents(replacing: Array(text.utf8), file: "own.tsv")

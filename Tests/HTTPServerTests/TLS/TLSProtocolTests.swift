@@ -32,7 +32,7 @@ struct TLSProtocolTests {
     }
 
     @Test(
-        "speaks versions 1.2 and 1.3, whatever the key, and no older one",
+        "speaks 1.2 and 1.3, whatever the key, and none older",
         arguments: TLSClientSettings.Version.allCases
     )
     func versions(version: TLSClientSettings.Version) async throws {
@@ -155,7 +155,7 @@ struct TLSProtocolTests {
     }
 
     @Test(
-        "carries bodies, long answers, and many requests at once",
+        "carries bodies, long answers, many requests",
         arguments: [TLSClientSettings.Version.tls12, .tls13]
     )
     func traffic(version: TLSClientSettings.Version) async throws {

@@ -32,7 +32,7 @@ struct TLSResumptionTests {
     }
 
     @Test(
-        "another certificate is shown from the next handshake on, and open connections go on",
+        "another certificate is shown from the next handshake on; open connections last",
         arguments: versions
     )
     func replaces(version: TLSClientSettings.Version) async throws {
