@@ -49,6 +49,14 @@ struct TestServer {
         try await test(TestServer(server: server))
     }
 
+    /// Runs a closure with a server of one loop that answers in this way.
+    static func answering(
+        _ answer: @escaping @Sendable (Request) async -> Response,
+        during test: (TestServer) async throws -> Void
+    ) async throws {
+        try await run(answer: answer, during: test)
+    }
+
     func connect() throws -> RawClient { try RawClient(port: server.port) }
 }
 
@@ -106,5 +114,13 @@ final class Gate: Sendable {
             return state.waiting
         }
         for continuation in waiting { continuation.resume() }
+    }
+}
+
+extension RawClient {
+    /// Sends a request, or the rest of one, and reads its answer.
+    func ask(_ request: String) throws -> Answer {
+        send(request)
+        return try answer()
     }
 }

@@ -56,7 +56,7 @@ struct RecordedTrafficTests {
             }
         }
         // Writes what was noted.
-        await service.send(.get, "/admin/api/checks", fields: service.bearer(.admin))
+        await service.admin(.get, "/checks")
     }
 
     /// What every other device tells beside its hash, as newer SDKs do.

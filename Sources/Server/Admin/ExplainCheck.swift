@@ -24,7 +24,7 @@ enum ExplainCheck {
         )
         guard let explanation else {
             if case .click(let id) = reference, let click = try await explained(id, exchange, context) {
-                return Response(.ok, json: ClickExplanationBody(click).json())
+                return Response(.ok, json: click.json())
             }
             throw .notFound(
                 "No check is recorded under this id. Records are kept as long as clicks are after their window;"
@@ -32,7 +32,7 @@ enum ExplainCheck {
                 field: "id"
             )
         }
-        return Response(.ok, json: ExplanationBody(explanation).json())
+        return Response(.ok, json: explanation.json())
     }
 
     private static func explained(
@@ -66,28 +66,24 @@ extension Explainer {
     }
 }
 
-/// The JSON form of an explanation, shared by the endpoint and `afterlink explain --json`.
-public struct ExplanationBody {
-    private let explanation: Explanation
-
-    public init(_ explanation: Explanation) { self.explanation = explanation }
-
+extension Explanation {
+    /// The explanation as JSON, for the endpoint and `afterlink explain --json`.
     public func json() -> JSONWriter {
         var json = JSONWriter()
         json.object { json in
-            json.member("summary", explanation.summary)
-            json.member("advice", explanation.advice)
-            json.member("check", CheckBody(explanation.record).write)
-            json.member("tried_combinations", explanation.triedCombinations)
+            json.member("summary", summary)
+            json.member("advice", advice)
+            json.member("check", CheckBody(record).write)
+            json.member("tried_combinations", triedCombinations)
             json.member("launch", writeLaunch)
-            json.objects("clicks", explanation.clicks) { write($1, to: &$0) }
+            json.objects("clicks", clicks) { write($1, to: &$0) }
         }
         return json
     }
 
     /// Writes what the fingerprint was made of; null where that is not known.
     private func writeLaunch(to json: inout JSONWriter) {
-        guard let launch = explanation.launch else { return json.null() }
+        guard let launch else { return json.null() }
         json.object { json in
             json.member("form", launch.form.rawValue)
             json.object("components") { json in
@@ -99,7 +95,7 @@ public struct ExplanationBody {
     }
 
     private func write(_ explained: ExplainedClick, to json: inout JSONWriter) {
-        let (click, facts) = (explained.click, explanation.record.facts)
+        let (click, facts) = (explained.click, record.facts)
         json.member("click_id", click.id.text)
         json.member("clicked_at", click.clickedAt.iso8601)
         json.member("expires_at", click.expiresAt.iso8601)
@@ -122,20 +118,16 @@ public struct ExplanationBody {
     }
 }
 
-/// The JSON form of a click's explanation, shared by the endpoint and `afterlink explain --json`.
-public struct ClickExplanationBody {
-    private let explanation: ClickExplanation
-
-    public init(_ explanation: ClickExplanation) { self.explanation = explanation }
-
+extension ClickExplanation {
+    /// The explanation as JSON, for the endpoint and `afterlink explain --json`.
     public func json() -> JSONWriter {
         var json = JSONWriter()
         json.object { json in
-            json.member("summary", explanation.summary)
-            json.member("advice", explanation.advice)
+            json.member("summary", summary)
+            json.member("advice", advice)
             json.object("click", writeClick)
-            json.member("searched_checks", explanation.material.searchedChecks)
-            json.objects("checks", explanation.material.near) { json, near in
+            json.member("searched_checks", material.searchedChecks)
+            json.objects("checks", material.near) { json, near in
                 json.member("relation", near.relation.rawValue)
                 json.member("check", CheckBody(near.record).write)
             }
@@ -144,19 +136,18 @@ public struct ClickExplanationBody {
     }
 
     private func writeClick(to json: inout JSONWriter) {
-        let (click, material) = (explanation.click, explanation.material)
         json.member("click_id", click.id.text)
         json.member("app", material.app.text)
         json.member("test", material.isTest)
         json.member("clicked_at", click.clickedAt.iso8601)
         json.member("expires_at", click.expiresAt.iso8601)
         json.member("campaign", click.campaign?.text)
-        json.member("state", explanation.state.rawValue)
+        json.member("state", state.rawValue)
         json.member("platform", click.platform.rawValue)
         json.member("basis", click.basis?.rawValue)
         json.member("keys", material.keyCount)
         json.member("indexed", material.isIndexed)
-        json.member("fingerprinting", explanation.usesFingerprints)
+        json.member("fingerprinting", usesFingerprints)
         json.member("claimed_at", click.claimedAt?.iso8601)
         json.member("claimed_by", click.claimedBy?.rawValue)
     }

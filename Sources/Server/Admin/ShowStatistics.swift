@@ -100,7 +100,7 @@ public struct StatisticsBody {
                 write(period.counts, to: &json)
             }
             json.object("drift", writeDrift)
-            CollisionBody(collisions: report.collisions, directory: directory).write(to: &json)
+            CollisionBody.write(report.collisions, in: directory, to: &json)
             if !domainCopies.isEmpty { json.objects("domain_files", domainCopies, Self.writeCopy) }
             json.object("database") { json in
                 json.member("bytes", report.databaseBytes)
@@ -230,17 +230,13 @@ public struct StatisticsBody {
 }
 
 /// The JSON form of reports on collisions, a part of a statistics report and what `afterlink collisions --json` prints.
-public struct CollisionBody {
-    private let collisions: [AppCollisions]
-    private let directory: Directory
-
-    public init(collisions: [AppCollisions], directory: Directory) {
-        self.collisions = collisions
-        self.directory = directory
-    }
-
+public enum CollisionBody {
     /// Writes the member `collisions` of an object; what is unknown, or does not keep to a limit, is left out.
-    public func write(to json: inout JSONWriter) {
+    public static func write(
+        _ collisions: [AppCollisions],
+        in directory: Directory,
+        to json: inout JSONWriter
+    ) {
         json.objects("collisions", collisions) { json, app in
             let report = app.report
             json.member("app", app.app.text)

@@ -2,7 +2,12 @@ internal import Attribution
 internal import HTTPServer
 
 /// Finds the link that a click belongs to.
-enum ClickLink {
+struct ClickLink {
+    private let exchange: Exchange
+    private let context: LoopContext
+    /// The key's app, or the one that the body names.
+    private let app: AppID?
+
     /// Finds the link that the body names by its slug, or spells out; nil where it does neither.
     ///
     /// Searches the links of the key's app or the app that the body names; else those of the requested host; else all
@@ -13,29 +18,21 @@ enum ClickLink {
         -> TappedLink?
     {
         guard let text = body.link else { return nil }
+        let app = exchange.key?.app ?? body.app.flatMap { AppID($0) }
+        let search = ClickLink(exchange: exchange, context: context, app: app)
         // No slug has a question mark.
-        guard !text.utf8.contains(UInt8(ascii: "?")) else {
-            return try longLink(text, of: body, exchange, context)
-        }
-        return TappedLink(try await stored(LinkSlug(stored: text), of: body, exchange, context))
+        guard !text.utf8.contains(UInt8(ascii: "?")) else { return try search.longLink(text) }
+        return TappedLink(try await search.stored(LinkSlug(stored: text)))
     }
 
-    private static func stored(
-        _ slug: LinkSlug,
-        of body: ClickBody,
-        _ exchange: Exchange,
-        _ context: LoopContext
-    ) async throws(APIError) -> Link {
+    private func stored(_ slug: LinkSlug) async throws(APIError) -> Link {
+        if let app { return try await required(slug, of: [app]) }
         let directory = exchange.directory
-        if let app = exchange.key?.app ?? body.app.flatMap({ AppID($0) }) {
-            return try await required(slug, of: [app], exchange, context)
-        }
         let nearest = directory.apps(onHost: context.host(of: exchange)).map(\.id)
-        if let link = try await link(slug, of: nearest, exchange, context) { return link }
+        if let link = try await link(slug, of: nearest) { return link }
         let all = directory.apps.map(\.id)
-        let link = try await required(slug, of: all, exchange, context)
-        let others = all.filter { $0 != link.app }
-        guard try await self.link(slug, of: others, exchange, context) == nil else {
+        let link = try await required(slug, of: all)
+        guard try await self.link(slug, of: all.filter { $0 != link.app }) == nil else {
             throw .missingField(
                 "app",
                 "Several apps have this link: send a key of one, or its id as \"app\", or post to its link host"
@@ -44,16 +41,9 @@ enum ClickLink {
         return link
     }
 
-    /// Reads a link that the body spells out: of the key's app, the app that the body names, or those of the
-    /// requested host.
-    private static func longLink(
-        _ text: String,
-        of body: ClickBody,
-        _ exchange: Exchange,
-        _ context: LoopContext
-    ) throws(APIError) -> TappedLink {
-        let named = exchange.key?.app ?? body.app.flatMap { AppID($0) }
-        let apps = named.map { exchange.directory.app($0).map { [$0] } ?? [] }
+    /// Reads a link that the body spells out: of the app that is known, or of those of the requested host.
+    private func longLink(_ text: String) throws(APIError) -> TappedLink {
+        let apps = app.map { exchange.directory.app($0).map { [$0] } ?? [] }
         guard let found = LongLink.find(text, of: apps ?? context.nearestApps(exchange)) else {
             throw .notFound(
                 "The long link has no \"link\", or names no app of this server: send a slug, or the part of its "
@@ -68,24 +58,14 @@ enum ClickLink {
         }
     }
 
-    private static func required(
-        _ slug: LinkSlug,
-        of apps: [AppID],
-        _ exchange: Exchange,
-        _ context: LoopContext
-    ) async throws(APIError) -> Link {
-        guard let link = try await link(slug, of: apps, exchange, context) else {
+    private func required(_ slug: LinkSlug, of apps: [AppID]) async throws(APIError) -> Link {
+        guard let link = try await link(slug, of: apps) else {
             throw .notFound("There is no link \"\(slug.text.prefix(64))\" on this server", field: "link")
         }
         return link
     }
 
-    private static func link(
-        _ slug: LinkSlug,
-        of apps: [AppID],
-        _ exchange: Exchange,
-        _ context: LoopContext
-    ) async throws(APIError) -> Link? {
+    private func link(_ slug: LinkSlug, of apps: [AppID]) async throws(APIError) -> Link? {
         guard !apps.isEmpty else { return nil }
         return try await exchange.store(await context.stores.links.link(slug, of: apps)?.link)
     }

@@ -17,12 +17,13 @@ enum OpenLink {
         } catch {
             exchange.outcome = "unavailable"
             let refusal = APIError(error, requestID: exchange.requestID)
-            return try InactiveLinkPage(.busy, of: nil, exchange, context).response(orThrow: refusal)
+            return try InactiveLinkPage.response(.busy, of: nil, orThrow: refusal, exchange, context)
         }
         guard let opened else {
             exchange.outcome = "unknown"
-            return try InactiveLinkPage(.unknown, of: apps.count == 1 ? apps[0] : nil, exchange, context)
-                .response(orThrow: .notFound("There is nothing at this path"))
+            let app = apps.count == 1 ? apps[0] : nil
+            let refusal = APIError.notFound("There is nothing at this path")
+            return try InactiveLinkPage.response(.unknown, of: app, orThrow: refusal, exchange, context)
         }
         exchange.app = opened.app.id
         if FirebaseLongLink.asksForPreview(exchange.queryItems) {
@@ -33,8 +34,14 @@ enum OpenLink {
         case .ended(let ending, _): return try ended(ending, of: opened.app, &exchange, context)
         case .refused:
             exchange.outcome = "refused"
-            return try InactiveLinkPage(.unknown, of: opened.app, exchange, context)
-                .response(orThrow: .notFound("This long link leads nowhere; d=1 in its query shows why"))
+            let refusal = APIError.notFound("This long link leads nowhere; d=1 in its query shows why")
+            return try InactiveLinkPage.response(
+                .unknown,
+                of: opened.app,
+                orThrow: refusal,
+                exchange,
+                context
+            )
         case .leads(let link):
             let visit = LinkVisit(link, of: opened.app, exchange, context)
             return try await answer(visit, &exchange, context)
@@ -79,9 +86,8 @@ enum OpenLink {
         _ context: LoopContext
     ) throws(APIError) -> Response {
         exchange.outcome = ending.rawValue
-        return try InactiveLinkPage(.expired, of: app, exchange, context).response(
-            orThrow: .linkEnded(ending)
-        )
+        let refusal = APIError.linkEnded(ending)
+        return try InactiveLinkPage.response(.expired, of: app, orThrow: refusal, exchange, context)
     }
 }
 
@@ -114,7 +120,7 @@ struct OpenedLink {
 }
 
 /// The page of a link that leads nowhere: why, and where to get the app.
-struct InactiveLinkPage {
+enum InactiveLinkPage {
     enum Reason: String {
         /// The link has expired, has had all its clicks, or was archived.
         case expired
@@ -136,21 +142,15 @@ struct InactiveLinkPage {
         "storeText",
     ]
 
-    private let reason: Reason
-    private let app: App?
-    private let exchange: Exchange
-    private let context: LoopContext
-
-    init(_ reason: Reason, of app: App?, _ exchange: Exchange, _ context: LoopContext) {
-        self.reason = reason
-        self.app = app
-        self.exchange = exchange
-        self.context = context
-    }
-
     /// Creates the page for browsers; programs get the error.
-    func response(orThrow error: APIError) throws(APIError) -> Response {
-        guard Self.wantsPage(exchange.request) else { throw error }
+    static func response(
+        _ reason: Reason,
+        of app: App?,
+        orThrow error: APIError,
+        _ exchange: Exchange,
+        _ context: LoopContext
+    ) throws(APIError) -> Response {
+        guard wantsPage(exchange.request) else { throw error }
         var page = Page(of: app, exchange, context)
         page.values["heading"] = page.text("\(reason.rawValue)_heading")
         page.values["text"] = page.text("\(reason.rawValue)_text")

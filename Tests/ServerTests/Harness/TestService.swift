@@ -285,6 +285,12 @@ struct Answer: Sendable {
             .map { String($0.dropFirst(name.count + 2)) }
     }
 
+    /// Whether it is an error with this status, code and, if one is given, field.
+    func isRefusal(_ status: Int, _ code: String, field: String? = nil) -> Bool {
+        self.status == status && member("error_code") == code
+            && (field == nil || member("field") == field)
+    }
+
     /// Returns a text member of the JSON body.
     func member(_ name: String) -> String? {
         let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
