@@ -54,9 +54,7 @@ enum ExplainCheckCommand {
             {
                 let now = WallClock.system.now()
                 let told = ClickExplanation(material, in: try database.directory(), at: now)
-                Console.print(
-                    isJSON ? ClickExplanationBody(told).json().text : ClickExplanationText(told).text
-                )
+                Console.print(isJSON ? told.json().text : ClickExplanationText(told).text)
                 return .success
             }
             throw CommandFailure(
@@ -66,7 +64,7 @@ enum ExplainCheckCommand {
                     + " with up to a second's delay."
             )
         }
-        Console.print(isJSON ? ExplanationBody(explanation).json().text : ExplanationText(explanation).text)
+        Console.print(isJSON ? explanation.json().text : ExplanationText(explanation).text)
         return .success
     }
 }

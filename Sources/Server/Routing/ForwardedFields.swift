@@ -1,6 +1,39 @@
 internal import Attribution
 internal import HTTPServer
 
+/// Finds the client's address of a request.
+enum ClientAddress {
+    /// The peer's address, or the rightmost untrusted hop in a trusted proxy's headers.
+    static func of(_ request: Request, trusting proxies: TrustedProxies) -> NetworkAddress {
+        let peer = NetworkAddress(high: request.peer.high, low: request.peer.low)
+        guard proxies.trusts(peer) else { return peer }
+        // Nearly always there is one proxy, which names one address.
+        if !request.hasField("forwarded"),
+            let only = request.withOnlyFieldBytes("x-forwarded-for", { NetworkAddress(utf8: $0) }) ?? nil
+        {
+            return only
+        }
+        return proxies.client(
+            peer: peer,
+            forwardedFor: request.fields("x-forwarded-for"),
+            forwarded: request.fields("forwarded")
+        )
+    }
+}
+
+extension LoopContext {
+    /// The host that a visitor requested, as far as it may be a link host.
+    func host(of exchange: Exchange) -> LinkHost? {
+        RequestHost.of(exchange.request, trusting: service.settings.trustedProxies)
+    }
+
+    /// The apps whose links the requested host serves; all apps for a host that is no link host.
+    func nearestApps(_ exchange: Exchange) -> [App] {
+        let nearest = exchange.directory.apps(onHost: host(of: exchange))
+        return nearest.isEmpty ? exchange.directory.apps : nearest
+    }
+}
+
 /// Finds the host that a visitor requested.
 enum RequestHost {
     /// The request's host, or the one that a trusted proxy reports.

@@ -20,3 +20,17 @@ enum ShowCollector {
         return response
     }
 }
+
+/// `GET /favicon.ico` and `GET /apple-touch-icon.png`: redirects to the icon of the app whose links the host serves.
+///
+/// Browsers request both on their own when they show a link's page. Without an icon they get 204.
+enum ShowIcon {
+    static func respond(_ exchange: inout Exchange, _ context: LoopContext) async throws(APIError) -> Response
+    {
+        let apps = exchange.directory.apps(onHost: context.host(of: exchange))
+        let icon = apps.lazy.compactMap(\.settings.links.icon).first
+        let caching = FieldLine(name: "Cache-Control", value: "public, max-age=3600")
+        guard let icon else { return Response(.noContent, fields: [caching]) }
+        return Response(.found, fields: [FieldLine(name: "Location", value: icon.text), caching])
+    }
+}
