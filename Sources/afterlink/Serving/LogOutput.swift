@@ -26,11 +26,8 @@ final class LogOutput: Sendable {
         file = try attempt {
             try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND)
         } orElse: { (error: SystemError) in
-            CommandFailure(
-                .configuration,
-                "The log file is out of reach: \(error.text).",
-                advice: "Give --log-file a path that the user that Afterlink runs as may write to."
-            )
+            CommandFailure.because(.configuration, "The log file is out of reach: \(error.text).")
+                .advising("Give --log-file a path that the user that Afterlink runs as may write to.")
         }
     }
 

@@ -61,7 +61,7 @@ final class RunningService: Sendable {
         let output = try LogOutput(path: configuration.logFile)
         let log = try makeLog(configuration, output)
         // Before this process opens it itself.
-        let others = Wiring.sharingWarnings(configuration)
+        let others = sharingWarnings(Wiring.database(configuration).holder())
         let store = try openStore(configuration, lateService, log)
         lateStore.value = store
         do {
@@ -170,10 +170,7 @@ final class RunningService: Sendable {
         return without.map { "\($0.text); \($0.advice)" } + directory.warnings + directory.policyWarnings()
     }
 
-    private static func makeLog(
-        _ configuration: Configuration,
-        _ output: LogOutput
-    ) throws -> Log {
+    private static func makeLog(_ configuration: Configuration, _ output: LogOutput) throws -> Log {
         let isForPeople = configuration.logFile == nil && Console.errorIsTerminal
         let format = configuration.logFormat ?? (isForPeople ? .text : .json)
         return try Log(format: format, clock: .system) { output.write($0) }
@@ -187,10 +184,8 @@ final class RunningService: Sendable {
     ) throws -> OpenStore {
         let testClock = WallClock { lateService.value?.backgroundClock.now() ?? WallClock.system.now() }
         let clock = configuration.usesTestClock ? testClock : .system
-        return try attempt {
-            try Wiring.openStore(configuration, for: .serving(clock: clock, log: log))
-        } orElse: {
-            CommandFailure(opening: $0)
+        return try CommandDatabase.explaining(configuration) {
+            try $0.open(for: .serving(clock: clock, log: log))
         }
     }
 
@@ -246,6 +241,16 @@ final class RunningService: Sendable {
         for warning in warnings { log.event(.warning, warning) }
     }
 
+    /// Returns a warning if another process has the database open.
+    private static func sharingWarnings(_ holder: Int32?) -> [String] {
+        guard let holder else { return [] }
+        let process = holder == 0 ? "another process" : "process \(holder)"
+        return [
+            "\(process) has the database open already: if it serves, too, both share clicks, matches and keys, and each"
+                + " has rate limits and metrics of its own"
+        ]
+    }
+
     /// Returns warnings about a limit of open files that leaves too few connections.
     private static func connectionWarnings(_ chosen: Configuration, descriptors: Int) -> [String] {
         let limit = chosen.connectionLimit(descriptors: descriptors - ownDescriptors)
@@ -262,5 +267,41 @@ final class RunningService: Sendable {
             "only \(descriptors) files and sockets may be open, so that \(limit) connections are taken at most;"
                 + " raise the limit with `ulimit -n` or LimitNOFILE"
         ]
+    }
+}
+
+/// The server for everybody, and the one for metrics where these have an address of their own.
+struct Servers: Sendable {
+    let main: WebServer
+    let metrics: WebServer?
+
+    /// Binds the addresses; nothing is accepted before ``start()``, which needs the store and the service.
+    init(
+        _ configuration: Configuration,
+        _ lateStore: SetOnce<OpenStore>,
+        _ lateService: SetOnce<Service>,
+        _ tls: TLSTermination?
+    ) throws {
+        main = try WebServer(configuration.serverConfiguration(tls)) { loop in
+            try lateService.get().makeHandler(loop: loop, stores: lateStore.get().makeStores())
+        }
+        metrics = try configuration.metricsConfiguration.map { settings throws(StartError) in
+            try WebServer(settings) { _ in
+                try lateService.get().makeMetricsHandler(stores: lateStore.get().makeStores())
+            }
+        }
+    }
+
+    func start() throws {
+        try metrics?.start()
+        try main.start()
+    }
+
+    /// Stops both; metrics last, since they show the progress of the stop.
+    ///
+    /// Blocks until then.
+    func stop(within grace: Duration) {
+        main.stop(within: grace)
+        metrics?.stop(within: .zero)
     }
 }

@@ -21,9 +21,7 @@ struct SecretFile {
         var status = stat()
         // The kernel fills the local value.
         guard unsafe stat(path, &status) == 0 else { return [] }
-        return [
-            Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-        ]
+        return [Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
     }
 
     /// Makes the file for the owner of its folder.
@@ -70,10 +68,8 @@ struct SecretFile {
             try folder.lock()
             return folder
         } orElse: { (error: SystemError) in
-            CommandFailure(
-                "The folder of \(path) cannot be locked: \(error.text).",
-                advice: "It must belong to the user that Afterlink runs as."
-            )
+            CommandFailure.because("The folder of \(path) cannot be locked: \(error.text).")
+                .advising("It must belong to the user that Afterlink runs as.")
         }
     }
 }

@@ -14,15 +14,13 @@ enum ExportLinksCommand {
             "In CSV a cell that a spreadsheet would take for a formula has an apostrophe before it, which an import"
                 + " drops again.",
         ],
-        options: [
-            CommandOption("app", "APP", help: "Only those of this app, by id or name."),
-            CommandOption("format", "csv|json", help: "The form; csv if it is not given."),
-            CommandOption("output", "FILE", help: "A new file to write to, instead of standard output."),
-        ],
+        options: CommandOption.table([
+            "app APP": "Only those of this app, by id or name.",
+            "format csv|json": "The form; csv if it is not given.",
+            "output FILE": "A new file to write to, instead of standard output.",
+        ]),
         settings: CommandDatabase.settings,
-        examples: [
-            "afterlink links export --output links.csv": "For a spreadsheet, or for another server."
-        ],
+        examples: ["afterlink links export --output links.csv": "For a spreadsheet, or for another server."],
         run: run
     )
 
@@ -36,9 +34,7 @@ enum ExportLinksCommand {
         defer { database.close() }
         let directory = try database.directory()
         var query = LinkQuery(isArchived: nil, limit: LinkQuery.limits.upperBound)
-        query.app = try arguments.value("app").map { text in
-            try AppChoice.find(text, in: directory).id
-        }
+        query.app = try AppChoice.named(arguments, in: directory)?.id
         let output = try ExportOutput(arguments.value("output"))
         try output.write(format == "csv" ? CSVText.line(LinkColumns.header) : "{\"links\":[")
         var isFirst = true
@@ -81,4 +77,38 @@ private struct ExportOutput {
         }
         try file.write(bytes)
     }
+}
+
+/// A link as a line of comma-separated values, and the way back.
+enum LinkColumns {
+    /// The columns in addition to a link's fields; of these, an import reads the slug, the app and the time of archiving.
+    static let before = ["id", "app", "slug", "url"]
+    static let after = ["clicks", "robots", "matches", "created_at", "updated_at", "archived_at"]
+
+    static let header = before + LinkField.allCases.map(\.rawValue) + after
+
+    static func cells(_ listing: LinkListing, of app: App?) -> [String] {
+        let link = listing.link
+        let fields = link.settings.fields
+        return [link.id.text, link.app.text, link.slug.text, app.flatMap(link.url(of:)) ?? ""]
+            + LinkField.allCases.map { fields[$0].joined(separator: $0.separator) }
+            + [
+                String(listing.clicks), String(listing.robots), String(listing.matches),
+                link.createdAt.iso8601,
+                link.updatedAt.iso8601, link.archivedAt?.iso8601 ?? "",
+            ]
+    }
+
+    /// The texts of a cell.
+    static func texts(_ cell: String, of field: LinkField) -> [String] {
+        guard field.isList, let separator = field.separator.first(where: { $0 != " " }) else { return [cell] }
+        return cell.split(separator: separator).map { text in
+            String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+}
+
+extension LinkField {
+    /// Between the texts of a list in one cell: what none of them can hold.
+    fileprivate var separator: String { self == .variants ? " | " : ", " }
 }

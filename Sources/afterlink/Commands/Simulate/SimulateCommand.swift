@@ -62,16 +62,8 @@ enum SimulateCommand {
         CommandOption("list", help: "Print the profiles, devices and releases, and send nothing."),
         CommandOption("timezone", "ZONE", help: "The person's time zone, as in Europe/Berlin."),
         CommandOption("language", "TAG", help: "The person's language, as in de-DE."),
-        CommandOption(
-            "device-timezone",
-            "ZONE",
-            help: "The zone that the app sees, if it differs."
-        ),
-        CommandOption(
-            "device-language",
-            "TAG",
-            help: "The language that the app sees, if it differs."
-        ),
+        CommandOption("device-timezone", "ZONE", help: "The zone that the app sees, if it differs."),
+        CommandOption("device-language", "TAG", help: "The language that the app sees, if it differs."),
         CommandOption("model", "MODEL", help: "The model that the app sees, as in SM-S911B."),
         CommandOption("os-version", "VERSION", help: "The version that the app sees, as in 26.4.1."),
         CommandOption(
@@ -166,8 +158,7 @@ enum SimulateCommand {
     /// Returns the start of a link that the app may open, if its destinations are known.
     private static func prefix(of app: App?) -> String {
         guard let destination = app?.settings.destinations.first else { return Trial.standardPrefix }
-        return destination.hasSuffix("://")
-            ? destination + "simulated/" : destination + "/simulated/"
+        return destination.hasSuffix("://") ? destination + "simulated/" : destination + "/simulated/"
     }
 
     private static func number() -> UInt64 {
@@ -185,9 +176,7 @@ enum SimulateCommand {
             json.object { json in
                 json.member("server", server.url)
                 json.member("live", choice.poster != .test)
-                json.member("trials") { json in
-                    json.array { json in for report in reports { report.write(to: &json) } }
-                }
+                json.list("trials", reports) { report, json in report.write(to: &json) }
             }
             Console.print(json.text)
             return

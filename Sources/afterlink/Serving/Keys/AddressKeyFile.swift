@@ -18,11 +18,7 @@ struct AddressKeyFile {
     /// With new keys, the addresses of existing clicks are compared with none.
     func open(at now: Timestamp) throws -> AddressKeys {
         if !TextFile.exists(path) { try make(at: now) }
-        let content = try attempt {
-            try file.read()
-        } orElse: {
-            outOfReach($0)
-        }
+        let content = try attempt({ try file.read() }, orElse: outOfReach)
         guard !content.isOpenToOthers else {
             throw CommandFailure(
                 "The address keys \(path) can be read or changed by others than their owner.",
@@ -56,11 +52,10 @@ struct AddressKeyFile {
             let keys = try open(at: now)
             let changed = body(keys)
             guard changed.seeds != keys.seeds else { return changed }
-            try attempt {
-                try file.replace(by: Self.text(changed.seeds), erasesFormer: erasesFormer)
-            } orElse: {
-                outOfReach($0)
-            }
+            try attempt(
+                { try file.replace(by: Self.text(changed.seeds), erasesFormer: erasesFormer) },
+                orElse: outOfReach
+            )
             return changed
         }
     }
@@ -82,10 +77,8 @@ struct AddressKeyFile {
     }
 
     private func outOfReach(_ error: SystemError) -> CommandFailure {
-        CommandFailure(
-            "The address keys are out of reach: \(error.text).",
-            advice: "The database's directory must belong to the user that Afterlink runs as."
-        )
+        CommandFailure.because("The address keys are out of reach: \(error.text).")
+            .advising("The database's directory must belong to the user that Afterlink runs as.")
     }
 
     static func text(_ links: [AddressKeys.Seed]) -> String {
