@@ -32,18 +32,12 @@ package struct Arguments: Equatable, Sendable {
     }
 
     /// The value of an option that may be given once.
-    package func value(_ option: String) -> String? {
-        options[option]?.last
-    }
+    package func value(_ option: String) -> String? { options[option]?.last }
 
     /// The values of an option that may be given several times, or nil when it is not there at all.
-    package func values(_ option: String) -> [String]? {
-        options[option]
-    }
+    package func values(_ option: String) -> [String]? { options[option] }
 
-    package func has(_ option: String) -> Bool {
-        options[option] != nil
-    }
+    package func has(_ option: String) -> Bool { options[option] != nil }
 
     /// Returns the value of an option as `parse` reads it; nil when it is not there.
     ///

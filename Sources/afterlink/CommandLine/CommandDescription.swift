@@ -75,9 +75,7 @@ package struct CommandDescription: Sendable {
     let run: @Sendable (Invocation) async throws -> ExitCode
 
     /// All options that may stand on the command line.
-    package var allOptions: [CommandOption] {
-        optionsBesideSettings + settingsTaken.compactMap(\.option)
-    }
+    package var allOptions: [CommandOption] { optionsBesideSettings + settingsTaken.compactMap(\.option) }
 
     /// The options that are no settings: its own, `--config` where there are settings, and `--help`.
     package var optionsBesideSettings: [CommandOption] {
@@ -85,9 +83,7 @@ package struct CommandDescription: Sendable {
     }
 
     /// The settings that this command takes, in the table's order.
-    package var settingsTaken: [Setting] {
-        Setting.all.filter { settings.contains($0.name) }
-    }
+    package var settingsTaken: [Setting] { Setting.all.filter { settings.contains($0.name) } }
 }
 
 /// A command with what stood behind it on the command line.

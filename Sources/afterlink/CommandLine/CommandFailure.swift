@@ -29,9 +29,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// A command that was understood and could not be done.
-    package init(_ explanation: String, advice: String) {
-        self.init(.failed, explanation, advice: advice)
-    }
+    package init(_ explanation: String, advice: String) { self.init(.failed, explanation, advice: advice) }
 
     /// What happened, which becomes a failure with what to do about it.
     struct Cause {
@@ -73,9 +71,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// The failure as a line in a list, which follows a name and ends without a full stop.
-    package var finding: (text: String, advice: String) {
-        (Self.clause(explanation), Self.clause(advice))
-    }
+    package var finding: (text: String, advice: String) { (Self.clause(explanation), Self.clause(advice)) }
 
     private static func clause(_ sentence: String) -> String {
         var clause = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
@@ -89,9 +85,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// As it is printed to standard error.
-    package var text: String {
-        "afterlink: \(explanation)\n\(advice)\n"
-    }
+    package var text: String { "afterlink: \(explanation)\n\(advice)\n" }
 }
 
 /// Runs `body` and explains an error of one kind that it throws; errors of other kinds pass through.
@@ -181,6 +175,20 @@ extension CommandFailure {
             "This machine has no IPv6: take an IPv4 address with --listen, such as 0.0.0.0:8080."
         default: "Take another address with --listen or --metrics-listen."
         }
+    }
+}
+
+/// Runs `body` and explains an error of the system that it throws as `what`, a colon and the error.
+func attempt<Result: ~Copyable>(
+    _ what: String,
+    _ exitCode: ExitCode = .failed,
+    advice: String,
+    _ body: () throws -> Result
+) throws -> Result {
+    do {
+        return try body()
+    } catch let error as SystemError {
+        throw CommandFailure(exitCode, "\(what): \(error.text).", advice: advice)
     }
 }
 

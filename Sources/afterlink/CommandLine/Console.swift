@@ -14,9 +14,7 @@ package enum Console {
     }
 
     /// Prints a line that may get lost.
-    static func printNotice(_ text: String) {
-        write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO)
-    }
+    static func printNotice(_ text: String) { write(Array((printable(text) + "\n").utf8), to: STDOUT_FILENO) }
 
     /// Prints what cannot be printed again, such as a key.
     ///
@@ -40,9 +38,7 @@ package enum Console {
     }
 
     /// Prints errors, and hints in addition to the result.
-    static func printError(_ text: String) {
-        _ = write(Array(printable(text).utf8), to: STDERR_FILENO)
-    }
+    static func printError(_ text: String) { _ = write(Array(printable(text).utf8), to: STDERR_FILENO) }
 
     /// Prints progress at a terminal: the next such text replaces it, an empty one clears it.
     static func printStatus(_ text: String) {
@@ -95,9 +91,7 @@ package enum Console {
     }
 
     /// Whether standard error is a terminal, where people read.
-    static var errorIsTerminal: Bool {
-        isatty(STDERR_FILENO) == 1
-    }
+    static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Whether printed text did not reach standard output.
     static let hasLostOutput = Atomic(false)

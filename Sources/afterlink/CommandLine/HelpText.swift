@@ -97,20 +97,14 @@ package enum HelpText {
 }
 
 extension CommandDescription {
-    var firstWord: String {
-        name.split(separator: " ").first.map(String.init) ?? name
-    }
+    var firstWord: String { name.split(separator: " ").first.map(String.init) ?? name }
 
-    var lastWord: String {
-        name.split(separator: " ").last.map(String.init) ?? name
-    }
+    var lastWord: String { name.split(separator: " ").last.map(String.init) ?? name }
 }
 
 extension String {
     /// Filled up with blanks on the right.
-    func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
-    }
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
 /// The table of settings as text, for the terminal and for the README.
@@ -146,7 +140,5 @@ package enum SettingsDocumentation {
 
 extension String {
     /// A bar would end a table's cell.
-    fileprivate var escapedForTable: String {
-        map { $0 == "|" ? "\\|" : String($0) }.joined()
-    }
+    fileprivate var escapedForTable: String { map { $0 == "|" ? "\\|" : String($0) }.joined() }
 }

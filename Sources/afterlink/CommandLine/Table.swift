@@ -50,13 +50,6 @@ package struct Table {
         }
     }
 
-    /// Returns a table with a row for each value.
-    static func text<Row>(_ rows: some Sequence<Row>, _ columns: [Column<Row>]) -> String {
-        var table = Table(columns.map { ($0.heading, $0.alignment) })
-        for row in rows { table.add(columns.map { $0.cell(row) }) }
-        return table.text
-    }
-
     /// Returns a table of names and values; leaves out those without a value.
     static func text(facts: [(name: String, value: String?)], _ headings: (String, String)) -> String {
         var table = Table([(headings.0, .left), (headings.1, .left)])
@@ -77,6 +70,15 @@ package struct Table {
             scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? "?" : scalar
         }
         return String(String.UnicodeScalarView(scalars))
+    }
+}
+
+extension Sequence {
+    /// Returns a table with a row for each value.
+    func table(_ columns: [Table.Column<Element>]) -> String {
+        var table = Table(columns.map { ($0.heading, $0.alignment) })
+        for value in self { table.add(columns.map { $0.cell(value) }) }
+        return table.text
     }
 }
 

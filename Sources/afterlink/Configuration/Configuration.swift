@@ -76,9 +76,7 @@ package struct Configuration: Sendable {
     }
 
     /// The path of the server keys.
-    package var serverKeyPath: String {
-        serverKeyFile ?? databasePath + ".key"
-    }
+    package var serverKeyPath: String { serverKeyFile ?? databasePath + ".key" }
 
     /// The path of the address keys.
     package var addressKeyPath: String { databasePath + KeyCopy.addressSuffix }
@@ -145,14 +143,14 @@ extension Configuration {
 
     var conflicts: [SettingConflict] {
         var conflicts: [SettingConflict] = []
-        conflicts += testClockConflictss
+        conflicts += testClockConflicts
         if let metricsListen, metricsListen == listen, listen.address.port != 0 {
             let sentence = "must be another address or port than --listen"
             conflicts.append(
                 SettingConflict(setting: "metrics-listen", value: "\(metricsListen)", sentence: sentence)
             )
         }
-        conflicts += tlsConflictss
+        conflicts += tlsConflicts
         if let initialAppKey, initialAppKey.text == initialAdminKey?.text {
             let sentence = "must be another key than AFTERLINK_INITIAL_APP_KEY"
             conflicts.append(SettingConflict(setting: "initial-admin-key", value: nil, sentence: sentence))
@@ -161,7 +159,7 @@ extension Configuration {
     }
 
     /// A clock that anybody can set stays on this machine, and off everything that looks like a real service.
-    private var testClockConflictss: [SettingConflict] {
+    private var testClockConflicts: [SettingConflict] {
         guard usesTestClock else { return [] }
         var sentences = [listen, metricsListen].compactMap(\.self).filter { !$0.isLoopback }.map { address in
             "lets anybody who can reach \(address) set the time; it works on 127.0.0.1 and ::1 only"
@@ -175,7 +173,7 @@ extension Configuration {
     }
 
     /// Refuses one of the two alone: its operator expects HTTPS, so plain HTTP must not be served.
-    private var tlsConflictss: [SettingConflict] {
+    private var tlsConflicts: [SettingConflict] {
         switch (tlsCertificate, tlsKey) {
         case (let certificate?, nil):
             [

@@ -170,9 +170,7 @@ struct ConfigurationFile {
     }
 
     /// Returns the position of a value, for messages.
-    func place(of fileKey: String) -> String {
-        "\(fileKey) in \(path)"
-    }
+    func place(of fileKey: String) -> String { "\(fileKey) in \(path)" }
 
     private mutating func addUnknown(_ name: String) {
         let near = Suggestion.nearest(to: name, among: Setting.all.map(\.fileKey))

@@ -38,9 +38,7 @@ package struct Setting: Sendable {
     let read: Reader
 
     /// As in `--listen`; nil for secrets.
-    package var flag: String? {
-        isSecret ? nil : "--\(name)"
-    }
+    package var flag: String? { isSecret ? nil : "--\(name)" }
 
     /// As in `AFTERLINK_LISTEN`.
     package var environmentVariable: String {
@@ -48,9 +46,7 @@ package struct Setting: Sendable {
     }
 
     /// As in `metrics_listen`.
-    package var fileKey: String {
-        name.map { $0 == "-" ? "_" : String($0) }.joined()
-    }
+    package var fileKey: String { name.map { $0 == "-" ? "_" : String($0) }.joined() }
 
     /// How it stands on the command line; nil for secrets.
     var option: CommandOption? {
@@ -60,9 +56,7 @@ package struct Setting: Sendable {
 
     package static let environmentPrefix = "AFTERLINK_"
 
-    package static func named(_ name: String) -> Setting? {
-        all.first { $0.name == name }
-    }
+    package static func named(_ name: String) -> Setting? { all.first { $0.name == name } }
 }
 
 /// Why the text of a setting's value was refused.

@@ -22,9 +22,7 @@ enum ValueText {
         return number
     }
 
-    static func path(_ text: String) -> String? {
-        text.isEmpty || text.utf8.contains(0) ? nil : text
-    }
+    static func path(_ text: String) -> String? { text.isEmpty || text.utf8.contains(0) ? nil : text }
 
     /// - Throws: a sentence about database URLs, which may hold a password and are therefore never repeated.
     static func databasePath(_ text: String) throws(InvalidValue) -> String? {
@@ -52,9 +50,7 @@ enum ValueText {
     }
 
     /// Nothing, or what could be a name.
-    static func label(_ text: String) -> String? {
-        text.isEmpty ? text : name(text)
-    }
+    static func label(_ text: String) -> String? { text.isEmpty ? text : name(text) }
 
     /// As it is stored, such as `https://shop.example` for `https://Shop.example/`.
     static func destination(_ text: String) throws(InvalidValue) -> String? {

@@ -189,9 +189,7 @@ final class RunningService: Sendable {
         }
     }
 
-    private init(_ parts: Parts) {
-        self.parts = parts
-    }
+    private init(_ parts: Parts) { self.parts = parts }
 
     var listenAddress: ListenAddress { parts.servers.main.listenAddress }
     /// As in `https://127.0.0.1:8443`.
@@ -217,9 +215,7 @@ final class RunningService: Sendable {
     }
 
     /// Lets a stop under way cut off the requests in flight.
-    func dropInFlightRequests() {
-        parts.servers.stop(within: .zero)
-    }
+    func dropInFlightRequests() { parts.servers.stop(within: .zero) }
 
     func reopenLog() {
         log.flush()
@@ -227,9 +223,7 @@ final class RunningService: Sendable {
     }
 
     /// Serves the certificate that its file contains now to new connections.
-    func reloadCertificate() {
-        parts.tls?.reload(log)
-    }
+    func reloadCertificate() { parts.tls?.reload(log) }
 
     private func announce(_ configuration: Configuration, warnings: [String]) {
         log.event(.info, "afterlink \(ProgramVersion.text) listens on \(baseURL)")

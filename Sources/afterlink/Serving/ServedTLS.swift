@@ -63,9 +63,7 @@ struct ServedTLS: Sendable {
         }
     }
 
-    private static func text(_ seconds: Int64) -> String {
-        Timestamp(milliseconds: seconds * 1000).iso8601
-    }
+    private static func text(_ seconds: Int64) -> String { Timestamp(milliseconds: seconds * 1000).iso8601 }
 }
 
 /// The files that hold the certificate and its private key.

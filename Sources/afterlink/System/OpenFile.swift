@@ -77,9 +77,7 @@ struct OpenFile: ~Copyable, Sendable {
         }
     }
 
-    func unlock() {
-        _ = flock(descriptor, LOCK_UN)
-    }
+    func unlock() { _ = flock(descriptor, LOCK_UN) }
 
     /// Gives this file the owner and group of `other`: what root writes for a service must belong to the service.
     func matchOwner(of other: borrowing OpenFile) throws(SystemError) {
@@ -106,9 +104,7 @@ struct OpenFile: ~Copyable, Sendable {
     }
 
     /// Whether anybody but the owner may read or change it.
-    func isOpenToOthers() throws(SystemError) -> Bool {
-        try status().st_mode & 0o077 != 0
-    }
+    func isOpenToOthers() throws(SystemError) -> Bool { try status().st_mode & 0o077 != 0 }
 
     /// Whether it is as closed as a private key has to be: to everybody but its owner.
     ///
@@ -155,12 +151,10 @@ final class NewFile {
 
     /// - Throws: where there is a file of that name already.
     init(_ path: String) throws {
-        file = try attempt {
-            try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
-        } orElse: { (error: SystemError) in
-            CommandFailure.because("The file could not be made: \(error.text).")
-                .advising("Name a file that is not there yet, in a folder that can be written to.")
-        }
+        file = try attempt(
+            "The file could not be made",
+            advice: "Name a file that is not there yet, in a folder that can be written to."
+        ) { try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL) }
     }
 
     /// Appends all of it.

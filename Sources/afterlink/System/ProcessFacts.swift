@@ -50,12 +50,7 @@ enum ProcessFacts {
 /// How many files and sockets the process may have open.
 enum DescriptorLimit {
     /// As far as a process of this user may raise it by itself.
-    static var highest: Int {
-        var limit = rlimit()
-        // The kernel fills the local value.
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
-        return Int(clamping: limit.rlim_max)
-    }
+    static var highest: Int { read().map { Int(clamping: $0.rlim_max) } ?? 0 }
 
     /// The limit of a running process; nil where it is not to be seen.
     static func ofProcess(_ number: Int32) -> Int? {
@@ -82,9 +77,7 @@ enum DescriptorLimit {
     }
 
     /// The limit now; nil where the system does not say.
-    static var current: Int? {
-        read().map { Int(clamping: $0.rlim_cur) }
-    }
+    static var current: Int? { read().map { Int(clamping: $0.rlim_cur) } }
 
     private static func read() -> rlimit? {
         var limit = rlimit()
@@ -103,7 +96,5 @@ enum MemoryAllocator {
     ///
     /// Else glibc keeps more and more of them, each thread for itself: it stops to return blocks of a size that was
     /// returned once. What a server gathers and forgets every few seconds then leaves holes that are half of its memory.
-    static func returnLargeBlocks() {
-        linux_return_large_blocks(leastLargeBytes, spareBytes)
-    }
+    static func returnLargeBlocks() { linux_return_large_blocks(leastLargeBytes, spareBytes) }
 }

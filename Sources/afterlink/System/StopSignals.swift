@@ -22,9 +22,7 @@ struct StopSignals: Sendable {
         var signals = sigset_t()
         // The set is a local value, which the kernel copies.
         unsafe sigemptyset(&signals)
-        for number in [SIGTERM, SIGINT, SIGHUP] {
-            unsafe sigaddset(&signals, number)
-        }
+        for number in [SIGTERM, SIGINT, SIGHUP] { unsafe sigaddset(&signals, number) }
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         awaited = signals
         // A peer that vanished is an error of its connection, not the end of the process.

@@ -6,12 +6,11 @@ package enum TextFile {
 
     /// A configuration file's text.
     package static func read(_ path: String) throws -> String {
-        try attempt {
-            String(decoding: try OpenFile(path, O_RDONLY).readAll(limit: limit), as: UTF8.self)
-        } orElse: { (error: SystemError) in
-            CommandFailure.because(.configuration, "The configuration file could not be read: \(error.text).")
-                .advising("Give --config (or AFTERLINK_CONFIG) the path of a JSON file, or leave it out.")
-        }
+        try attempt(
+            "The configuration file could not be read",
+            .configuration,
+            advice: "Give --config (or AFTERLINK_CONFIG) the path of a JSON file, or leave it out."
+        ) { String(decoding: try OpenFile(path, O_RDONLY).readAll(limit: limit), as: UTF8.self) }
     }
 
     /// Makes a file that only its owner can read; returns when it is on disk.

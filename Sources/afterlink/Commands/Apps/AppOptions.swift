@@ -193,9 +193,7 @@ enum AppLinkOptions {
         }
     }
 
-    private static func flag(_ text: String) -> String {
-        ["on": "true", "off": "false"][text] ?? text
-    }
+    private static func flag(_ text: String) -> String { ["on": "true", "off": "false"][text] ?? text }
 
     /// Names the option instead of the field.
     private static func inOptions(_ message: String) -> String {

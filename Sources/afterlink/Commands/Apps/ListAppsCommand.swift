@@ -27,20 +27,17 @@ enum ListAppsCommand {
 enum AppListing {
     static func table(_ apps: [App]) -> String {
         func list(_ texts: [String]) -> String { texts.isEmpty ? "any" : texts.joined(separator: " ") }
-        return Table.text(
-            apps,
-            [
-                .left("ID", \.id.text),
-                .left("NAME", \.settings.name),
-                .left("OPEN CLICKS") { $0.settings.openClicks ? "on" : "off" },
-                .right("WINDOW") { $0.settings.window.map { "\($0.seconds) s" } ?? "default" },
-                .left("ORIGINS") { list($0.settings.allowedOrigins) },
-                .left("DESTINATIONS") { list($0.settings.destinations) },
-                .left("LANGUAGES") { languages($0.settings) },
-                .left("MATCHING") { matching($0.settings) },
-                .left("CREATED", \.createdAt.iso8601),
-            ]
-        )
+        return apps.table([
+            .left("ID", \.id.text),
+            .left("NAME", \.settings.name),
+            .left("OPEN CLICKS") { $0.settings.openClicks ? "on" : "off" },
+            .right("WINDOW") { $0.settings.window.map { "\($0.seconds) s" } ?? "default" },
+            .left("ORIGINS") { list($0.settings.allowedOrigins) },
+            .left("DESTINATIONS") { list($0.settings.destinations) },
+            .left("LANGUAGES") { languages($0.settings) },
+            .left("MATCHING") { matching($0.settings) },
+            .left("CREATED", \.createdAt.iso8601),
+        ])
     }
 
     /// With the one that the app falls back to in brackets.

@@ -4,25 +4,20 @@ internal import Storage
 
 /// How a backtest went, as tables for people and as JSON for programs.
 struct BacktestOutcome {
-    private let backtest: Backtest
-    private let plans: BacktestPlans
-    private let began: Timestamp
-    private let gaps: BacktestGaps?
-
-    init(_ backtest: Backtest, _ plans: BacktestPlans, began: Timestamp, _ gaps: BacktestGaps?) {
-        self.backtest = backtest
-        self.plans = plans
-        self.began = began
-        self.gaps = gaps
-    }
+    let backtest: Backtest
+    let plans: BacktestPlans
+    let began: Timestamp
+    let gaps: BacktestGaps?
 
     /// The recorded responses, if they are known, and the played plans.
     private var columns: [BacktestColumn] {
         var columns: [BacktestColumn] = []
-        if let recorded = backtest.recorded { columns.append(BacktestColumn("recorded", nil, recorded)) }
-        columns.append(BacktestColumn("current", plans.current, backtest.current.score))
+        if let recorded = backtest.recorded {
+            columns.append(BacktestColumn(name: "recorded", plan: nil, score: recorded))
+        }
+        columns.append(BacktestColumn(name: "current", plan: plans.current, score: backtest.current.score))
         if let plan = plans.proposed, let proposed = backtest.proposed {
-            columns.append(BacktestColumn("proposed", plan, proposed.score))
+            columns.append(BacktestColumn(name: "proposed", plan: plan, score: proposed.score))
         }
         return columns
     }
@@ -143,27 +138,17 @@ struct BacktestColumn {
     /// Nil for what was really answered.
     let plan: ReplayPlan?
     let score: ReplayScore
-
-    init(_ name: String, _ plan: ReplayPlan?, _ score: ReplayScore) {
-        self.name = name
-        self.plan = plan
-        self.score = score
-    }
 }
 
 /// The tables of a backtest, with a column for each policy.
 enum BacktestTables {
     static func figures(_ columns: [BacktestColumn]) -> String {
         var table = Table([("", .left)] + columns.map { ($0.name.uppercased(), .right) })
-        func row(_ name: String, _ cell: (BacktestColumn) -> String) {
-            table.add([name] + columns.map(cell))
-        }
+        func row(_ name: String, _ cell: (BacktestColumn) -> String) { table.add([name] + columns.map(cell)) }
         func planned(_ name: String, _ value: (ReplayPlan) -> String) {
             row(name) { $0.plan.map(value) ?? "–" }
         }
-        func count(_ name: String, _ value: (ReplayScore) -> Int) {
-            row(name) { String(value($0.score)) }
-        }
+        func count(_ name: String, _ value: (ReplayScore) -> Int) { row(name) { String(value($0.score)) } }
         planned("rule") { $0.policy.rule.rawValue }
         planned("minimum confidence") { decimal($0.policy.minimumConfidence, digits: 2) }
         planned("on ambiguity") { $0.policy.onAmbiguity.rawValue }

@@ -104,7 +104,11 @@ struct BacktestDatabase {
         let localization = app.settings.localization(data.languages)
         let remaking = FingerprintReconstruction(keys: keys, data: data, localization: localization)
         return HistorySource(
-            try Wiring.database(configuration).history(of: app.id, isTest: isTest, remaking: remaking)
+            history: try Wiring.database(configuration).history(
+                of: app.id,
+                isTest: isTest,
+                remaking: remaking
+            )
         )
     }
 
@@ -128,14 +132,10 @@ struct BacktestDatabase {
 
 /// The events of a database.
 struct HistorySource: EventSource {
-    private(set) var history: any TrafficHistory
-
-    init(_ history: any TrafficHistory) {
-        self.history = history
-    }
+    var history: any TrafficHistory
 
     var gaps: BacktestGaps? {
-        BacktestGaps(history.gaps, firstHeld: history.isWhole ? nil : history.span?.first)
+        BacktestGaps(gaps: history.gaps, firstHeld: history.isWhole ? nil : history.span?.first)
     }
 
     func share(at moment: Timestamp) -> Double? {
@@ -144,7 +144,5 @@ struct HistorySource: EventSource {
         return min(max(played, 0), 1)
     }
 
-    mutating func next() throws -> RecordedEvent? {
-        try history.next()
-    }
+    mutating func next() throws -> RecordedEvent? { try history.next() }
 }

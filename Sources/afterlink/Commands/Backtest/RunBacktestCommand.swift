@@ -81,7 +81,7 @@ enum RunBacktestCommand {
             progress.update(backtest, share: source.share(at: event.at))
         }
         progress.finish()
-        return BacktestOutcome(backtest, plans, began: first.at, source.gaps)
+        return BacktestOutcome(backtest: backtest, plans: plans, began: first.at, gaps: source.gaps)
     }
 
     private static func nothing(inTrace trace: String) -> CommandFailure {
@@ -111,7 +111,5 @@ struct BacktestProgress {
         )
     }
 
-    func finish() {
-        line.finish()
-    }
+    func finish() { line.finish() }
 }

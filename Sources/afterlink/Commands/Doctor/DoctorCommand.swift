@@ -36,9 +36,7 @@ enum DoctorCommand {
         let (given, origins) = try ConfigurationReader.examine(invocation)
         let configuration = withFullPaths(given)
         var diagnoses = Diagnosis.settings(origins, invocation.environment)
-        if let request {
-            diagnoses += request.diagnoses(trusting: configuration.trustedProxies)
-        }
+        if let request { diagnoses += request.diagnoses(trusting: configuration.trustedProxies) }
         diagnoses.append(
             .ok(
                 "versions",
@@ -47,9 +45,7 @@ enum DoctorCommand {
         )
         diagnoses.append(.durability(configuration))
         let now = WallClock.system.now()
-        if let files = TLSFiles(configuration) {
-            diagnoses.append(.certificate(files, at: now))
-        }
+        if let files = TLSFiles(configuration) { diagnoses.append(.certificate(files, at: now)) }
         if let tables = Diagnosis.tables(configuration) { diagnoses.append(tables) }
         diagnoses += await databaseDiagnoses(configuration, origins, at: now)
         diagnoses += FileExamination(configuration).diagnoses()
@@ -81,13 +77,14 @@ enum DoctorCommand {
                     .advising(
                         "`afterlink init` or `afterlink serve` makes it; --database and --data-directory name another one"
                     )
-            ] + ServiceExamination(configuration, holder: nil).diagnoses()
+            ] + ServiceExamination(configuration: configuration, holder: nil).diagnoses()
         }
         let report: DatabaseReport
         do {
             report = try CommandDatabase.explaining(configuration) { try $0.survey() }
         } catch {
-            return [.problem("database", error)] + ServiceExamination(configuration, holder: nil).diagnoses()
+            return [.problem("database", error)]
+                + ServiceExamination(configuration: configuration, holder: nil).diagnoses()
         }
         return DatabaseExamination(report: report, now: now).diagnoses()
             + ServerKeyExamination.diagnoses(configuration, report.summary, at: now)
@@ -100,7 +97,7 @@ enum DoctorCommand {
                     newestFileAt: FileExamination(configuration).newestChange
                 )
             ]
-            + ServiceExamination(configuration, holder: report.holder).diagnoses()
+            + ServiceExamination(configuration: configuration, holder: report.holder).diagnoses()
             + InitialSettings.withoutEffect(origins, configuration, report.directory).map {
                 .warning("settings", $0.text).advising($0.advice)
             }

@@ -4,16 +4,10 @@ internal import Server
 
 /// Checks that a service runs on the database and responds at its address, and how many files it may open.
 struct ServiceExamination {
-    private let configuration: Configuration
-    private let holder: Int32?
-
-    /// - Parameters:
-    ///   - configuration: says where it should answer, and how many connections it takes.
-    ///   - holder: a process that has the database open; 0 where its number is not to be seen.
-    init(_ configuration: Configuration, holder: Int32?) {
-        self.configuration = configuration
-        self.holder = holder
-    }
+    /// Says where it should answer, and how many connections it takes.
+    let configuration: Configuration
+    /// A process that has the database open; 0 where its number is not to be seen.
+    let holder: Int32?
 
     func diagnoses() -> [Diagnosis] { [answers, descriptors] }
 

@@ -46,7 +46,7 @@ enum CheckDomainCommand {
         if arguments.has("json") {
             Console.print(check.json(isPretty: true).text)
         } else {
-            Console.print(DomainCheckText(check).text)
+            Console.print(DomainCheckText(check: check).text)
         }
         return check.hasErrors ? .failed : .success
     }
@@ -109,10 +109,8 @@ enum CheckDomainCommand {
     private static func checkFile(_ path: String, _ url: AssociationURL?) throws
         -> DomainValidation
     {
-        let bytes = try attempt {
+        let bytes = try attempt("The file could not be read", advice: Self.advice) {
             try OpenFile(path, O_RDONLY).readAll(limit: fileLimit)
-        } orElse: { (error: SystemError) in
-            CommandFailure("The file could not be read: \(error.text).", advice: Self.advice)
         }
         return DomainValidation(path, [DomainFileValidation(nil, bytes, from: path)], url: url)
     }
@@ -120,15 +118,9 @@ enum CheckDomainCommand {
 
 /// The text of a validation of domain files.
 struct DomainCheckText {
-    private let check: DomainValidation
+    let check: DomainValidation
 
-    init(_ check: DomainValidation) {
-        self.check = check
-    }
-
-    var text: String {
-        check.files.map(paragraph).joined(separator: "\n\n")
-    }
+    var text: String { check.files.map(paragraph).joined(separator: "\n\n") }
 
     private func paragraph(_ file: DomainFileValidation) -> String {
         let size = file.byteCount.map { ", \($0) bytes" } ?? ""

@@ -84,19 +84,16 @@ enum RevokeKeyCommand {
 /// How keys are shown: never with their text, but where they are made.
 enum KeyListing {
     static func table(_ keys: [APIKey], in directory: Directory, at now: Timestamp) -> String {
-        Table.text(
-            keys,
-            [
-                .left("ID", \.id.text),
-                .left("KIND", \.kind.rawValue),
-                .left("APP") { $0.app.flatMap(directory.app)?.settings.name ?? "–" },
-                .left("LABEL", \.label),
-                .left("STATE") { state($0, at: now) },
-                .left("CREATED", \.createdAt.iso8601),
-                .left("EXPIRES") { $0.expiresAt?.iso8601 ?? "never" },
-                .left("LAST USED") { $0.lastUsedAt?.iso8601 ?? "never" },
-            ]
-        )
+        keys.table([
+            .left("ID", \.id.text),
+            .left("KIND", \.kind.rawValue),
+            .left("APP") { $0.app.flatMap(directory.app)?.settings.name ?? "–" },
+            .left("LABEL", \.label),
+            .left("STATE") { state($0, at: now) },
+            .left("CREATED", \.createdAt.iso8601),
+            .left("EXPIRES") { $0.expiresAt?.iso8601 ?? "never" },
+            .left("LAST USED") { $0.lastUsedAt?.iso8601 ?? "never" },
+        ])
     }
 
     /// As in `{"keys":[…]}`.

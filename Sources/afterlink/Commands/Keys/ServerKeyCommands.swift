@@ -118,10 +118,9 @@ enum ListServerKeysCommand {
 /// Server keys as they are shown: never themselves.
 enum ServerKeyListing {
     static func table(_ list: ServerKeyList, at now: Timestamp) -> String {
-        Table.text(
-            rows(list, at: now),
-            [.left("mark", \.mark), .left("made") { $0.madeAt ?? "-" }, .left("use", \.use)]
-        )
+        rows(list, at: now).table([
+            .left("mark", \.mark), .left("made") { $0.madeAt ?? "-" }, .left("use", \.use),
+        ])
     }
 
     static func json(_ list: ServerKeyList, at now: Timestamp) -> String {

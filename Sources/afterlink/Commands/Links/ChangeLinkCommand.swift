@@ -44,13 +44,10 @@ enum ChangeLinkCommand {
 
 /// The command `afterlink links archive`.
 enum ArchiveLinkCommand {
-    static let description = CommandDescription(
-        name: "links archive",
+    static let description = LinkChoice.description(
+        "links archive",
         summary: "Switch a link off",
-        discussion: ["Keeps the slug and the counts; `afterlink links restore` undoes it."],
-        operands: [LinkChoice.operand],
-        options: [LinkChoice.app, .json],
-        settings: CommandDatabase.settings,
+        discussion: "Keeps the slug and the counts; `afterlink links restore` undoes it.",
         examples: ["afterlink links archive summer25": "The summer is over."],
         run: run
     )
@@ -74,13 +71,10 @@ enum ArchiveLinkCommand {
 
 /// The command `afterlink links restore`.
 enum RestoreLinkCommand {
-    static let description = CommandDescription(
-        name: "links restore",
+    static let description = LinkChoice.description(
+        "links restore",
         summary: "Switch an archived link on again",
-        discussion: ["Undoes `afterlink links archive`."],
-        operands: [LinkChoice.operand],
-        options: [LinkChoice.app, .json],
-        settings: CommandDatabase.settings,
+        discussion: "Undoes `afterlink links archive`.",
         examples: ["afterlink links restore summer25": "It is summer again."],
         run: run
     )
@@ -92,13 +86,10 @@ enum RestoreLinkCommand {
 
 /// The command `afterlink links delete`.
 enum DeleteLinkCommand {
-    static let description = CommandDescription(
-        name: "links delete",
+    static let description = LinkChoice.description(
+        "links delete",
         summary: "Delete a link that was never clicked",
-        discussion: ["Its slug is free again. A link that was clicked can be archived."],
-        operands: [LinkChoice.operand],
-        options: [LinkChoice.app, .json],
-        settings: CommandDatabase.settings,
+        discussion: "Its slug is free again. A link that was clicked can be archived.",
         examples: ["afterlink links delete sumer25": "It was misspelt and never shared."],
         run: run
     )

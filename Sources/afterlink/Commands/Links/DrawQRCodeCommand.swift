@@ -62,9 +62,7 @@ enum DrawQRCodeCommand {
         return fields
     }
 
-    private static func name(_ field: QRStyleField) -> String {
-        field.rawValue.replacing("_", with: "-")
-    }
+    private static func name(_ field: QRStyleField) -> String { field.rawValue.replacing("_", with: "-") }
 
     private static func option(_ field: QRStyleField) -> CommandOption {
         let (placeholder, help): (String?, String) =

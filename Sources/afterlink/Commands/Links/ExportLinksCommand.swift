@@ -63,9 +63,7 @@ private struct ExportOutput {
     private let file: NewFile?
 
     /// - Throws: where the file is there already.
-    init(_ path: String?) throws {
-        file = try path.map { path in try NewFile(path) }
-    }
+    init(_ path: String?) throws { file = try path.map { path in try NewFile(path) } }
 
     func write(_ text: String) throws {
         let bytes = Array(text.utf8)

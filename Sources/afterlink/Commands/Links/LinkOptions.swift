@@ -86,6 +86,26 @@ enum LinkChoice {
         help: "The app, by id or name; needed where several have a link of this slug."
     )
 
+    /// A command about one link.
+    static func description(
+        _ name: String,
+        summary: String,
+        discussion: String,
+        examples: KeyValuePairs<String, String>,
+        run: @escaping @Sendable (Invocation) async throws -> ExitCode
+    ) -> CommandDescription {
+        CommandDescription(
+            name: name,
+            summary: summary,
+            discussion: [discussion],
+            operands: [operand],
+            options: [app, .json],
+            settings: CommandDatabase.settings,
+            examples: examples,
+            run: run
+        )
+    }
+
     static func find(_ invocation: Invocation, in database: CommandDatabase) async throws
         -> LinkListing
     {

@@ -62,13 +62,10 @@ enum ListLinksCommand {
 
 /// The command `afterlink links show`.
 enum ShowLinkCommand {
-    static let description = CommandDescription(
-        name: "links show",
+    static let description = LinkChoice.description(
+        "links show",
         summary: "Show one link, field by field",
-        discussion: ["Prints what a link says, and what came of it."],
-        operands: [LinkChoice.operand],
-        options: [LinkChoice.app, .json],
-        settings: CommandDatabase.settings,
+        discussion: "Prints what a link says, and what came of it.",
         examples: ["afterlink links show summer25": "Where does it lead, and how often was it clicked?"],
         run: run
     )
@@ -86,20 +83,17 @@ enum ShowLinkCommand {
 enum LinkTable {
     static func text(_ listings: [LinkListing], in directory: Directory, at now: Timestamp) -> String {
         func app(_ listing: LinkListing) -> App? { directory.app(listing.link.app) }
-        return Table.text(
-            listings,
-            [
-                .left("LINK") { app($0).flatMap($0.link.url(of:)) ?? $0.link.slug.text },
-                .left("APP") { app($0)?.settings.name ?? "–" },
-                .left("LEADS TO") { destination($0.link.settings) },
-                .left("CAMPAIGN") { $0.link.settings.campaignKey?.text ?? "–" },
-                .right("CLICKS") { String($0.clicks) },
-                .right("MATCHES") { String($0.matches) },
-                .left("STATE") { state($0, at: now) },
-                .left("CREATED", \.link.createdAt.iso8601),
-                .left("ID", \.link.id.text),
-            ]
-        )
+        return listings.table([
+            .left("LINK") { app($0).flatMap($0.link.url(of:)) ?? $0.link.slug.text },
+            .left("APP") { app($0)?.settings.name ?? "–" },
+            .left("LEADS TO") { destination($0.link.settings) },
+            .left("CAMPAIGN") { $0.link.settings.campaignKey?.text ?? "–" },
+            .right("CLICKS") { String($0.clicks) },
+            .right("MATCHES") { String($0.matches) },
+            .left("STATE") { state($0, at: now) },
+            .left("CREATED", \.link.createdAt.iso8601),
+            .left("ID", \.link.id.text),
+        ])
     }
 
     private static func state(_ listing: LinkListing, at now: Timestamp) -> String {

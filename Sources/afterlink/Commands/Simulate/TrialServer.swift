@@ -25,15 +25,11 @@ struct TrialServer {
     }
 
     private func send(_ request: ClientRequest) throws -> ClientResponse {
-        let response = try attempt {
-            try exchange.send(request)
-        } orElse: { (error: SystemError) in
-            CommandFailure(
-                "No service answers at \(url): \(error.text).",
-                advice: "Start it with `afterlink serve`, or name its address with --server, as in"
-                    + " --server http://127.0.0.1:8080."
-            )
-        }
+        let response = try attempt(
+            "No service answers at \(url)",
+            advice: "Start it with `afterlink serve`, or name its address with --server, as in"
+                + " --server http://127.0.0.1:8080."
+        ) { try exchange.send(request) }
         if let response { return response }
         throw CommandFailure(
             exchange.overTLS
@@ -114,12 +110,10 @@ struct TrialKey {
     }
 
     private static func read(_ path: String, for poster: Trial.Poster) throws -> TrialKey {
-        let bytes = try attempt {
-            try OpenFile(path, O_RDONLY).readAll(limit: limit)
-        } orElse: { (error: SystemError) in
-            CommandFailure.because("The key could not be read: \(error.text).")
-                .advising("Name a file that holds the key alone with --key-file.")
-        }
+        let bytes = try attempt(
+            "The key could not be read",
+            advice: "Name a file that holds the key alone with --key-file."
+        ) { try OpenFile(path, O_RDONLY).readAll(limit: limit) }
         let text = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
         guard let key = KeyText(operatorsOwn: text) else {
             throw CommandFailure.because("\(path) holds no key.")

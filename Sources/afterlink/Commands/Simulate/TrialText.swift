@@ -60,59 +60,50 @@ struct TrialText {
     }
 
     private var values: String {
-        Table.text(result.reading.values, [.left("VALUE", \.0), .left("CANONICAL") { $0.1 ?? "unknown" }])
+        result.reading.values.table([.left("VALUE", \.0), .left("CANONICAL") { $0.1 ?? "unknown" }])
     }
 
     private var forms: String {
         guard !result.reading.made.isEmpty else { return "Nothing: no form has all of its components." }
-        return Table.text(
-            result.reading.made,
-            [
-                .left("FORM", \.input.form.rawValue),
-                .right("WEIGHT") { TrialResult.percent($0.weight) },
-                .left("MADE OF", \.input.text),
-                .left("") { $0.input == result.reading.launch ? "<- the launch asks for this one" : "" },
-            ]
-        )
+        return result.reading.made.table([
+            .left("FORM", \.input.form.rawValue),
+            .right("WEIGHT") { TrialResult.percent($0.weight) },
+            .left("MADE OF", \.input.text),
+            .left("") { $0.input == result.reading.launch ? "<- the launch asks for this one" : "" },
+        ])
     }
 
     private var components: String {
         let form = result.reading.launch.form.rawValue
-        let table = Table.text(
-            result.reading.components,
-            [
-                .left("COMPONENT", \.component.rawValue),
-                .left("IN FORM \(form)") { $0.isHashed ? "yes" : "no" },
-                .left("LAUNCH", \.launch),
-                .left("CLICK") { component in
-                    let spellings = component.click.prefix(6).map {
-                        "\($0.text) (\(TrialResult.percent($0.weight)))"
-                    }
-                    let more = component.click.count > 6 ? ", and \(component.click.count - 6) more" : ""
-                    return spellings.isEmpty ? "unknown" : spellings.joined(separator: ", ") + more
-                },
-                .left("") { $0.fits ? "" : $0.isHashed ? "<- differs" : "(differs)" },
-            ]
-        )
+        let table = result.reading.components.table([
+            .left("COMPONENT", \.component.rawValue),
+            .left("IN FORM \(form)") { $0.isHashed ? "yes" : "no" },
+            .left("LAUNCH", \.launch),
+            .left("CLICK") { component in
+                let spellings = component.click.prefix(6).map {
+                    "\($0.text) (\(TrialResult.percent($0.weight)))"
+                }
+                let more = component.click.count > 6 ? ", and \(component.click.count - 6) more" : ""
+                return spellings.isEmpty ? "unknown" : spellings.joined(separator: ", ") + more
+            },
+            .left("") { $0.fits ? "" : $0.isHashed ? "<- differs" : "(differs)" },
+        ])
         let launch = result.reading.launch
         return "\(table)\n\nSHA-256 of \(launch.text)\n     is \(launch.fingerprint.hex)"
     }
 
     /// A table with a row for each trial.
     static func table(_ results: [TrialResult]) -> String {
-        Table.text(
-            results,
-            [
-                .left("PROFILE", \.trial.profile.name),
-                .left("DEVICE", \.trial.device.name),
-                .left("SDK", \.trial.release.name),
-                .left("FORM", \.trial.release.form.rawValue),
-                .left("RESULT", \.word),
-                .left("METHOD") { $0.launch?.method ?? "" },
-                .right("CONFIDENCE") { $0.launch?.confidence.map(TrialResult.percent) ?? "" },
-                .left("AS EXPECTED") { $0.isAsExpected ? "yes" : "NO" },
-            ]
-        )
+        results.table([
+            .left("PROFILE", \.trial.profile.name),
+            .left("DEVICE", \.trial.device.name),
+            .left("SDK", \.trial.release.name),
+            .left("FORM", \.trial.release.form.rawValue),
+            .left("RESULT", \.word),
+            .left("METHOD") { $0.launch?.method ?? "" },
+            .right("CONFIDENCE") { $0.launch?.confidence.map(TrialResult.percent) ?? "" },
+            .left("AS EXPECTED") { $0.isAsExpected ? "yes" : "NO" },
+        ])
     }
 }
 
@@ -132,25 +123,18 @@ extension ClientRequest {
 /// The built-in browsers, devices and releases, as tables and JSON.
 enum TrialCatalogue {
     static var text: String {
-        let profiles = Table.text(
-            BrowserProfile.all,
-            [.left("PROFILE", \.name), .left("DEVICE", \.device), .left("WHAT IT IS", \.title)]
-        )
-        let devices = Table.text(
-            TrialDevice.all,
-            [
-                .left("DEVICE", \.name), .left("MODEL", \.model), .left("OS", \.osVersion),
-                .left("SCREEN", \.screenText), .right("WIDTH IN PIXELS", \.widthText),
-            ]
-        )
-        let releases = Table.text(
-            SDKRelease.all,
-            [
-                .left("SDK", \.name), .left("FORM", \.form.rawValue),
-                .left("HASHES") { $0.form.components.map(\.rawValue).joined(separator: ", ") },
-                .left("CALLS ITSELF", \.versionField),
-            ]
-        )
+        let profiles = BrowserProfile.all.table([
+            .left("PROFILE", \.name), .left("DEVICE", \.device), .left("WHAT IT IS", \.title),
+        ])
+        let devices = TrialDevice.all.table([
+            .left("DEVICE", \.name), .left("MODEL", \.model), .left("OS", \.osVersion),
+            .left("SCREEN", \.screenText), .right("WIDTH IN PIXELS", \.widthText),
+        ])
+        let releases = SDKRelease.all.table([
+            .left("SDK", \.name), .left("FORM", \.form.rawValue),
+            .left("HASHES") { $0.form.components.map(\.rawValue).joined(separator: ", ") },
+            .left("CALLS ITSELF", \.versionField),
+        ])
         return [profiles, devices, releases].joined(separator: "\n\n")
     }
 

@@ -47,7 +47,9 @@ enum ExplainCheckCommand {
                 let now = WallClock.system.now()
                 let told = ClickExplanation(material, in: try database.directory(), at: now)
                 Console.print(
-                    isJSON ? ClickExplanationBody(told).json().text : ClickExplanationText(told).text
+                    isJSON
+                        ? ClickExplanationBody(told).json().text
+                        : ClickExplanationText(explanation: told).text
                 )
                 return .success
             }
@@ -58,7 +60,9 @@ enum ExplainCheckCommand {
                     + " with up to a second's delay."
             )
         }
-        Console.print(isJSON ? ExplanationBody(explanation).json().text : ExplanationText(explanation).text)
+        Console.print(
+            isJSON ? ExplanationBody(explanation).json().text : ExplanationText(explanation: explanation).text
+        )
         return .success
     }
 }

@@ -2,11 +2,7 @@ internal import Attribution
 
 /// An explanation for people: what happened, what to do, and the facts in tables.
 struct ExplanationText {
-    private let explanation: Explanation
-
-    init(_ explanation: Explanation) {
-        self.explanation = explanation
-    }
+    let explanation: Explanation
 
     var text: String {
         let advice = explanation.advice.map { "- \($0)" }.joined(separator: "\n")
@@ -48,19 +44,14 @@ struct ExplanationText {
     private var clicks: String {
         guard !explanation.clicks.isEmpty else { return "" }
         let at = explanation.record.facts.at
-        return Table.text(
-            explanation.clicks,
-            [
-                .left("CLICK", \.click.id.text),
-                .left("CAMPAIGN") { $0.click.campaign?.text ?? "–" },
-                .right("BEFORE") {
-                    ElapsedTime.text(milliseconds: at.milliseconds(since: $0.click.clickedAt))
-                },
-                .left("STATE", state),
-                .left("FINGERPRINT") { $0.hasSameFingerprint ? "same" : "other" },
-                .right("SHARE") { $0.share.map(Explanation.percent) ?? "–" },
-            ]
-        )
+        return explanation.clicks.table([
+            .left("CLICK", \.click.id.text),
+            .left("CAMPAIGN") { $0.click.campaign?.text ?? "–" },
+            .right("BEFORE") { ElapsedTime.text(milliseconds: at.milliseconds(since: $0.click.clickedAt)) },
+            .left("STATE", state),
+            .left("FINGERPRINT") { $0.hasSameFingerprint ? "same" : "other" },
+            .right("SHARE") { $0.share.map(Explanation.percent) ?? "–" },
+        ])
     }
 
     private func state(_ told: ExplainedClick) -> String {
@@ -82,25 +73,18 @@ struct ExplanationText {
     private var differences: String {
         let differences = explanation.clicks.flatMap { told in told.differences.map { (told.click, $0) } }
         guard !differences.isEmpty else { return "" }
-        return Table.text(
-            differences,
-            [
-                .left("CLICK", \.0.id.text),
-                .left("DIFFERS IN", \.1.component.rawValue),
-                .left("CLICK SAYS", \.1.click),
-                .left("LAUNCH HASH FITS", \.1.launch),
-            ]
-        )
+        return differences.table([
+            .left("CLICK", \.0.id.text),
+            .left("DIFFERS IN", \.1.component.rawValue),
+            .left("CLICK SAYS", \.1.click),
+            .left("LAUNCH HASH FITS", \.1.launch),
+        ])
     }
 }
 
 /// A click's explanation for people: what became of it, what to do, and the facts in tables.
 struct ClickExplanationText {
-    private let explanation: ClickExplanation
-
-    init(_ explanation: ClickExplanation) {
-        self.explanation = explanation
-    }
+    let explanation: ClickExplanation
 
     var text: String {
         let advice = explanation.advice.map { "- \($0)" }.joined(separator: "\n")
@@ -128,17 +112,14 @@ struct ClickExplanationText {
     private var checks: String {
         let (near, clickedAt) = (explanation.material.near, explanation.click.clickedAt)
         guard !near.isEmpty else { return "" }
-        return Table.text(
-            near,
-            [
-                .left("CHECK", \.record.id.text),
-                .right("AFTER") {
-                    ElapsedTime.text(milliseconds: $0.record.facts.at.milliseconds(since: clickedAt))
-                },
-                .left("NEAR BECAUSE IT", \.relation.meaning),
-                .left("OUTCOME", \.record.facts.outcome.rawValue),
-                .left("REASON") { $0.record.facts.reason?.rawValue ?? "–" },
-            ]
-        )
+        return near.table([
+            .left("CHECK", \.record.id.text),
+            .right("AFTER") {
+                ElapsedTime.text(milliseconds: $0.record.facts.at.milliseconds(since: clickedAt))
+            },
+            .left("NEAR BECAUSE IT", \.relation.meaning),
+            .left("OUTCOME", \.record.facts.outcome.rawValue),
+            .left("REASON") { $0.record.facts.reason?.rawValue ?? "–" },
+        ])
     }
 }

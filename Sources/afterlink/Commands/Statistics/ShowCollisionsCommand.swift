@@ -90,16 +90,13 @@ struct CollisionTables {
     }
 
     private func forms(_ forms: [CollisionReport.Form]) -> String {
-        Table.text(
-            forms,
-            [
-                .left("PLATFORM", \.platformForm.platform.rawValue),
-                .left("FORM") { $0.platformForm.form?.rawValue ?? "ready-made" },
-                .right("CLICKS") { String(Int($0.crowding.clicks.rounded())) },
-                .right("ALONE") { Table.percent($0.crowding.alone) },
-                .right("COMPETING") { $0.crowding.competing.map { Self.decimal($0, digits: 1) } ?? "–" },
-            ]
-        )
+        forms.table([
+            .left("PLATFORM", \.platformForm.platform.rawValue),
+            .left("FORM") { $0.platformForm.form?.rawValue ?? "ready-made" },
+            .right("CLICKS") { String(Int($0.crowding.clicks.rounded())) },
+            .right("ALONE") { Table.percent($0.crowding.alone) },
+            .right("COMPETING") { $0.crowding.competing.map { Self.decimal($0, digits: 1) } ?? "–" },
+        ])
     }
 
     private func matches(_ report: CollisionReport, _ policy: MatchPolicy?) -> String {
@@ -117,18 +114,15 @@ struct CollisionTables {
         func window(_ window: AttributionWindow) -> String {
             ElapsedTime.text(milliseconds: window.seconds * 1000)
         }
-        return Table.text(
-            limits,
-            [
-                .left("WRONG AT MOST") { "\(Int(($0.share * 100).rounded())) %" },
-                .right("MINIMUM CONFIDENCE") {
-                    $0.threshold.map { Self.decimal($0.minimum, digits: 3) } ?? "none does"
-                },
-                .right("MATCHES") { $0.threshold.map { String($0.matches) } ?? "–" },
-                .right("OR WINDOW") { $0.window.map { window($0.window) } ?? "none does" },
-                .right("MATCHES") { $0.window.map { String($0.matches) } ?? "–" },
-            ]
-        )
+        return limits.table([
+            .left("WRONG AT MOST") { "\(Int(($0.share * 100).rounded())) %" },
+            .right("MINIMUM CONFIDENCE") {
+                $0.threshold.map { Self.decimal($0.minimum, digits: 3) } ?? "none does"
+            },
+            .right("MATCHES") { $0.threshold.map { String($0.matches) } ?? "–" },
+            .right("OR WINDOW") { $0.window.map { window($0.window) } ?? "none does" },
+            .right("MATCHES") { $0.window.map { String($0.matches) } ?? "–" },
+        ])
     }
 
     private static func decimal(_ number: Double, digits: Int) -> String {

@@ -46,22 +46,17 @@ struct StatisticsTables {
     }
 
     private func counts(_ heading: String, _ groups: [(name: String, counts: Counts)]) -> String {
-        Table.text(
-            groups,
-            [
-                .left(heading, \.name),
-                .right("CLICKS") { count(.clicks, in: $0.counts) },
-                .right("CHECKS") { count(.checks, in: $0.counts) },
-                .right("MATCHES") { count(.matches, in: $0.counts) },
-                .right("MATCH RATE") { Table.percent(StatisticsBody.matchRate($0.counts)) },
-                .right("CONVERSION RATE") { Table.percent(StatisticsBody.conversionRate($0.counts)) },
-            ]
-        )
+        groups.table([
+            .left(heading, \.name),
+            .right("CLICKS") { count(.clicks, in: $0.counts) },
+            .right("CHECKS") { count(.checks, in: $0.counts) },
+            .right("MATCHES") { count(.matches, in: $0.counts) },
+            .right("MATCH RATE") { Table.percent(StatisticsBody.matchRate($0.counts)) },
+            .right("CONVERSION RATE") { Table.percent(StatisticsBody.conversionRate($0.counts)) },
+        ])
     }
 
-    private func appName(_ id: String) -> String {
-        AppID(id).flatMap(directory.app)?.settings.name ?? id
-    }
+    private func appName(_ id: String) -> String { AppID(id).flatMap(directory.app)?.settings.name ?? id }
 
     /// A day as its date, an hour with its beginning.
     private func period(_ start: Timestamp) -> String {
@@ -70,9 +65,7 @@ struct StatisticsTables {
             ? String(text.prefix(10)) : text.prefix(10) + " " + text.dropFirst(11).prefix(5)
     }
 
-    private func count(_ metric: Metric, in counts: Counts) -> String {
-        String(counts[metric] ?? 0)
-    }
+    private func count(_ metric: Metric, in counts: Counts) -> String { String(counts[metric] ?? 0) }
 
     private func delay(_ share: Double) -> String {
         report.timeToInstall.quantile(share).map { ElapsedTime.text(milliseconds: Int64($0.rounded())) }
@@ -84,47 +77,36 @@ struct StatisticsTables {
 struct ProbabilityTables {
     let report: StatisticsReport
 
-    var texts: [String] {
-        [methods, campaigns, calibration].compactMap(\.self)
-    }
+    var texts: [String] { [methods, campaigns, calibration].compactMap(\.self) }
 
     /// As `812.4 ± 9.1`.
-    static func text(_ sum: ExpectedConversions) -> String {
-        "\(tenths(sum.count)) ± \(tenths(sum.spread))"
-    }
+    static func text(_ sum: ExpectedConversions) -> String { "\(tenths(sum.count)) ± \(tenths(sum.spread))" }
 
     private var methods: String? {
         guard !report.byMethod.isEmpty else { return nil }
-        return Table.text(
-            report.byMethod,
-            [.left("METHOD", \.name), .right("MATCHES") { String($0.counts[.matches] ?? 0) }]
-        )
+        return report.byMethod.table([
+            .left("METHOD", \.name), .right("MATCHES") { String($0.counts[.matches] ?? 0) },
+        ])
     }
 
     private var campaigns: String? {
         guard !report.byCampaign.isEmpty else { return nil }
-        return Table.text(
-            report.byCampaign,
-            [
-                .left("CAMPAIGN", \.name),
-                .right("MATCHES GIVEN") { String($0.counts[.matches] ?? 0) },
-                .right("EXPECTED CONVERSIONS") { Self.text($0.expected ?? .zero) },
-            ]
-        )
+        return report.byCampaign.table([
+            .left("CAMPAIGN", \.name),
+            .right("MATCHES GIVEN") { String($0.counts[.matches] ?? 0) },
+            .right("EXPECTED CONVERSIONS") { Self.text($0.expected ?? .zero) },
+        ])
     }
 
     private var calibration: String? {
         guard report.calibration.launches > 0 else { return nil }
-        return Table.text(
-            report.calibration.bins.enumerated().filter { $0.element.launches > 0 },
-            [
-                .left("STATED") { "\($0.offset * 10)–\(($0.offset + 1) * 10) %" },
-                .right("LAUNCHES WITH A TOKEN") { String($0.element.launches) },
-                .right("STATED, SUM") { Self.tenths($0.element.stated) },
-                .right("EXPECTED RIGHT") { Self.tenths($0.element.expected) },
-                .right("RIGHT") { String($0.element.right) },
-            ]
-        )
+        return report.calibration.bins.enumerated().filter { $0.element.launches > 0 }.table([
+            .left("STATED") { "\($0.offset * 10)–\(($0.offset + 1) * 10) %" },
+            .right("LAUNCHES WITH A TOKEN") { String($0.element.launches) },
+            .right("STATED, SUM") { Self.tenths($0.element.stated) },
+            .right("EXPECTED RIGHT") { Self.tenths($0.element.expected) },
+            .right("RIGHT") { String($0.element.right) },
+        ])
     }
 
     private static func tenths(_ value: Double) -> String {
@@ -149,17 +131,14 @@ struct DriftTables {
             app.readings.compactMap { reading in reading.alarm.map { (app.app, reading, $0) } }
         }
         guard !fallen.isEmpty else { return rest }
-        let table = Table.text(
-            fallen,
-            [
-                .left("MATCH RATE HAS FALLEN", \.1.group.title),
-                .left("APP") { directory.app($0.0)?.settings.name ?? $0.0.text },
-                .right("USUALLY") { Table.percent($0.2.usualRate) },
-                .right("FELL TO") { Table.percent($0.2.rate) },
-                .right("LAST 7 DAYS") { Table.percent($0.1.recent.rate) },
-                .left("SINCE ABOUT") { String($0.2.since.iso8601.prefix(10)) },
-            ]
-        )
+        let table = fallen.table([
+            .left("MATCH RATE HAS FALLEN", \.1.group.title),
+            .left("APP") { directory.app($0.0)?.settings.name ?? $0.0.text },
+            .right("USUALLY") { Table.percent($0.2.usualRate) },
+            .right("FELL TO") { Table.percent($0.2.rate) },
+            .right("LAST 7 DAYS") { Table.percent($0.1.recent.rate) },
+            .left("SINCE ABOUT") { String($0.2.since.iso8601.prefix(10)) },
+        ])
         return table + "\n" + rest
     }
 }

@@ -17,15 +17,12 @@ struct AddressKeyFile {
     ///
     /// With new keys, the addresses of existing clicks are compared with none.
     func open(at now: Timestamp) throws -> AddressKeys {
-        if !TextFile.exists(path) { try make(at: now) }
-        let content = try attempt({ try file.read() }, orElse: outOfReach)
-        guard !content.isOpenToOthers else {
-            throw CommandFailure(
-                "The address keys \(path) can be read or changed by others than their owner.",
-                advice: "Run `chmod 600 \(ShellWord.quoted(operand: path))`."
-            )
+        if !TextFile.exists(path) {
+            let link = Self.newLink(from: AddressKeys.day(of: now))
+            try file.make(Self.text([link].compactMap(\.self)), forOwnerOfFolder: true, outOfReach)
         }
-        guard let keys = AddressKeys(Self.links(content.text), readyUntil: now) else {
+        let text = try file.secret("address keys", of: "their", outOfReach)
+        guard let keys = AddressKeys(Self.links(text), readyUntil: now) else {
             throw CommandFailure(
                 "The address keys \(path) are damaged: each line must hold a date and 64 hexadecimal digits.",
                 advice:
@@ -63,17 +60,6 @@ struct AddressKeyFile {
     /// Returns random bytes for the keys from a day on.
     static func newLink(from day: Int64) -> AddressKeys.Seed? {
         AddressKeys.Seed(day: day, bytes: SystemRandom.bytes(ServerKey.byteCount))
-    }
-
-    private func make(at now: Timestamp) throws {
-        let link = Self.newLink(from: AddressKeys.day(of: now))
-        do throws(SystemError) {
-            try file.create(Self.text([link].compactMap(\.self)))
-        } catch {
-            // Another process, starting on the same database, was faster: its key counts.
-            guard error.number != EEXIST else { return }
-            throw outOfReach(error)
-        }
     }
 
     private func outOfReach(_ error: SystemError) -> CommandFailure {

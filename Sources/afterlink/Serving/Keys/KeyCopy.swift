@@ -81,14 +81,10 @@ struct KeyCopy {
             return
         }
         if TextFile.exists(path) {
-            try attempt {
-                try TextFile.rename(path, to: aside)
-            } orElse: { (error: SystemError) in
-                CommandFailure(
-                    "The database is restored, but its key could not take the old one's place: \(error.text).",
-                    advice: "Move \(path) away and put the backup's key there, with mode 0600."
-                )
-            }
+            try attempt(
+                "The database is restored, but its key could not take the old one's place",
+                advice: "Move \(path) away and put the backup's key there, with mode 0600."
+            ) { try TextFile.rename(path, to: aside) }
         }
         try Self.put(server.text, at: path)
     }

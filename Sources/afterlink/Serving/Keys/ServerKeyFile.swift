@@ -16,21 +16,17 @@ struct ServerKeyFile {
     /// - Returns: the keys.
     /// - Throws: when the file is missing and needed, malformed, or open to others.
     func open(databaseIsNew: Bool) throws -> ServerKeyList {
-        if databaseIsNew, !TextFile.exists(path) { try make() }
+        if databaseIsNew, !TextFile.exists(path) {
+            let key = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount))
+            try file.make(ServerKeyList([key]).text, outOfReach)
+        }
         guard TextFile.exists(path) else {
             throw CommandFailure(
                 "The server key \(path) is missing, and without it no click in the database can be found.",
                 advice: "Put it back from the backup, or name it with --server-key-file."
             )
         }
-        let (text, isOpenToOthers) = try content()
-        guard !isOpenToOthers else {
-            throw CommandFailure(
-                "The server key \(path) can be read or changed by others than its owner.",
-                advice: "Run `chmod 600 \(ShellWord.quoted(operand: path))`."
-            )
-        }
-        guard let list = ServerKeyList(text) else {
+        guard let list = ServerKeyList(try file.secret("server key", of: "its", outOfReach)) else {
             throw CommandFailure(
                 "The server key \(path) is damaged: it must hold 64 hexadecimal digits in each line.",
                 advice: "Put it back from the backup; with another key no click in the database can be found."
@@ -60,21 +56,6 @@ struct ServerKeyFile {
             )
             return changed
         }
-    }
-
-    private func make() throws {
-        let key = ServerKeyList.Entry(bytes: SystemRandom.bytes(ServerKey.byteCount))
-        do throws(SystemError) {
-            try TextFile.create(path, text: ServerKeyList([key]).text)
-        } catch {
-            // Another process, starting on the same database, was faster: its key counts.
-            guard error.number != EEXIST else { return }
-            throw outOfReach(error)
-        }
-    }
-
-    private func content() throws -> (text: String, isOpenToOthers: Bool) {
-        try attempt({ try file.read() }, orElse: outOfReach)
     }
 
     private func outOfReach(_ error: SystemError) -> CommandFailure {
@@ -110,9 +91,7 @@ struct ServerKeyList: Equatable {
     /// A key from further ahead than this was made before the clock was set back.
     private static let leap: Int64 = 60_000
 
-    init(_ entries: [Entry]) {
-        self.entries = entries
-    }
+    init(_ entries: [Entry]) { self.entries = entries }
 
     /// Nil for a text that is damaged.
     init?(_ text: String) {

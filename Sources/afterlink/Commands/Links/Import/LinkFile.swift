@@ -36,15 +36,10 @@ struct LinkFile {
     ///   - service: whose export it is; nil for our own, or a table with the same columns.
     /// - Throws: where it cannot be read at all.
     init(_ path: String, of service: LinkService?) throws {
-        let bytes = try attempt {
-            try OpenFile(path, O_RDONLY).readAll(limit: Self.limit)
-        } orElse: { (error: SystemError) in
-            CommandFailure(
-                "The file could not be read: \(error.text).",
-                advice:
-                    "Name a CSV or JSON file of links, 256 MB at most, as `afterlink links export` writes it."
-            )
-        }
+        let bytes = try attempt(
+            "The file could not be read",
+            advice: "Name a CSV or JSON file of links, 256 MB at most, as `afterlink links export` writes it."
+        ) { try OpenFile(path, O_RDONLY).readAll(limit: Self.limit) }
         let first = bytes.first { ![0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }
         if service == nil, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
             unit = "link"
