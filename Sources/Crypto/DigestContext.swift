@@ -1,26 +1,27 @@
 internal import COpenSSL
 
-/// One SHA-256 computation of OpenSSL's, as a plain value: copied by assignment, without memory of its own.
+/// One SHA-256 computation of OpenSSL's as a plain value, which is copied by assignment and allocates no
+/// memory.
 ///
-/// A check hashes its key and its fingerprint, a block or two each; OpenSSL's general interface would allocate and
-/// free several objects for each of them, which takes longer than the hashing.
+/// A check hashes its key and its fingerprint, a block or two each. OpenSSL's general interface would
+/// allocate and free several objects for each of them, which takes longer than the hashing.
 struct DigestContext: Sendable {
     private var state = SHA256_CTX()
 
-    /// Ready for a new message.
+    /// Creates a context for a new message.
     init() {
-        // OpenSSL fills the local value and keeps no pointer to it.
+        // OpenSSL initialises the value and stores no pointer to it.
         unsafe afterlink_sha256_start(&state)
     }
 
     mutating func update(_ bytes: Span<UInt8>) {
-        // The buffer is valid for the length of the call, and OpenSSL reads exactly `count` bytes of it.
+        // The buffer is valid during the call, and OpenSSL reads exactly `count` bytes of it.
         unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe afterlink_sha256_update(&state, buffer.baseAddress, buffer.count)
         }
     }
 
-    /// Goes on with the 32 bytes of a digest.
+    /// Appends the 32 bytes of a digest to the message.
     mutating func update(_ digest: SHA256.Digest) {
         let words = digest.words
         var bytes = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
@@ -30,7 +31,7 @@ struct DigestContext: Sendable {
         }
     }
 
-    /// Ends the message; the context is used no more.
+    /// Ends the message and returns its digest.
     consuming func finish() -> SHA256.Digest {
         var state = state
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)

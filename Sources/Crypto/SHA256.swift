@@ -1,24 +1,22 @@
 /// SHA-256 (FIPS 180-4), computed by OpenSSL.
 public enum SHA256 {
-    /// Length of a digest in bytes.
+    /// The length of a digest in bytes.
     public static let byteCount = 32
 
     /// The 32 bytes of a hash as four big-endian words.
     public struct Digest: Sendable {
         public let words: (UInt64, UInt64, UInt64, UInt64)
 
-        public init(words: (UInt64, UInt64, UInt64, UInt64)) {
-            self.words = words
-        }
+        public init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
-        /// Nil unless there are 32 bytes.
+        /// Returns nil unless there are 32 bytes.
         public init?(bytes: [UInt8]) {
             guard bytes.count == SHA256.byteCount else { return nil }
             func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
             self.init(words: (word(0), word(8), word(16), word(24)))
         }
 
-        /// The 32 bytes in the order in which SHA-256 is written down.
+        /// The 32 bytes in the usual order of a SHA-256.
         public var bytes: [UInt8] {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(SHA256.byteCount)
@@ -37,13 +35,11 @@ public enum SHA256 {
         return context.finish()
     }
 
-    public static func digest(of message: [UInt8]) -> Digest {
-        digest(of: message.span)
-    }
+    public static func digest(of message: [UInt8]) -> Digest { digest(of: message.span) }
 }
 
 extension SHA256.Digest: Hashable {
-    /// Takes the same time whatever the difference: digests of secrets are compared with it.
+    /// Compares in constant time, because digests of secrets are compared with it.
     public static func == (left: SHA256.Digest, right: SHA256.Digest) -> Bool {
         let difference =
             (left.words.0 ^ right.words.0) | (left.words.1 ^ right.words.1)
@@ -51,7 +47,5 @@ extension SHA256.Digest: Hashable {
         return difference == 0
     }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(words.0)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }

@@ -1,4 +1,4 @@
-/// A value that can stand for a `?` in SQL.
+/// A value that can replace a `?` in SQL.
 public protocol Bindable {
     /// Binds the value to the parameter with this number; the first is 1.
     func bind(to statement: Statement, at index: Int32) throws(SQLiteError)

@@ -1,17 +1,15 @@
 internal import CSQLite
 
-/// What SQLite answered: a primary result code (sqlite.org/rescode.html).
+/// A primary result code of SQLite (sqlite.org/rescode.html).
 public struct ResultCode: Hashable, Sendable {
     public let rawValue: Int32
 
-    /// The primary code of any code, extended ones included.
-    public init(_ code: Int32) {
-        rawValue = code & 0xff
-    }
+    /// Creates the primary code of any code, including extended ones.
+    public init(_ code: Int32) { rawValue = code & 0xff }
 
     /// The SQL or its use is wrong.
     public static let error = ResultCode(SQLITE_ERROR)
-    /// Another connection holds the lock.
+    /// Another connection has the lock.
     public static let busy = ResultCode(SQLITE_BUSY)
     public static let locked = ResultCode(SQLITE_LOCKED)
     public static let outOfMemory = ResultCode(SQLITE_NOMEM)
@@ -19,7 +17,7 @@ public struct ResultCode: Hashable, Sendable {
     public static let interrupted = ResultCode(SQLITE_INTERRUPT)
     public static let inputOutput = ResultCode(SQLITE_IOERR)
     public static let corrupt = ResultCode(SQLITE_CORRUPT)
-    /// The disk, or the room that the database may take, is full.
+    /// The disk is full, or the database has reached its size limit.
     public static let full = ResultCode(SQLITE_FULL)
     public static let cannotOpen = ResultCode(SQLITE_CANTOPEN)
     public static let constraint = ResultCode(SQLITE_CONSTRAINT)

@@ -1,10 +1,10 @@
 internal import CSQLite
 
-/// The SQLite library that this process runs with.
+/// The SQLite library that this process uses.
 public enum SQLiteLibrary {
-    /// As in `3.40.1`.
+    /// The version, such as `3.40.1`.
     public static var version: String {
-        // A constant text of the library.
+        // SQLite returns a constant text.
         unsafe String(cString: sqlite3_libversion())
     }
 }

@@ -1,4 +1,4 @@
-/// Running a statement from its values to its end, so that none is left open by mistake.
+/// Runs a statement completely, from binding its values to its reset.
 extension Statement {
     /// Binds all parameters in order.
     @inlinable
@@ -11,7 +11,7 @@ extension Statement {
         assert(index == parameterCount, "every parameter is bound, none is left over")
     }
 
-    /// Runs to the end, whatever rows there are.
+    /// Runs the statement to its end and ignores its rows.
     @inlinable
     public func run<each Value: Bindable>(_ values: repeat each Value) throws(SQLiteError) {
         try bind(repeat each values)
@@ -19,7 +19,7 @@ extension Statement {
         reset()
     }
 
-    /// The first row as `read` makes it; nil when there is none.
+    /// Returns the result of `read` for the first row; nil if there is none.
     @inlinable
     public func first<each Value: Bindable, Result>(
         _ values: repeat each Value,
@@ -30,7 +30,7 @@ extension Statement {
         return try step() ? read(self) : nil
     }
 
-    /// All rows as `read` makes them.
+    /// Returns the results of `read` for all rows.
     @inlinable
     public func all<each Value: Bindable, Result>(
         _ values: repeat each Value,

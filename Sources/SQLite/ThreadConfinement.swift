@@ -1,13 +1,13 @@
 import Glibc
 
-/// Notices at once when what belongs to one thread is used on another.
+/// Traps when an object of one thread is used on another.
 ///
-/// SQLite connections are opened without a mutex of their own (sqlite.org/threadsafe.html, "multi-thread"), so
-/// that two threads on one connection would corrupt its memory.
+/// SQLite connections are opened without a mutex (sqlite.org/threadsafe.html, "multi-thread"), so that two
+/// threads on one connection would corrupt its memory.
 final class ThreadConfinement {
     private var owner: pthread_t?
 
-    /// The first thread that uses it owns it.
+    /// Traps unless the current thread owns the object; the first thread that calls this becomes the owner.
     @inline(__always)
     func check() {
         let current = pthread_self()
@@ -16,10 +16,8 @@ final class ThreadConfinement {
         owner = current
     }
 
-    /// Lets go, so that another thread may take over.
+    /// Releases the object, so that another thread may become its owner.
     ///
-    /// The caller sees to it that both do not run at once.
-    func release() {
-        owner = nil
-    }
+    /// The caller ensures that both threads do not use it at the same time.
+    func release() { owner = nil }
 }

@@ -1,19 +1,17 @@
-/// A value behind a lock, and a way to wait for it to change.
+/// A value behind a lock, with a way to wait for changes.
 ///
-/// `Synchronization.Mutex` has no condition to wait on, which the writer needs to sleep when there is nothing to
-/// write; and the thread sanitizer, which does not see the futex in it, sees this lock.
+/// `Synchronization.Mutex` has no condition to wait on, which the writer needs to sleep until there is work.
+/// The thread sanitizer also understands this lock, but not the futex of `Mutex`.
 ///
-/// Sendable, because the state is only touched with the lock held.
+/// Sendable, because the state is accessed only while the lock is held.
 public final class ConditionLock<State: Sendable>: @unchecked Sendable {
     @usableFromInline let lock = SystemLock()
     @usableFromInline var state: State
 
     @inlinable
-    public init(_ state: State) {
-        self.state = state
-    }
+    public init(_ state: State) { self.state = state }
 
-    /// Runs `body` alone.
+    /// Runs `body` with the lock held.
     @inlinable
     public func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         lock.lock()
@@ -21,12 +19,13 @@ public final class ConditionLock<State: Sendable>: @unchecked Sendable {
         return body(&state)
     }
 
-    /// Runs `body` alone, again after each change, until it returns something or the deadline has passed.
+    /// Runs `body` with the lock held, again after each change, until it returns a value or the deadline
+    /// passes.
     ///
     /// - Parameters:
-    ///   - deadline: in nanoseconds of the monotonic clock; nil waits without end.
+    ///   - deadline: in nanoseconds of the monotonic clock; nil for no deadline.
     ///   - body: returns nil to wait for the next change.
-    /// - Returns: what `body` returned; nil when the deadline passed before that.
+    /// - Returns: the value of `body`; nil if the deadline passed first.
     @inlinable
     public func wait<Result>(until deadline: UInt64?, _ body: (inout State) -> Result?) -> Result? {
         lock.lock()
@@ -37,13 +36,13 @@ public final class ConditionLock<State: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Wakes one thread that waits.
+    /// Wakes one waiting thread.
     ///
-    /// Called without the lock held or with it.
+    /// The caller may hold the lock, but need not.
     @inlinable
     public func signal() { lock.signal() }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     @inlinable
     public func broadcast() { lock.broadcast() }
 }

@@ -1,18 +1,19 @@
-/// A thread that does something again and again, until it is stopped.
+/// A thread that runs the same work at intervals until it is stopped.
 public final class PeriodicThread: Sendable {
     private let isStopping = ConditionLock(false)
 
     /// - Parameters:
-    ///   - name: for tools that show threads; at most 15 bytes.
-    ///   - interval: from the end of one run to the start of the next.
-    ///   - work: run at once, and then again and again; it asks whether it is to stop in the middle of it.
-    /// - Throws: when the system refuses the thread.
+    ///   - name: the name of the thread in system tools; at most 15 bytes.
+    ///   - interval: the time from the end of one run to the start of the next.
+    ///   - work: the work, whose first run starts at once; it calls `mustStop` to learn whether to return
+    ///     early.
+    /// - Throws: if the system refuses to create the thread.
     public init(
         _ name: String,
         every interval: Duration,
         _ work: @escaping @Sendable (_ mustStop: () -> Bool) -> Void
     ) throws(ThreadStartError) {
-        // The thread keeps the object alive, which ends it by being stopped.
+        // The thread keeps the object alive until ``stop()`` ends the thread.
         try SystemThread.start { [self] in
             SystemThread.nameCurrent(name)
             var isDone = false
@@ -24,7 +25,7 @@ public final class PeriodicThread: Sendable {
         }
     }
 
-    /// Ends it as soon as it has done what it is doing; does not wait for that.
+    /// Ends the thread after its current run, without waiting for it.
     public func stop() {
         isStopping.withLock { $0 = true }
         isStopping.broadcast()

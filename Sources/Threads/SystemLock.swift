@@ -4,10 +4,10 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The system's mutex with a condition, which ``ConditionLock`` keeps its state behind.
+/// The system's mutex with a condition, which protects the state of a ``ConditionLock``.
 ///
-/// Sendable, because the mutex and the condition are made to be shared, and their addresses are fixed from `init` to
-/// `deinit`.
+/// Sendable, because mutexes and conditions may be shared between threads, and their addresses are fixed from
+/// `init` to `deinit`.
 @safe public final class SystemLock: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
@@ -15,14 +15,14 @@ internal import Glibc
     public init() {
         unsafe mutex = .allocate(capacity: 1)
         unsafe changed = .allocate(capacity: 1)
-        // Initialises memory of our own; nil asks for the default kind of lock.
+        // Initialises memory that this object owns; nil means the default kind of lock.
         unsafe pthread_mutex_init(mutex, nil)
         #if canImport(Darwin)
-        // As above; waits are relative there, and so of no clock that is set.
+        // As above; waits are relative on Darwin, so that they do not depend on a clock that can be set.
         unsafe pthread_cond_init(changed, nil)
         #else
         var attributes = pthread_condattr_t()
-        // The attributes outlive the calls; deadlines are of the clock that is never set.
+        // The attributes are valid during the calls; deadlines use the monotonic clock.
         unsafe pthread_condattr_init(&attributes)
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         unsafe pthread_cond_init(changed, &attributes)
@@ -32,7 +32,7 @@ internal import Glibc
     }
 
     deinit {
-        // No thread can hold it or wait on it: both would keep this object alive.
+        // No thread can hold the lock or wait, because both would keep this object alive.
         unsafe pthread_cond_destroy(changed)
         unsafe pthread_mutex_destroy(mutex)
         unsafe changed.deallocate()
@@ -40,22 +40,22 @@ internal import Glibc
     }
 
     public func lock() {
-        // Initialised in `init`.
+        // The memory was initialised in `init`.
         unsafe pthread_mutex_lock(mutex)
     }
 
     public func unlock() {
-        // Initialised in `init`, and locked by this thread.
+        // The mutex was initialised in `init`, and this thread holds it.
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Releases the lock, which this thread holds, waits, and takes the lock again.
+    /// Releases the lock, which this thread must hold, waits for a change, and takes the lock again.
     ///
-    /// - Parameter deadline: in nanoseconds of the monotonic clock; nil waits without end.
-    /// - Returns: false when the deadline has passed.
+    /// - Parameter deadline: in nanoseconds of the monotonic clock; nil for no deadline.
+    /// - Returns: false if the deadline has passed.
     public func waitForChange(until deadline: UInt64?) -> Bool {
         guard let deadline else {
-            // The lock is held by this thread, which is what the call demands.
+            // This thread holds the lock, as the call requires.
             unsafe pthread_cond_wait(changed, mutex)
             return true
         }
@@ -72,12 +72,12 @@ internal import Glibc
     }
 
     public func signal() {
-        // Initialised in `init`.
+        // The memory was initialised in `init`.
         unsafe pthread_cond_signal(changed)
     }
 
     public func broadcast() {
-        // Initialised in `init`.
+        // The memory was initialised in `init`.
         unsafe pthread_cond_broadcast(changed)
     }
 }

@@ -4,14 +4,15 @@ internal import Crypto
 ///
 /// The raw value is the prefix of its text and the word in the database.
 public enum KeyKind: String, CaseIterable, Sendable {
-    /// Part of the mobile app, so it is public: may check, and post clicks whose claims are not believed.
+    /// A public key, because it is part of the mobile app. It may send checks and clicks; the server ignores
+    /// the address, agent and time that they claim.
     case app
-    /// Secret, of a customer's own back end: may check, and post clicks whose address, agent and time are
-    /// believed.
+    /// The secret key of a customer's back end. It may send checks and clicks; the server believes their
+    /// address, agent and time.
     case server
     /// Like `app`, but sees and creates only test clicks.
     case test
-    /// Everything under `/admin`, nothing else. Belongs to no app.
+    /// A key for everything under `/admin` and nothing else. It belongs to no app.
     case admin
 }
 
@@ -32,9 +33,7 @@ public struct KeyDigest: Hashable, Sendable {
         self.digest = digest
     }
 
-    init(_ digest: SHA256.Digest) {
-        self.digest = digest
-    }
+    init(_ digest: SHA256.Digest) { self.digest = digest }
 }
 
 /// A key as it is stored: everything but its text, which is shown once, when it is created.
@@ -84,7 +83,7 @@ public struct KeyText: Sendable {
     /// The secret itself.
     public let text: String
 
-    /// The possible lengths of a text that the operator brings, in characters.
+    /// The possible lengths of an operator's own key text, in characters.
     public static let allowedLength = 32...256
 
     private static let randomByteCount = 32
@@ -102,10 +101,10 @@ public struct KeyText: Sendable {
         self.text = text
     }
 
-    /// Returns whether a text contains something in the form of a generated key, between characters that no
-    /// key has.
+    /// Returns whether a text contains something in the form of a generated key, delimited by characters that
+    /// no key contains.
     ///
-    /// Keys that operators bring have no recognisable form.
+    /// Keys that operators choose themselves have no recognisable form.
     public static func occurs(in text: String) -> Bool {
         text.utf8.split { !isKeyByte($0) }.contains { word in
             KeyKind.allCases.contains { kind in
@@ -117,8 +116,8 @@ public struct KeyText: Sendable {
 
     /// Returns whether a text contains the characters of a generated key, whatever surrounds them.
     ///
-    /// May return true for a text without a key: ``occurs(in:)`` decides what is rejected, this only what is
-    /// left out.
+    /// It may return true for a text without a key. ``occurs(in:)`` decides what is rejected; this only
+    /// decides what is omitted.
     public static func mayOccur(in text: String) -> Bool {
         let text = text.utf8.span
         for index in text.indices where text[index] == UInt8(ascii: "_") {
@@ -127,7 +126,7 @@ public struct KeyText: Sendable {
         return false
     }
 
-    /// Returns whether the kind's name precedes an underscore, and enough for a key follows it.
+    /// Returns whether the kind's name precedes an underscore and enough characters for a key follow it.
     private static func isKey(of kind: KeyKind, at underscore: Int, in text: Span<UInt8>) -> Bool {
         let name = kind.rawValue.utf8.span
         let start = underscore - name.count
@@ -156,12 +155,8 @@ extension KeyText: CustomStringConvertible, CustomDebugStringConvertible, Custom
 
 extension KeyDigest {
     /// Creates the digest of what a caller presents as its key.
-    public init(of text: String) {
-        self.init(SHA256.digest(of: Array(text.utf8)))
-    }
+    public init(of text: String) { self.init(SHA256.digest(of: Array(text.utf8))) }
 
     /// Creates the digest of what a caller presents as its key, from the bytes of a request.
-    public init(of text: Span<UInt8>) {
-        self.init(SHA256.digest(of: text))
-    }
+    public init(of text: Span<UInt8>) { self.init(SHA256.digest(of: text)) }
 }

@@ -8,20 +8,21 @@ public struct App: Equatable, Sendable {
         public var openClicks: Bool
         /// Origins (`https://shop.example`) whose pages may post clicks; empty allows any.
         public var allowedOrigins: [String]
-        /// Where clicks of visitors may lead: texts of a ``Destination`` each; empty allows any.
+        /// The destinations that visitors' clicks may lead to, each the text of a ``Destination``; empty
+        /// allows any.
         public var destinations: [String]
         /// Nil for the server's window.
         public var window: AttributionWindow?
         /// The languages that the app comes in, as Xcode names them (`tr`, `pt-BR`); empty if unknown.
         public var localizations: [String]
-        /// The language among them that the app falls back to.
+        /// The language of ``localizations`` that the app uses if it has none of the device's languages.
         public var developmentLanguage: String?
         /// How probabilities are used.
         public var policy: MatchPolicy
         /// The link of answers that credit the campaign without the personal link; ``MatchPolicy/Ambiguity``
         /// `campaignOnly` needs it.
         public var defaultLink: DeepLinkURL?
-        /// What its links, landing pages and domain files need.
+        /// The settings of its links, landing pages and domain files.
         public var links: AppLinks
 
         public init(
@@ -48,8 +49,7 @@ public struct App: Equatable, Sendable {
             self.links = links
         }
 
-        /// The ``policy`` as far as it can be followed: without a default link, a campaign is not credited
-        /// alone.
+        /// The ``policy`` that can be followed: without a default link, no answer credits a campaign alone.
         public var followedPolicy: MatchPolicy {
             guard policy.onAmbiguity == .campaignOnly, defaultLink == nil else { return policy }
             var followed = policy
@@ -71,13 +71,13 @@ public struct App: Equatable, Sendable {
 
 /// The names of an app in stores and systems.
 package enum AppIdentifiers {
-    /// Apple's prefix of an app id.
+    /// Returns whether a text can be Apple's prefix of an app id.
     static func isTeam(_ text: String) -> Bool {
         text.utf8.count == 10
             && text.utf8.allSatisfy { $0.isASCIIDigit || ($0.isASCIILetter && $0 != $0.asciiLowercased) }
     }
 
-    /// Returns a bundle id: letters, digits, hyphens and dots.
+    /// Returns the text if it is a bundle id: letters, digits, hyphens and dots.
     static func bundle(_ text: String) -> String? {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isBundle =
@@ -95,7 +95,7 @@ package enum AppIdentifiers {
         return isTeam(String(text[..<dot])) && bundle(String(text[text.index(after: dot)...])) != nil
     }
 
-    /// Returns the number of a page in Apple's store, with or without its `id`.
+    /// Returns the number of a page in Apple's store from a text with or without the prefix `id`.
     static func storeID(_ text: String) -> UInt64? {
         let digits = text.hasPrefix("id") ? text.dropFirst(2) : text[...]
         guard (5...12).contains(digits.utf8.count), digits.utf8.allSatisfy(\.isASCIIDigit) else { return nil }

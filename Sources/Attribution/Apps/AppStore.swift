@@ -23,22 +23,18 @@ public final class Directory: Equatable, Sendable {
         left.apps == right.apps && left.keys == right.keys
     }
 
-    public func app(_ id: AppID) -> App? {
-        appIndexes[id].map { apps[$0] }
-    }
+    public func app(_ id: AppID) -> App? { appIndexes[id].map { apps[$0] } }
 
     /// Returns the apps whose links and domain files a host serves, oldest first; empty if no app lists it.
     public func apps(listing host: LinkHost) -> [App] {
         apps.filter { $0.settings.links.hosts.contains(host) }
     }
 
-    /// Returns the policy of an app, as far as it can be followed; nil for an app that does not exist.
-    public func policy(of app: AppID) -> MatchPolicy? {
-        appIndexes[app].map { policies[$0] }
-    }
+    /// Returns the policy of an app that can be followed; nil for an app that does not exist.
+    public func policy(of app: AppID) -> MatchPolicy? { appIndexes[app].map { policies[$0] } }
 
-    /// Returns the apps whose links are served on a host: those that list it, or if none does, those that
-    /// list none.
+    /// Returns the apps whose links a host serves: those that list it, or if none does, those that list no
+    /// host.
     public func apps(onHost host: LinkHost?) -> [App] {
         if let host {
             let listing = apps.filter { $0.settings.links.hosts.contains(host) }
@@ -47,8 +43,7 @@ public final class Directory: Equatable, Sendable {
         return apps.filter(\.settings.links.hosts.isEmpty)
     }
 
-    /// Returns the apps among whose links a slug of this app must be unique: those that share a link host
-    /// with it, including itself.
+    /// Returns the app and all apps that share a link host with it: a slug must be unique among their links.
     public func neighbours(of app: App) -> [App] {
         let hosts = Set(app.settings.links.hosts)
         return apps.filter {
@@ -57,8 +52,7 @@ public final class Directory: Equatable, Sendable {
         }
     }
 
-    /// Returns the apps that would share a link host with this one under these settings, and currently do
-    /// not.
+    /// Returns the apps that would newly share a link host with this one under these settings.
     public func newNeighbours(of app: App, with links: AppLinks) -> [App] {
         let present = Set(neighbours(of: app).map(\.id))
         var changed = app
@@ -66,9 +60,7 @@ public final class Directory: Equatable, Sendable {
         return neighbours(of: changed).filter { !present.contains($0.id) }
     }
 
-    public func key(_ digest: KeyDigest) -> APIKey? {
-        keyIndexes[digest].map { keys[$0] }
-    }
+    public func key(_ digest: KeyDigest) -> APIKey? { keyIndexes[digest].map { keys[$0] } }
 }
 
 /// The store of apps and keys.
@@ -97,7 +89,5 @@ extension AppStore {
     /// Creates an app that has no keys yet.
     ///
     /// - Throws: `conflict` if another app has the name.
-    public func create(_ app: App) async throws(StoreError) {
-        try await create(app, with: [])
-    }
+    public func create(_ app: App) async throws(StoreError) { try await create(app, with: []) }
 }

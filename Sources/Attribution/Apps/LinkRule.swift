@@ -11,9 +11,7 @@ public struct LinkRule: Equatable, Sendable {
     public static let maximumCount = 100
 
     /// Creates the rule of a domain file's component, to print it.
-    package init(_ component: AssociationComponent) {
-        self.component = component
-    }
+    package init(_ component: AssociationComponent) { self.component = component }
 
     /// - Throws: ``LinkRuleError``, whose message says what to do.
     public init(parsing text: String) throws(LinkRuleError) {
@@ -160,7 +158,7 @@ public enum LinkRuleError: Error, Equatable, Sendable {
 
 /// A rule of a domain file: a pattern for each part of a URL, and whether URLs that fit open the app.
 ///
-/// All given parts must fit; a missing part fits everything.
+/// Every part that is present must fit; a missing part fits everything.
 public struct AssociationComponent: Equatable, Sendable {
     /// Patterns for the query as a whole, or for the values of some of its items.
     public enum Query: Equatable, Sendable {
@@ -178,7 +176,7 @@ public struct AssociationComponent: Equatable, Sendable {
     /// A comment, for people.
     public var comment: String?
     public var settings: MatchingSettings
-    /// The position in the file, as `applinks.details[0].components[2]`; empty for a rule that was not read from one.
+    /// The position in the file, as `applinks.details[0].components[2]`; empty for a rule from elsewhere.
     public var place: String
 
     public init(
@@ -211,7 +209,7 @@ public struct MatchingSettings: Equatable, Sendable {
         self.percentEncoded = percentEncoded
     }
 
-    /// Returns these settings, with those of `outer` for nil.
+    /// Returns these settings, with the values of `outer` where they are nil.
     package func over(_ outer: MatchingSettings) -> MatchingSettings {
         MatchingSettings(
             caseSensitive: caseSensitive ?? outer.caseSensitive,

@@ -27,13 +27,13 @@ public struct FingerprintReconstruction: Sendable {
     }
 
     /// - Parameters:
-    ///   - stored: every hash that finds the click: a ready-made fingerprint, those of its signals,
-    ///     advertising ids, in this order.
+    ///   - stored: every hash that finds the click, in this order: a ready-made fingerprint, those of its
+    ///     signals, advertising ids.
     ///   - text: its signals; nil if it had none.
-    ///   - osVersion: its system, if no signals contain it.
+    ///   - osVersion: its system, if its signals do not contain it.
     ///   - platform: the platform under which its fingerprints are counted.
-    /// - Returns: its fingerprints, how many of those of its signals were not found, and its remaining
-    ///   signals.
+    /// - Returns: its fingerprints, the number of computed fingerprints that are missing from `stored`, and
+    ///   its remaining signals.
     public mutating func fingerprints(
         _ stored: [KeyedHash],
         text: String?,
@@ -51,7 +51,7 @@ public struct FingerprintReconstruction: Sendable {
             let isMissing = !made.fingerprints.isEmpty && !stored.isEmpty
             return (stored.prefix(1).map(unformed), isMissing ? 1 : 0, made.signals)
         }
-        // After the last of them come advertising ids, before the first the fingerprint that came ready-made.
+        // Advertising ids follow the computed fingerprints; a ready-made fingerprint precedes them.
         let all = stored[...last].map { remade($0) ?? unformed($0) }
         let missing = stored[first...last].count { remade($0) == nil } + max(0, first - 1)
         return (all, missing, made.signals)

@@ -7,19 +7,17 @@ public struct CollisionCount: Sendable {
     private var crowdings: [PlatformForm: [FingerprintSharing]] = [:]
     private var key: UInt64?
     private var group: [CollisionRow] = []
-    /// Of the current fingerprint's rows, one in 2 to the power of this is held.
+    /// The current fingerprint's sample: one row in 2 to the power of this is held.
     private var thinning: UInt64 = 0
 
     /// The largest number of rows of one fingerprint that are held.
     ///
-    /// Beyond it, every second one is dropped at random, as often as needed, and each that remains counts for
-    /// those dropped. That many rows within a retention time are dozens in the shortest window: hardly one of
-    /// them seems alone because others were dropped.
+    /// Beyond it, half of the rows are dropped at random, as often as needed, and each remaining row counts
+    /// for those dropped. This many rows within a retention time leave dozens in the shortest window, so that
+    /// hardly any row seems alone because others were dropped.
     public static let rowLimit = 65_536
 
-    public init(windows: [AttributionWindow]) {
-        self.windows = windows
-    }
+    public init(windows: [AttributionWindow]) { self.windows = windows }
 
     /// Returns the report over all rows of a sequence.
     public static func of(
@@ -111,7 +109,7 @@ public struct CollisionRow: Hashable, Sendable {
 
 /// How the fingerprints of one platform and form are shared under one window.
 public struct FingerprintSharing: Equatable, Sendable {
-    /// Clicks that such a fingerprint finds; a click with several counts by their weights.
+    /// The clicks that such a fingerprint finds; a click with several counts with their weights.
     public private(set) var clicks: Double
     /// The clicks whose fingerprint no other person had clicked with in the window before.
     public private(set) var aloneSum: Double

@@ -1,7 +1,7 @@
-/// How many people share the fingerprints of an app's own clicks, and how many of its matches are expected to
-/// be wrong.
+/// How many people share the fingerprints of an app's clicks, and how many of its matches are expected to be
+/// wrong.
 ///
-/// Computed from the stored clicks and records of checks, at the time that it contains.
+/// It is computed from the stored clicks and checks, up to ``countedAt``.
 public struct CollisionReport: Equatable, Sendable {
     /// The clicks that fingerprints of one form find on one platform.
     public struct Form: Equatable, Sendable {
@@ -18,7 +18,7 @@ public struct CollisionReport: Equatable, Sendable {
     public var countedAt: Timestamp
     /// The app's window at that time.
     public var window: AttributionWindow
-    /// By platform, then by form; without those that have no click.
+    /// The forms that have a click, by platform, then by form.
     public var forms: [Form]
     /// The number of recorded matches by a fingerprint.
     public var matches: Int
@@ -53,8 +53,8 @@ public struct CollisionReport: Equatable, Sendable {
 
 extension CollisionReport {
     /// - Parameters:
-    ///   - crowdings: what ``CollisionCount`` found under only the app's window.
-    ///   - estimate: what the records of the app's checks say.
+    ///   - crowdings: the result of a ``CollisionCount`` whose only window is the app's.
+    ///   - estimate: the estimate from the records of the app's checks.
     ///   - window: the app's window.
     ///   - moment: the current time.
     public init(

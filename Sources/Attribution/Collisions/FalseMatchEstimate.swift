@@ -1,8 +1,8 @@
-/// Estimates how many matches are wrong, and under which threshold and window fewer would be.
+/// Estimates how many matches are wrong, and which threshold or window would make them fewer.
 ///
-/// A match of probability p is wrong with probability 1 − p: the posterior's probabilities come true (see
-/// ``Calibration``), and include addresses, systems and delays, which a mere count of equal fingerprints does
-/// not. Memory is a table of fixed size.
+/// A match of probability p is wrong with probability 1 − p. The posterior's probabilities are calibrated
+/// (see ``Calibration``), and they include addresses, systems and delays, which a mere count of equal
+/// fingerprints does not. Memory is a table of fixed size.
 public struct FalseMatchEstimate: Equatable, Sendable {
     /// The windows to recommend in addition to the current one, the shortest first.
     static let windows: [AttributionWindow] = [
@@ -63,7 +63,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         return matches > 0 ? expectedFalse / matches : nil
     }
 
-    /// Returns what keeps the share of wrong matches low, for each of ``FalseMatchLimit/shares``.
+    /// Returns the settings that limit the share of wrong matches to each of ``FalseMatchLimit/shares``.
     public func limits(within present: AttributionWindow) -> [FalseMatchLimit] {
         FalseMatchLimit.shares.map { share in
             FalseMatchLimit(
@@ -74,10 +74,10 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         }
     }
 
-    /// Returns the lowest minimum of probability under which at most this share of matches is wrong, and how
-    /// many matches there would be; nil if there is none.
+    /// Returns the lowest minimum of probability with which at most this share of matches is wrong, and the
+    /// number of matches with it; nil if there is none.
     ///
-    /// Assumes the rule of probability, whatever the current one is, and the current window.
+    /// It assumes the rule of probability, even if the current rule is another, and the current window.
     public func threshold(keepingFalseBelow share: Double) -> FalseMatchLimit.Threshold? {
         var launches = 0.0
         var wrong = 0.0
@@ -93,11 +93,11 @@ public struct FalseMatchEstimate: Equatable, Sendable {
         return best
     }
 
-    /// Returns the longest window up to the current one under which at most this share of matches is wrong,
-    /// and how many matches there would be; nil if there is none, or none that keeps ``minimumKept`` of the
-    /// matches expected to be right.
+    /// Returns the longest window, at most the current one, with which at most this share of matches is
+    /// wrong, and the number of matches with it; nil if there is none, or none that keeps ``minimumKept`` of
+    /// the matches expected to be right.
     ///
-    /// Assumes the current policy. Nothing is known of windows longer than the current one.
+    /// It assumes the current policy. Records contain nothing about windows longer than the current one.
     public func window(
         keepingFalseBelow share: Double,
         within present: AttributionWindow
@@ -125,7 +125,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
 }
 
 extension FalseMatchEstimate {
-    /// Adds a recorded check; ignores a repeated answer, and one by a certain match.
+    /// Adds a recorded check; ignores repeated answers and certain matches.
     ///
     /// - Parameters:
     ///   - facts: the record.
@@ -146,7 +146,7 @@ extension FalseMatchEstimate {
     }
 }
 
-/// What would keep the share of wrong matches at most this high, and at which price.
+/// The settings that limit the share of wrong matches, and how many matches they leave.
 public struct FalseMatchLimit: Equatable, Sendable {
     public struct Threshold: Equatable, Sendable {
         /// The lowest minimum of probability that achieves it, 0…1.

@@ -1,6 +1,6 @@
 /// A row of a data file: its kind and the columns after it.
 ///
-/// `Data/README.md` beside the embedded files describes the format.
+/// `Data/README.md`, in the folder of the embedded files, describes the format.
 public struct DataRow: Equatable, Sendable {
     /// The subject of the row, as `ios-release`: the first column.
     public let kind: String
@@ -16,7 +16,7 @@ public struct DataRow: Equatable, Sendable {
     /// - Parameters:
     ///   - bytes: the whole file, UTF-8.
     ///   - file: its name, for error messages.
-    ///   - kinds: the kinds that the file may contain, for error messages and against misspelt ones.
+    ///   - kinds: the kinds of rows that the file may contain; any other kind is an error.
     /// - Returns: its rows in their order, without comments.
     /// - Throws: an error for a row of another kind, an empty column, and blanks or control characters in the
     ///   wrong place.
@@ -78,7 +78,7 @@ public struct DataRow: Equatable, Sendable {
         DataFileError(file, line, index + 2, problem, remedy)
     }
 
-    /// - Throws: unless there are as many ``columns`` as `allowed` says.
+    /// - Throws: if the number of ``columns`` is not in `allowed`.
     public func require(columns allowed: ClosedRange<Int>, named names: String) throws(DataFileError) {
         guard !allowed.contains(columns.count) else { return }
         throw error(
@@ -122,7 +122,7 @@ extension DataRow {
         return number
     }
 
-    /// Returns the error for a column at `index` that repeats an earlier row of the kind.
+    /// Returns the error for a column at `index` whose value occurs in an earlier row of the kind.
     func repeated(at index: Int) -> DataFileError {
         error(at: index, "stands in an earlier row of \(kind) already", "Remove one of the two")
     }

@@ -1,8 +1,8 @@
-/// General knowledge of devices that ages: releases of systems, panels, names of time zones, codes of
-/// languages.
+/// Tables about devices that need updates over the years: releases of systems, panels, names of time zones,
+/// codes of languages.
 ///
-/// It is built in, and a file given at start can replace any kind of its rows; `Data/README.md` beside the
-/// embedded files describes the format. Copies are cheap: they share the tables.
+/// They are built in, and a file at start can replace any kind of rows; `Data/README.md`, in the folder of
+/// the embedded files, describes the format. Copies are cheap: they share the tables.
 public struct DeviceData: Sendable {
     public let releases: IOSReleases
     public let screens: ScreenTable
@@ -69,17 +69,13 @@ public struct DeviceData: Sendable {
 
     private init(_ rows: [DataRow]) throws(DataFileError) {
         var tables = DeviceRows()
-        // Spellings refer to zones and languages, wherever these occur.
+        // Spellings are added last, because they refer to zones and languages anywhere in the rows.
         for row in rows
-        where row.kind != Kind.zoneSpelling.rawValue
-            && row.kind != Kind.languageSpelling.rawValue
-        {
+        where row.kind != Kind.zoneSpelling.rawValue && row.kind != Kind.languageSpelling.rawValue {
             try tables.add(row)
         }
         for row in rows
-        where row.kind == Kind.zoneSpelling.rawValue
-            || row.kind == Kind.languageSpelling.rawValue
-        {
+        where row.kind == Kind.zoneSpelling.rawValue || row.kind == Kind.languageSpelling.rawValue {
             try tables.add(row)
         }
         releases = IOSReleases(tables.releases)
@@ -89,7 +85,7 @@ public struct DeviceData: Sendable {
     }
 }
 
-/// The content of all rows of ``DeviceData``, before tables are made of it.
+/// The content of all rows, from which the tables of ``DeviceData`` are made.
 struct DeviceRows {
     var releases = IOSReleaseRows()
     var iosScreens: [ScreenTable.Row] = []
@@ -145,7 +141,7 @@ struct DeviceRows {
     }
 }
 
-/// The content of the rows about iOS, before tables are made of it.
+/// The content of the rows about iOS, from which ``IOSReleases`` is made.
 struct IOSReleaseRows {
     var weights: [(version: OSVersion, weight: Double)] = []
     var builds: [String: OSVersion] = [:]
@@ -210,7 +206,7 @@ struct IOSReleaseRows {
     }
 }
 
-/// The content of the rows about languages, before a table is made of it.
+/// The content of the rows about languages, from which ``LanguageTable`` is made.
 struct LanguageRows {
     /// By every code, including the canonical ones.
     var canonicalCodes: [String: String] = [:]
@@ -254,7 +250,7 @@ struct LanguageRows {
     }
 }
 
-/// The content of the rows about time zones, before a table is made of it.
+/// The content of the rows about time zones, from which ``TimeZoneTable`` is made.
 struct TimeZoneRows {
     /// The names of each zone, its canonical one first.
     var names: [[String]] = []

@@ -1,7 +1,7 @@
 /// A match rate that has fallen, from the time it was detected until it has recovered.
 public struct DriftAlarm: Equatable, Sendable {
     public let group: DriftGroup
-    /// About when the rate fell: the start of the days for which the drop is most significant.
+    /// The approximate time of the drop: the start of the days for which it is most significant.
     public let since: Timestamp
     /// When the drop was detected.
     public let began: Timestamp
@@ -25,9 +25,9 @@ public struct DriftAlarm: Equatable, Sendable {
 public enum DriftEnding: String, Sendable {
     /// The rate is as expected again.
     case recovered
-    /// The rate has been low for so long that it is the usual one now.
+    /// The rate has been low for ``DriftDetector/maximumAlarmDays`` days and is now the usual one.
     case lasting
-    /// There are no such checks or clicks any longer.
+    /// The group has had no checks or clicks for a week.
     case gone
 }
 
@@ -40,14 +40,14 @@ public enum DriftEvent: Equatable, Sendable {
 public struct DriftReading: Equatable, Sendable {
     /// The raw value is the word in the database and in the JSON.
     public enum Status: String, CaseIterable, Sendable {
-        /// There is no week of history to compare with yet.
+        /// There is less than a week of history to compare with.
         case learning
         case steady
         case falling
     }
 
     public let group: DriftGroup
-    /// Checks or clicks of the newest seven days.
+    /// The checks or clicks of the newest seven days.
     public let recent: DriftCount
     /// The share that matched before; nil while ``Status/learning``.
     public let usualRate: Double?
@@ -61,9 +61,7 @@ public struct DriftReading: Equatable, Sendable {
         self.alarm = alarm
     }
 
-    public var status: Status {
-        alarm != nil ? .falling : usualRate == nil ? .learning : .steady
-    }
+    public var status: Status { alarm != nil ? .falling : usualRate == nil ? .learning : .steady }
 }
 
 /// The state of the match rates of an app's groups.
@@ -107,8 +105,7 @@ extension DriftGroup {
         case (.launch, .value(let version)): " with SDK \(version)"
         case (.launch, .unknown): " with an unknown SDK"
         case (.launch, .others): osVersion == .others ? " (other versions and SDKs)" : " with other SDKs"
-        case (.click, .value(let browser)):
-            " in \(browser)\(osVersion == .others ? " (other versions)" : "")"
+        case (.click, .value(let browser)): " in \(browser)\(osVersion == .others ? " (other versions)" : "")"
         case (.click, .unknown): " in an unknown browser"
         case (.click, .others): " in other browsers"
         }

@@ -11,9 +11,7 @@ public struct DriftCount: Equatable, Sendable {
     }
 
     /// The share of trials that matched; nil without a trial.
-    public var rate: Double? {
-        trials > 0 ? min(1, Double(matches) / Double(trials)) : nil
-    }
+    public var rate: Double? { trials > 0 ? min(1, Double(matches) / Double(trials)) : nil }
 
     public static func + (left: DriftCount, right: DriftCount) -> DriftCount {
         DriftCount(trials: left.trials &+ right.trials, matches: left.matches &+ right.matches)
@@ -23,17 +21,16 @@ public struct DriftCount: Equatable, Sendable {
         DriftCount(trials: left.trials &- right.trials, matches: left.matches &- right.matches)
     }
 
-    public static func += (left: inout DriftCount, right: DriftCount) {
-        left = left + right
-    }
+    public static func += (left: inout DriftCount, right: DriftCount) { left = left + right }
 
-    /// Trials and matches, where matches of earlier days' clicks may outnumber a day's clicks.
+    /// Trials and matches, with at most as many matches as trials: matches of earlier clicks may outnumber a
+    /// day's clicks.
     var bounded: (trials: Double, matches: Double) {
         let trials = Double(max(0, trials))
         return (trials, min(trials, Double(max(0, matches))))
     }
 
-    /// The logarithm of the odds with its variance; half a match and half a miss more keep it finite.
+    /// The logarithm of the odds with its variance; half a match and half a miss are added to keep it finite.
     ///
     /// Source: Haldane: The estimation and significance of the logarithm of a ratio of frequencies (1956).
     var logOdds: (value: Double, variance: Double) {
@@ -48,9 +45,10 @@ extension RandomAccessCollection where Element == DriftCount {
     var sum: DriftCount { reduce(DriftCount(), +) }
 }
 
-/// The properties by which a check is counted when match rates are watched.
+/// The properties by which a check is counted for the watch on match rates.
 ///
-/// Only numbers, so that a check without a match costs its event loop no more than a table lookup.
+/// It contains only numbers, so that a check without a match costs its event loop no more than a table
+/// lookup.
 public struct CountedLaunch: Hashable, Sendable {
     public let platform: Platform
     public let release: OSRelease?

@@ -30,7 +30,7 @@ public struct DriftDetector {
     /// The relative drop below which an alarm ends.
     private static let recoveredShare = DriftTest.minimumRelativeDrop / 2
     /// The number of days after which a drop of the whole app raises an alarm: a group's alarm comes sooner
-    /// and says more.
+    /// and is more specific.
     private static let wholeDays = 2
     private static let goneDays = 7
 
@@ -61,7 +61,7 @@ public struct DriftDetector {
             let rest = zip(total, days).map { $0 - $1 }
             evaluate(group, DriftSeries(own: days, rest: rest, supply: supply(of: group)), alarms[group])
         }
-        // What clicks lead to depends on who sees them: only launches describe the whole.
+        // Only launches describe the whole app: the match rate of clicks depends on a campaign's audience.
         let whole = DriftGroup.whole(side)
         if side == .launch, total.contains(where: { $0.trials > 0 }) {
             evaluate(whole, DriftSeries(own: total, rest: nil, supply: supply(of: whole)), alarms[whole])
@@ -110,8 +110,7 @@ public struct DriftDetector {
     /// The app-wide rate stays silent while one of its groups has an alarm.
     private func raisesAlarm(_ fall: DriftFall, for group: DriftGroup) -> Bool {
         guard group.isWhole else { return true }
-        return fall.days >= Self.wholeDays
-            && !findings.alarms.contains { $0.group.side == group.side }
+        return fall.days >= Self.wholeDays && !findings.alarms.contains { $0.group.side == group.side }
     }
 
     /// Returns why an alarm ends; nil while it continues.
@@ -126,7 +125,7 @@ public struct DriftDetector {
         return fall.rate >= (1 - Self.recoveredShare) * fall.expected ? .recovered : nil
     }
 
-    /// Returns what brings matches to a group.
+    /// Returns the supply of a group: the clicks or trials that its matches come from.
     private func supply(of group: DriftGroup) -> DriftSeries.Supply {
         guard group.side == .launch else { return .ownTrials }
         guard case .value = group.platform else {

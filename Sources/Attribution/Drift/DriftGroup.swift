@@ -1,4 +1,4 @@
-/// What the counts of a group are about.
+/// Which events a group counts.
 ///
 /// The raw value is the word in the database and in the JSON.
 public enum DriftSide: String, CaseIterable, Sendable {
@@ -6,8 +6,8 @@ public enum DriftSide: String, CaseIterable, Sendable {
     case launch
     /// Clicks and their matches, by the click's platform, OS version and browser.
     ///
-    /// A check without a match does not show the browser of its click: a browser whose signals changed only
-    /// shows in the number of matches that its clicks lead to.
+    /// A check without a match does not show the browser of its click. If a browser changes its signals, only
+    /// the number of matches of its clicks shows it.
     case click
 }
 
@@ -25,8 +25,8 @@ public struct DriftGroup: Hashable, Sendable {
 
     public let side: DriftSide
     public let platform: Part
-    /// Major and minor number; with a `+` if a launch's kernel only says that it is that minor version or a
-    /// later one.
+    /// The major and minor number; with a `+` if a launch's kernel shows only that its minor version is that
+    /// one or later.
     public let osVersion: Part
     /// The SDK version of a launch, the browser of a click.
     public let client: Part
@@ -81,11 +81,9 @@ extension DriftGroup.Part {
         self = isWord && (1...24).contains(text.utf8.count) ? .value(text) : .unknown
     }
 
-    init(_ platform: Platform) {
-        self = platform == .unknown ? .unknown : .value(platform.rawValue)
-    }
+    init(_ platform: Platform) { self = platform == .unknown ? .unknown : .value(platform.rawValue) }
 
-    /// The part's text in a name; values contain none of these signs.
+    /// The part's text in a name; values never contain the characters `?`, `*` and `=`.
     fileprivate var text: String {
         switch self {
         case .value(let text): text
@@ -107,7 +105,7 @@ extension DriftGroup.Part {
 }
 
 extension DriftGroup {
-    /// The group within its side in one word, as a store keeps it: `ios/26.1/1.8.9`.
+    /// The group's stored name, unique within its side: `ios/26.1/1.8.9`.
     public var name: String { "\(platform.text)/\(osVersion.text)/\(client.text)" }
 
     /// Reads a stored name; nil for any other text.
@@ -131,11 +129,11 @@ extension DriftGroup: Comparable {
 public enum BrowserFamily: String, CaseIterable, Sendable {
     case instagram, threads, facebook, messenger, tiktok, twitter, whatsapp, telegram, snapchat, pinterest
     case linkedin, wechat, line
-    /// Google's own app, which shows pages itself.
+    /// Google's search app, which shows pages in a view of its own.
     case googleApp = "google_app"
     case samsung, edge, opera, firefox, huawei, xiaomi, yandex, uc, brave, duckduckgo
     case chrome, safari
-    /// An app that shows pages itself and does not name itself.
+    /// An app that shows pages in a view of its own and does not name itself.
     case webView = "web_view"
     case other
     case unknown
@@ -154,7 +152,7 @@ public enum BrowserFamily: String, CaseIterable, Sendable {
         self = Self.marks[mark].family
     }
 
-    /// The words in user agents, in lower case; the first one of the list that occurs counts.
+    /// The keywords in user agents, in lower case; the first one of the list that occurs decides.
     ///
     /// Apps come before browsers, and browsers before the engines that most of them also name: an app's web
     /// view calls itself Chrome or Safari, and nearly every agent contains Mozilla.
@@ -181,8 +179,8 @@ public enum BrowserFamily: String, CaseIterable, Sendable {
 public struct SDKVersion: Hashable, Sendable {
     public let number: OSVersion
 
-    /// Reads what follows the last slash, up to the first character that belongs to no number; nil unless it
-    /// starts with a number from 1 to 999.
+    /// Reads the version after the last slash, up to the first character that belongs to no number; nil
+    /// unless it starts with a number from 1 to 999.
     ///
     /// The product's name is not stored: it is free text, and the platform is known from elsewhere.
     public init?(header: Span<UInt8>) {
@@ -202,13 +200,11 @@ public struct SDKVersion: Hashable, Sendable {
         self.number = number
     }
 
-    public init?(header: String) {
-        self.init(header: header.utf8.span)
-    }
+    public init?(header: String) { self.init(header: header.utf8.span) }
 
     /// The version with three numbers: `1.9` and `1.9.0` are the same release.
     public var text: String { "\(number.major).\(number.minor).\(number.patch)" }
 
-    /// Longer than any header of a real client.
+    /// The maximum length in bytes: longer than any header of a real client.
     private static let maximumLength = 100
 }

@@ -1,19 +1,19 @@
 internal import CMath
 
-/// The counts by which a group's rate is judged, by day, the newest first.
+/// The counts that a group's rate is judged by, a day each, the newest first.
 struct DriftSeries {
-    /// The supply of what brings matches, now and before.
+    /// What a group's matches come from, now and before.
     enum Supply {
         /// Clicks and checks of a launch's platform: with fewer clicks per check, fewer checks can match.
         case clicks([Int64], checks: [Int64])
-        /// A click's own: more clicks than usual without more matches mean an ineffective campaign, not a
-        /// fault.
+        /// The group's own clicks: more clicks than usual without more matches mean an ineffective campaign,
+        /// not a fault.
         case ownTrials
         case steady
     }
 
     let own: [DriftCount]
-    /// The counts of everything else on the side; nil for the whole.
+    /// The counts of all other groups of the side; nil for the whole.
     let rest: [DriftCount]?
     let supply: Supply
 
@@ -26,8 +26,8 @@ struct DriftSeries {
         self.supply = supply
     }
 
-    /// Returns by which factor matches had to become rarer because of a smaller supply, at most 1, and the
-    /// variance of its logarithm.
+    /// Returns the factor, at most 1, by which a smaller supply makes matches rarer, and the variance of its
+    /// logarithm.
     func shortage(_ recent: Range<Int>, against past: Range<Int>) -> (ratio: Double, variance: Double) {
         switch supply {
         case .steady: return (1, 0)
@@ -42,17 +42,15 @@ struct DriftSeries {
         }
     }
 
-    /// Returns the clicks per check as a multiple of what they were; nil if that means nothing.
+    /// Returns the clicks per check as a multiple of the past ones; nil without clicks in the past.
     func clicksToACheck(_ recent: Range<Int>, against past: Range<Int>) -> Double? {
-        // An app whose clicks are recorded elsewhere has none to compare.
+        // An app whose clicks are recorded elsewhere has no clicks to compare.
         guard case .clicks(let clicks, let checks) = supply, Self.sum(clicks, past) > 0 else { return nil }
         return Self.ratio(Self.sum(clicks, recent), Self.sum(checks, recent))
             * Self.ratio(Self.sum(checks, past), Self.sum(clicks, past))
     }
 
-    private static func sum(_ counts: [Int64], _ days: Range<Int>) -> Int64 {
-        counts[days].reduce(0, +)
-    }
+    private static func sum(_ counts: [Int64], _ days: Range<Int>) -> Int64 { counts[days].reduce(0, +) }
 
     private static func limited(_ ratio: Double, _ counts: [Int64]) -> (ratio: Double, variance: Double) {
         guard ratio < 1 else { return (1, 0) }
@@ -79,7 +77,7 @@ struct DriftExpectation {
         self.variance = variance
     }
 
-    /// Creates the usual rate, made rarer by a shortage.
+    /// Creates the usual rate, lowered by a shortage.
     init(_ usual: DriftExpectation, shortage: (ratio: Double, variance: Double)) {
         rate = usual.rate * shortage.ratio
         let slope = 1 - rate
@@ -89,8 +87,8 @@ struct DriftExpectation {
 
 /// Counts by group of the days before one time: the input of the detector.
 ///
-/// A day is the 24 hours that end at that time or a whole number of days before it, so that the rhythm of the
-/// day is the same in all of them.
+/// A day is the 24 hours that end at that time or a whole number of days before it, so that every day
+/// contains each hour once.
 public struct DriftHistory: Sendable {
     /// The length of the spans for which counts are stored: the detector runs at the end of each.
     public static let periodMilliseconds: Int64 = 21_600_000
@@ -106,9 +104,7 @@ public struct DriftHistory: Sendable {
     private static let day: Int64 = 86_400_000
 
     /// - Parameter end: see ``end(at:)``.
-    public init(end: Timestamp) {
-        self.end = end
-    }
+    public init(end: Timestamp) { self.end = end }
 
     /// Returns the start of the span that contains a time: everything before it is complete.
     public static func end(at moment: Timestamp) -> Timestamp {
@@ -116,7 +112,7 @@ public struct DriftHistory: Sendable {
         return moment.advanced(byMilliseconds: remainder < 0 ? -remainder - periodMilliseconds : -remainder)
     }
 
-    /// Returns the first span that is still read when the last one ended at `end`.
+    /// Returns the start of the first span that is read when the last one ended at `end`.
     public static func start(before end: Timestamp) -> Timestamp {
         end.advanced(byMilliseconds: -Int64(retainedDays) * day)
     }
@@ -154,9 +150,9 @@ struct DriftPooling {
     /// The watched groups with their days, the newest first.
     private(set) var groups: [DriftGroup: [DriftCount]] = [:]
 
-    /// Groups with fewer matches a day on average are pooled.
+    /// The smallest average number of matches a day of a group that is not pooled.
     static let minimumDailyMatches = 4.0
-    /// The largest number of groups of one side that are watched by themselves.
+    /// The largest number of groups of one side that are not pooled.
     static let maximumGroups = 40
     /// The number of days over which the size of a group is measured.
     private static let sizedDays = DriftTest.baselineDays + 7

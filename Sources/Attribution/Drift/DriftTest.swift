@@ -4,9 +4,9 @@ internal import CMath
 struct DriftFall: Equatable {
     /// The rate of the newest days.
     let rate: Double
-    /// The lower of the rates that the group's own past and the rest of its app suggest.
+    /// The rate to expect: the lower of those that the group's own past and the rest of its app suggest.
     let expected: Double
-    /// The rate of the past on which both are based.
+    /// The rate of the past on which both expectations are based.
     let usual: Double
     /// The significance of the drop in standard deviations; 0 or below if there is none.
     let score: Double
@@ -18,15 +18,15 @@ struct DriftFall: Equatable {
 
 /// The change test: a generalised likelihood ratio of the newest days against the days before them.
 ///
-/// For each of several lengths of the newest days, the likelihood of their counts at one rate with the days
-/// before is compared with that at a rate of their own. The uncertainty of the past enters as the number of
-/// trials that it is worth, so that a short past proves little. Both are divided by how much more than chance
-/// the days of the past differ among themselves (quasi-likelihood): what a group does every week is not
-/// significant.
+/// For several numbers of newest days, the test compares two likelihoods of their counts: with the rate of
+/// the days before, and with a rate of their own. The past counts as the number of trials that would leave
+/// its rate as uncertain, so that a short past proves little. Both likelihoods are divided by the dispersion
+/// of the past, by which its days differ more than by chance (quasi-likelihood), so that weekly variation is
+/// not significant.
 ///
-/// The rate must miss two expectations, and the one that it misses by less counts: the group's own past, made
-/// rarer if there are fewer clicks to bring matches; and that past changed by as much as the rest of the app
-/// has changed since.
+/// The rate is compared with two expectations, and the smaller significance counts. One is the group's own
+/// past, lowered if fewer clicks can lead to matches. The other is that past, changed as much as the rest of
+/// the app has changed since.
 ///
 /// Sources: Siegmund and Venkatraman: Using the generalized likelihood ratio statistic for sequential
 /// detection of a change-point (1995), for an unknown baseline; Lai: Sequential changepoint detection in
@@ -39,23 +39,24 @@ struct DriftTest {
     static let windows = [1, 2, 3, 5, 7]
     /// The number of days before them that define the usual rate.
     static let baselineDays = 28
-    /// The smallest number of days of a past: a week contains each of its days once.
+    /// The smallest number of days of a past: a week contains each weekday once.
     static let minimumBaselineDays = 7
-    /// Returns the significance from which on a drop raises an alarm; higher for clicks, which lead to few
-    /// matches and belong to different campaigns.
+    /// Returns the smallest significance that raises an alarm; higher for clicks, which lead to few matches
+    /// and belong to different campaigns.
     ///
-    /// Simulated, see the tests: with these, steady traffic alarms far more seldom than once a month.
+    /// The values are from simulations, see the tests: steady traffic raises an alarm far less often than
+    /// once a month.
     static func threshold(of side: DriftSide) -> Double { side == .launch ? 4 : 4.5 }
     /// The smallest relative drop that raises an alarm, however significant it is.
     static let minimumRelativeDrop = 0.2
     /// The smallest number of missing matches that raises an alarm.
     static let minimumMissingMatches = 10.0
 
-    /// The days without more than chance that count as a prior of the dispersion.
+    /// The prior of the dispersion: this number of days that differ only by chance.
     private static let dispersionDays = 6.0
     /// The largest deviance of one day: an outage must not mask drops for a month.
     private static let maximumDailyDeviance = 16.0
-    /// How unevenly the parts of an app move when the rest of it moves.
+    /// The relative spread of a group's change when the rest of its app changes.
     private static let unevenness = 0.3
 
     /// Returns the most significant drop that raises an alarm, if any; `threshold` is the smallest
@@ -68,8 +69,8 @@ struct DriftTest {
         .max { $0.score < $1.score }
     }
 
-    /// Compares the newest `days` with the days from `offset` on; nil if the past is too short or the days
-    /// are empty.
+    /// Compares the newest `days` with those from `offset` on; nil if the past is too short or the newest
+    /// days are empty.
     func compare(newest days: Int, from offset: Int) -> DriftFall? {
         guard days <= offset, offset + Self.minimumBaselineDays <= series.knownDays else { return nil }
         let past = offset..<min(offset + Self.baselineDays, series.knownDays)
@@ -129,8 +130,8 @@ struct DriftTest {
         count > 0 ? count * cmath_log(count / trials) : 0
     }
 
-    /// Returns how much the days differ from their own average, or, if that explains them better, from what
-    /// their clicks suggest.
+    /// Returns the dispersion of the past around its average, or around the rates that its clicks suggest if
+    /// that is smaller.
     private func dispersionOfPast(
         _ past: Range<Int>,
         _ odds: (value: Double, variance: Double),
@@ -148,7 +149,7 @@ struct DriftTest {
         return min(plain, explained)
     }
 
-    /// Returns how much more than by chance the days differ from what each of them suggests; 1 for no more.
+    /// Returns by which factor the days differ more than by chance from the expected log odds; at least 1.
     private func dispersion(
         _ days: Range<Int>,
         expecting: (_ day: Int) -> (value: Double, variance: Double)

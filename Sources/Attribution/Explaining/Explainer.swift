@@ -45,7 +45,7 @@ public struct Explainer: Sendable {
         return explanation
     }
 
-    /// Returns the clicks that the check may be about, those that it could have got first.
+    /// Returns the clicks that concern the check; those that it could have got come first.
     private func explainedClicks(_ material: ExplanationInput) -> [ExplainedClick] {
         let facts = material.record.facts
         let answer = facts.outcome == .noMatch ? nil : facts.click
@@ -143,7 +143,7 @@ public struct Explainer: Sendable {
         return FingerprintSearch.Finding(input: nil, triedCombinations: tried)
     }
 
-    /// Returns clicks from the launch's own network, for a launch that has nothing else in common with clicks.
+    /// Returns clicks from the launch's own network, for a launch with nothing else in common with clicks.
     private func clicksFromSameNetwork(_ material: ExplanationInput, _ time: Timestamp) -> [ExplainedClick] {
         let close = material.recent.filter { $0.agreement == .exact }
         return close.prefix(Self.nearLimit).map { click in
@@ -173,12 +173,14 @@ public struct Explainer: Sendable {
         }
     }
 
-    /// Returns in what a click differs; nil if it has no fingerprint of that form, or nothing in common with the launch.
+    /// Returns the components in which a click differs; nil if it has no fingerprint of that form, or nothing
+    /// in common with the launch.
     private func differences(_ launch: FingerprintInput, _ near: NearClick) -> [ExplainedClick.Difference]? {
         guard let input = near.inputs.first(where: { $0.form == launch.form }) else { return nil }
         let plain = launch.differences(from: input)
         guard plain.count < launch.form.components.count else { return nil }
-        // A value that the click's device may have spelled as the launch does is a difference only if there is no other.
+        // Ignore a component that the click's device may also spell as the launch does, unless no other
+        // component differs.
         let real = plain.filter { component in
             !near.spellings.positions(of: component).contains {
                 near.spellings.choices[$0].text == launch.value(of: component)

@@ -1,11 +1,11 @@
 /// Why a check ended as it did.
 public struct Explanation: Equatable, Sendable {
     public let record: RecordedCheck
-    /// What the launch's fingerprint was made of, if the search found it.
+    /// The values of the launch's fingerprint, if the search found them.
     public var launch: FingerprintInput?
-    /// How many combinations of values the search tried; nil if none was needed.
+    /// The number of combinations of values that the search tried; nil without a search.
     public var triedCombinations: Int?
-    /// The clicks that matter to the check, the nearest to a match first.
+    /// The clicks that concern the check, the nearest to a match first.
     public var clicks: [ExplainedClick]
 
     public init(
@@ -63,21 +63,21 @@ public struct ExplainedClick: Equatable, Sendable {
     }
 }
 
-/// The explanation in words, for the people who made the campaign and those who build the app.
+/// The explanation in words, for the people behind the campaign and the app.
 extension Explanation {
     /// What happened, in one or more sentences.
     public var summary: String {
         let text =
             switch record.facts.outcome {
             case .match: matched
-            case .replay:
-                "This was a repetition: the same caller got the same answer again. \(matched)"
+            case .replay: "This was a repetition: the same caller got the same answer again. \(matched)"
             case .noMatch: unmatched
             }
         return installed.map { "\(text) \($0)" } ?? text
     }
 
-    /// A device that has had the app for long came from no current click, or was set up anew.
+    /// A sentence about a device that had the app long before: it came from no current click, or was set up
+    /// again.
     private var installed: String? {
         let facts = record.facts
         guard let installed = facts.firstInstalledAt else { return nil }
@@ -95,7 +95,7 @@ extension Explanation {
             + " hardly its first launch."
     }
 
-    /// In milliseconds: hardly any person takes longer from the store to the first launch.
+    /// The time in milliseconds that hardly any person takes from the store to the first launch.
     private static let longInstalled: Int64 = 86_400_000
 
     private var matched: String {
@@ -156,7 +156,7 @@ extension Explanation {
         return words.compactMap(\.self).joined(separator: ", ") + "."
     }
 
-    /// Returns what became of the last click of a state; nil if there is none.
+    /// Returns what happened to the last click of a state; nil if there is none.
     private func fate(_ state: KnownClick.State) -> String? {
         let facts = record.facts
         guard let click = clicks.first(where: { $0.state == state && $0.hasSameFingerprint })?.click else {
@@ -197,7 +197,7 @@ extension Explanation {
         return text + differences.joined(separator: "; ") + "."
     }
 
-    /// What to do so that the next such launch ends better, one sentence each; empty for a match.
+    /// Advice on how to match the next such launch, one sentence each; empty for a match.
     public var advice: [String] {
         guard record.facts.outcome == .noMatch else { return [] }
         let reason = record.facts.reason ?? .noClick

@@ -1,4 +1,4 @@
-/// A click as far as an explanation needs it.
+/// The parts of a click that an explanation needs.
 public struct KnownClick: Equatable, Sendable {
     public let id: ClickID
     public var clickedAt: Timestamp
@@ -42,10 +42,10 @@ public struct KnownClick: Equatable, Sendable {
         self.canonicalText = canonicalText
     }
 
-    /// Nil for a click whose page or server sent everything it knew.
+    /// Why the click contains little about its visitor; nil for a complete click.
     public var basis: ClickBasis? { canonicalText.flatMap { ClickBasis(markedIn: $0) } }
 
-    /// What the click was to a check.
+    /// The relation of the click to a check.
     public enum State: String, CaseIterable, Sendable {
         /// The check got it.
         case answered
@@ -61,7 +61,7 @@ public struct KnownClick: Equatable, Sendable {
         case later
     }
 
-    /// Returns what the click was to a check at a time.
+    /// Returns the relation of the click to a check at a time.
     public func state(at time: Timestamp, isAnswer: Bool) -> State {
         if isAnswer { return .answered }
         if isRobot { return .robot }

@@ -1,7 +1,7 @@
-/// The id under which a device's system lets advertisers know the device: Apple's IDFA or Google's GAID.
+/// The id by which a device's system identifies the device to advertisers: Apple's IDFA or Google's GAID.
 ///
-/// It is a UUID, in letters of either case. A device whose owner has limited ad tracking gives one of zeros,
-/// which identifies no device. It never appears in text, and is stored only as a keyed hash:
+/// It is a UUID, in letters of either case. A device whose owner has limited ad tracking returns only zeros,
+/// which identify no device. The id never appears in text, and is stored only as a keyed hash:
 /// ``ServerKey/advertisingID(app:isTest:id:)``.
 public struct AdvertisingID: Hashable, Sendable {
     /// Which system the id belongs to.
@@ -14,7 +14,7 @@ public struct AdvertisingID: Hashable, Sendable {
         /// The header field with the id, in lower case.
         public var headerName: String { "x-\(rawValue)" }
 
-        /// The names of the id in links, as the ad networks know them from Branch, AppsFlyer and Adjust.
+        /// The names of the id in links, which ad networks use because Branch, AppsFlyer and Adjust do.
         fileprivate var linkNames: [String] {
             switch self {
             case .idfa: ["idfa", "$idfa"]
@@ -30,10 +30,10 @@ public struct AdvertisingID: Hashable, Sendable {
         }
     }
 
-    /// What a text contains that should be an id.
+    /// The content of a text that should be an id.
     public enum Reading: Equatable, Sendable {
         case id(AdvertisingID)
-        /// Only zeros: the owner of the device does not want to be known.
+        /// The id is all zeros: the owner of the device has limited ad tracking.
         case withheld
         case malformed
     }

@@ -1,10 +1,10 @@
 internal import Crypto
 
-/// A click's own ticket: a launch that brings it was sent by that click, and only the server key can create
-/// one.
+/// Proof that a launch comes from a click: the launch sends the click's token, which only the server key can
+/// create.
 ///
-/// It travels through the store's install referrer, the pasteboard, a QR code or a link. It is used once: the
-/// claim ensures that, and the token names the click for it.
+/// A token travels through the store's install referrer, the pasteboard, a QR code or a link. It contains the
+/// click's identifier, and works once, because a click is claimed once.
 ///
 /// Text form: 44 characters of base64url: a version, a part of the app's identifier, the click's identifier,
 /// the expiry, and ten bytes of HMAC-SHA256 over all of it and the whole of the app's identifier.
@@ -13,7 +13,7 @@ public struct ClickToken: Hashable, Sendable {
     struct Claim: Hashable {
         /// The first byte of every token of this form.
         ///
-        /// Another form gets another number, so that tokens under way stay readable.
+        /// Another form gets another number, so that tokens that are already in use remain readable.
         static let version: UInt8 = 1
 
         let click: ClickID
@@ -21,7 +21,7 @@ public struct ClickToken: Hashable, Sendable {
         let expirySeconds: UInt32
         /// The last 16 bits of the app's identifier.
         ///
-        /// They show in one computation whether a token that is not this app's is another one's.
+        /// They show which other app a token may belong to, without verifying it for every app.
         let appMark: UInt16
     }
 
@@ -39,11 +39,7 @@ public struct ClickToken: Hashable, Sendable {
     ///     itself decides to the millisecond when a click is claimed.
     ///   - key: the server's current key.
     public init(for click: ClickID, of app: AppID, expiresAt: Timestamp, signedBy key: ServerKey) {
-        claim = Claim(
-            click: click,
-            expirySeconds: Claim.seconds(upTo: expiresAt),
-            appMark: app.tokenMark
-        )
+        claim = Claim(click: click, expirySeconds: Claim.seconds(upTo: expiresAt), appMark: app.tokenMark)
         text = Base64URL.text(of: claim.bytes + key.signature(of: claim, for: app))
     }
 
@@ -53,7 +49,7 @@ public struct ClickToken: Hashable, Sendable {
     ///   - text: the text as it came.
     ///   - app: the app whose launch it is.
     ///   - apps: all apps of the server, to distinguish another app's token from an altered one.
-    ///   - keys: the current key and the former ones whose tokens are still under way.
+    ///   - keys: the current key and the former ones whose tokens may still be used.
     ///   - now: the time of the launch.
     /// - Throws: why the token does not count.
     public init(
@@ -92,10 +88,10 @@ public struct ClickToken: Hashable, Sendable {
 }
 
 extension ClickToken.Claim {
-    /// The number of bytes of a token without its signature.
+    /// The number of bytes without the signature.
     static let byteCount = 23
 
-    /// Reads all bytes of a token; nil if their number or the version is another.
+    /// Reads all bytes of a token; nil if their number or the version is wrong.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.byteCount + ClickToken.signatureByteCount, bytes[0] == Self.version else {
             return nil
@@ -122,8 +118,7 @@ extension ClickToken.Claim {
         return bytes
     }
 
-    /// Returns the first whole second that is not before a time; for a time before 1970 or after 2106 the
-    /// nearest.
+    /// Returns a time rounded up to a whole second, and clamped to the years 1970 to 2106.
     static func seconds(upTo moment: Timestamp) -> UInt32 {
         let seconds = moment.milliseconds / 1000 + (moment.milliseconds % 1000 > 0 ? 1 : 0)
         return UInt32(clamping: seconds)
@@ -134,20 +129,20 @@ extension AppID {
     fileprivate var tokenMark: UInt16 { UInt16(truncatingIfNeeded: low) }
 }
 
-/// Why a token does not count.
+/// The reason why a token does not count.
 ///
-/// A launch that brings such a token is checked without it.
+/// A launch with such a token is matched without it.
 public enum ClickTokenError: Error, CaseIterable, Sendable {
-    /// The text is no token, or one of a form that only newer servers create.
+    /// The text is no token, or a token of a newer server's form.
     case malformed
     /// The text has the form of a token, but no key of the server signed it.
     case altered
-    /// The token is genuine, and another app's.
+    /// The token is genuine, but belongs to another app.
     case otherApp
-    /// The token is genuine, and its click's window is over.
+    /// The token is genuine, but its click's window has ended.
     case expired
 
-    /// The word for operators and test keys if nothing else brought a match.
+    /// The reason's word for operators and test keys, if the launch gets no match in another way.
     public var reason: String {
         switch self {
         case .malformed, .altered: "token_invalid"
@@ -156,7 +151,7 @@ public enum ClickTokenError: Error, CaseIterable, Sendable {
         }
     }
 
-    /// What it means and what to do, for the person who investigates it.
+    /// The meaning of the error and what to do, for people who investigate it.
     public var message: String {
         switch self {
         case .malformed:

@@ -1,4 +1,4 @@
-/// Everything in a first launch that may recognise it, parsed and not yet verified.
+/// Everything in a first launch by which it may be recognised, parsed but not yet verified.
 public struct LaunchEvidence: Equatable, Sendable {
     /// The references to a click, the most direct first, each once.
     public private(set) var references: [ClickReference] = []
@@ -20,12 +20,12 @@ public struct LaunchEvidence: Equatable, Sendable {
         self.signals = signals
     }
 
-    /// Adds the references to a click, by the four ways in which they travel.
+    /// Adds the references to a click, from the four places where a launch may have them.
     ///
     /// - Parameters:
-    ///   - token: what the client itself calls the token.
-    ///   - clickID: what the client itself calls the click's identifier.
-    ///   - referrer: the text that the store kept.
+    ///   - token: the field that the client calls a token.
+    ///   - clickID: the field that the client calls the click's identifier.
+    ///   - referrer: the text from the store.
     ///   - pasteboard: the text that the app found on the pasteboard.
     public mutating func add(
         token: String? = nil,
@@ -44,7 +44,7 @@ public struct LaunchEvidence: Equatable, Sendable {
         }
     }
 
-    /// Adds an advertising id, unless it has one of this kind.
+    /// Adds an advertising id, unless there is one of this kind already.
     public mutating func add(_ id: AdvertisingID) {
         switch id.kind {
         case .idfa: idfa = idfa ?? id
@@ -52,17 +52,17 @@ public struct LaunchEvidence: Equatable, Sendable {
         }
     }
 
-    /// Whether there is nothing that could find a click.
+    /// Whether the evidence contains nothing that could find a click.
     public var isEmpty: Bool { self == LaunchEvidence() }
 }
 
-/// A first launch of a newer client, which sends its values instead of a hash of them.
+/// A first launch of a newer client, which sends its values instead of their hash.
 public struct ResolveRequest: Equatable, Sendable {
     public var evidence: LaunchEvidence
-    /// The languages that the app has, if it sends them.
+    /// The languages that the app comes in, if the client sends them.
     public var localizations: [String]?
     public var installID: InstallID?
-    /// When the app was first installed, according to the system: a reinstallation is not an installation.
+    /// When the app was first installed, according to the system; a reinstallation does not change it.
     public var firstInstalledAt: Timestamp?
     public var platform: Platform?
 

@@ -14,8 +14,8 @@ public struct PlayStoreLink: Equatable, Sendable {
     /// - Parameters:
     ///   - package: the app's application id, `com.example.shop`.
     ///   - token: the click's token; it comes first, so that a cut does not remove it.
-    ///   - utm: what the store's own reports should say, in the order of importance. An item without enough
-    ///     room is left out as a whole: half a campaign's name would be counted as another campaign.
+    ///   - utm: the items for the store's own reports, the most important first. An item that does not fit is
+    ///     omitted, because half a campaign's name would count as another campaign.
     public init?(package: String, token: ClickToken, utm: [QueryItem] = []) {
         guard let text = Self.text(package, token.text, utm) else { return nil }
         self.text = text
@@ -24,9 +24,9 @@ public struct PlayStoreLink: Equatable, Sendable {
     /// The placeholder for the token in ``template(package:utm:)``.
     public static let place = "{al}"
 
-    /// Returns the link for a page that gets the token later, and puts it in the place of ``place``.
+    /// Returns the link with the placeholder ``place``, for a page that gets the token later.
     ///
-    /// Parameters as of ``init(package:token:utm:)``; nil for a text that is no package name.
+    /// The parameters are those of ``init(package:token:utm:)``; nil for a text that is no package name.
     public static func template(package: String, utm: [QueryItem] = []) -> String? {
         text(package, place, utm)
     }
@@ -38,7 +38,8 @@ public struct PlayStoreLink: Equatable, Sendable {
         text += token.utf8
         let spare = ClickToken.textLength - token.utf8.count
         for item in utm where !item.name.isEmpty && !item.value.isEmpty {
-            // Escaped twice: in the referrer, where a value may contain a separator, and in the link.
+            // Items are escaped twice: for the referrer, where a value may contain a separator, and for the
+            // link.
             let more = PercentEncoding.queryValue("&\(escaped(item.name))=\(escaped(item.value))")
             if text.count + spare + more.count < byteLimit { text += more }
         }

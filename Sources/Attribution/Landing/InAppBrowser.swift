@@ -1,4 +1,4 @@
-/// What a page can do in an app's own browser.
+/// The abilities of a page in an app's own browser.
 ///
 /// Such browsers are web views: the app around them decides whether a tap on another app's link opens that
 /// app. Apps that show links in the system's own view (Gmail, YouTube, and most on Android) count as the
@@ -7,7 +7,7 @@
 /// Sources: the measurements of inappdebugger.com of what apps do (October and November 2024), and LINE's
 /// documentation of its URL parameters.
 public struct InAppBrowser: Equatable, Sendable {
-    /// How a page leads out of the app, into the system's browser.
+    /// The way from the app into the system's browser.
     public enum WayOut: String, Equatable, Sendable {
         /// Safari's own scheme.
         case safari
@@ -17,16 +17,16 @@ public struct InAppBrowser: Equatable, Sendable {
         case parameter
     }
 
-    /// When a link of another app's scheme, or an intent, opens that app.
+    /// When a link with another app's scheme, or an intent, opens that app.
     public enum Opening: String, Equatable, Sendable {
         case never
         case byTap
-        /// Without a tap too, and harmlessly if the app is not installed.
+        /// Even without a tap; without an error if the app is not installed.
         case byItself
     }
 
     public let opensApps: Opening
-    /// Nil if the visitor must leave by the app's menu.
+    /// Nil if the visitor can leave only by the app's menu.
     public let wayOut: WayOut?
 
     /// Nil for the system's own browsers.
@@ -78,7 +78,7 @@ public struct InAppBrowser: Equatable, Sendable {
 extension InAppBrowser.WayOut {
     /// Returns the address that leads to a page in the system's browser.
     ///
-    /// - Parameter page: starts with `https://`; without a fragment.
+    /// - Parameter page: the page's address, which starts with `https://` and has no fragment.
     /// - Returns: the target of a button on the page.
     public func url(of page: String) -> String {
         switch self {

@@ -1,4 +1,4 @@
-/// The visitor who opens a link, as far as the request reveals.
+/// The device and browser of a link's visitor, according to the request.
 public struct LinkVisitor: Equatable, Sendable {
     /// The kind of device for which a page is made.
     public enum Device: String, CaseIterable, Sendable {
@@ -7,7 +7,8 @@ public struct LinkVisitor: Equatable, Sendable {
         case android
         /// Huawei's own system, without Google's services.
         case harmony
-        /// An agent of a Mac, or of an iPad that asks for desktop pages: a script distinguishes them.
+        /// A Mac, or an iPad that asks for desktop pages: both have the same agent, and a script
+        /// distinguishes them.
         case macOrIPad
         case desktop
     }
@@ -20,15 +21,12 @@ public struct LinkVisitor: Equatable, Sendable {
         self.browser = browser
     }
 
-    /// - Parameter headers: what the request says of the browser.
+    /// - Parameter headers: the fields of the request that describe the browser.
     public init(_ headers: VisitHeaders) {
-        self.init(
-            device: Self.device(headers),
-            browser: BrowserFamily(userAgent: headers.userAgent)
-        )
+        self.init(device: Self.device(headers), browser: BrowserFamily(userAgent: headers.userAgent))
     }
 
-    /// The platform whose links and stores are the device's.
+    /// The platform whose links and stores the device uses.
     public var platform: Platform {
         switch device {
         case .iPhone, .iPad: .ios
@@ -44,7 +42,7 @@ public struct LinkVisitor: Equatable, Sendable {
         let mark = marks.firstMatch(in: text)
         if let mark, mark < harmonyMarkCount { return .harmony }
         if agent.platform == .android || headers.hints.knownPlatform == .android { return .android }
-        // Chrome on a Mac says so in its hints; browsers of iPads send none.
+        // Chrome on a Mac sends a platform hint; browsers on iPads send none.
         return mark != nil && headers.hints.platform == nil ? .macOrIPad : .desktop
     }
 

@@ -4,21 +4,19 @@
 public struct DeepLinkURL: Hashable, Sendable {
     /// The link in ASCII.
     ///
-    /// Other characters are percent-encoded. It came with at most ``maximumLength`` characters.
+    /// Other characters are percent-encoded. Before that it had at most ``maximumLength`` characters.
     public let text: String
 
     public static let maximumLength = 2048
 
-    /// Creates a link that passed the checks before, as a store returns it.
-    public init(stored text: String) {
-        self.text = text
-    }
+    /// Creates a link from a stored text, which was valid when it was stored.
+    public init(stored text: String) { self.text = text }
 
     /// Validates a link from outside.
     ///
-    /// Trims it. Percent-encodes what a URI cannot contain (blanks, characters beyond ASCII, `"<>^{|}` and
-    /// the backquote, a `%` that escapes nothing, square brackets outside the host, a second `#`); keeps
-    /// existing escapes.
+    /// Trims the link, and percent-encodes characters that a URI cannot contain: blanks, characters beyond
+    /// ASCII, `"<>^{|}` and the backquote, a `%` that escapes nothing, square brackets outside the host, a
+    /// second `#`. Existing escapes remain.
     ///
     /// - Throws: ``DeepLinkURLError`` naming the first rule that the link breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
@@ -40,12 +38,10 @@ public struct DeepLinkURL: Hashable, Sendable {
     }
 
     /// Returns the number of Unicode scalars: bytes that do not continue one.
-    private static func characterCount(_ bytes: [UInt8]) -> Int {
-        bytes.count { $0 & 0xc0 != 0x80 }
-    }
+    private static func characterCount(_ bytes: [UInt8]) -> Int { bytes.count { $0 & 0xc0 != 0x80 } }
 }
 
-/// Why a text is no link for a client.
+/// The reason why a text is no link for a client.
 ///
 /// The message says what to do.
 public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
@@ -67,7 +63,7 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
 
     /// The error in plain words, for the response to the caller.
     ///
-    /// Contains nothing of the link.
+    /// It contains no part of the link.
     public var message: String {
         switch self {
         case .empty:
@@ -118,13 +114,13 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
 
 /// The link as a client gets it.
 extension DeepLinkURL {
-    /// The names of a link's own campaign key.
+    /// The names that a campaign key may have in a link.
     private static let campaignKeyNames = ["keyName", "key", "k"]
 
     /// Returns the link with `source`, `keyName` and `jid` added to its query, before the fragment.
     ///
-    /// Released clients read the three from the link. Parameters of the link itself, even empty ones, stay as
-    /// they are, and `direct` and `unknown` are not written: they mean nothing to a client.
+    /// Released clients read all three from the link. Existing parameters, even empty ones, remain unchanged.
+    /// `direct` and `unknown` are not added, because they mean nothing to a client.
     public func answered(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
         let names = Set(queryItems.map(\.name))
         var added: [(name: String, value: String)] = []
@@ -140,15 +136,14 @@ extension DeepLinkURL {
         return appending(added)
     }
 
-    /// Returns the link with only `keyName` added: for a campaign that is credited without saying whose click
-    /// it was.
+    /// Returns the link with only `keyName` added, for an answer that credits a campaign without a click.
     public func answered(campaignKey: CampaignKey?) -> String {
         let names = Set(queryItems.map(\.name))
         guard let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) else { return text }
         return appending([("keyName", campaignKey.text)])
     }
 
-    /// Returns the link with more parameters, whose values are encoded and whose names are not.
+    /// Returns the link with more parameters; encodes their values, but not their names.
     func appending(_ items: [(name: String, value: String)]) -> String {
         let bytes = Array(text.utf8)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex

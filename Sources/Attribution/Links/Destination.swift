@@ -1,7 +1,7 @@
-/// Where an operator allows visitors' clicks to lead: a scheme of the app's own, or a web host.
+/// A target that an operator allows for visitors' clicks: a scheme of the app's own, or a web host.
 ///
-/// `myapp://` allows every link of that scheme, `myapp://host` those of that host, `https://shop.example`
-/// those of exactly that host and port, `https://shop.example/path` those at or below that path.
+/// `myapp://` allows every link of that scheme, and `myapp://host` those of that host. `https://shop.example`
+/// allows links of exactly that host and port, and `https://shop.example/path` those at or below that path.
 public struct Destination: Hashable, Sendable {
     /// The text that is stored and shown: scheme and host in lower case.
     public let text: String
@@ -33,7 +33,7 @@ public struct Destination: Hashable, Sendable {
         self.host = host.name
         port = host.effectivePort(scheme: scheme)
         guard !URLPath.climbs(parts.path) else { throw .dotSegment }
-        // Remove all slashes: what is stored is read again, and must not become shorter each time.
+        // Remove all slashes at the end, so that reading the stored text again gives the same text.
         var path = Array(parts.path)
         while path.last == UInt8(ascii: "/") { path.removeLast() }
         self.path = path
@@ -41,10 +41,10 @@ public struct Destination: Hashable, Sendable {
         self.text = "\(scheme)://\(host.name)\(portText)\(String(decoding: path, as: UTF8.self))"
     }
 
-    /// Returns whether `url` leads there.
+    /// Returns whether `url` leads to the destination.
     ///
-    /// Compares scheme, host and port as a whole. If the destination has a path, a link that climbs (`..`,
-    /// escaped or not) is not below it.
+    /// Compares scheme, host and port as a whole. A link that climbs (`..`, escaped or not) is not below a
+    /// destination's path.
     public func covers(_ url: DeepLinkURL) -> Bool {
         guard let parts = try? URLParts(Array(url.text.utf8)), parts.scheme == scheme else { return false }
         guard let host else { return true }
@@ -57,7 +57,7 @@ public struct Destination: Hashable, Sendable {
             || parts.path[parts.path.startIndex + path.count] == UInt8(ascii: "/")
     }
 
-    /// Reads a destination as a link, except that a path is not needed and a scheme may stand alone.
+    /// Reads a destination as a link, except that the path may be missing, and the host too.
     private static func read(_ bytes: [UInt8]) throws(DestinationError) -> (URLParts, URLHost?) {
         do throws(DeepLinkURLError) {
             let parts = try URLParts(bytes)
@@ -70,7 +70,7 @@ public struct Destination: Hashable, Sendable {
     }
 }
 
-/// Why a text names no destination.
+/// The reason why a text names no destination.
 ///
 /// The message says what to do.
 public enum DestinationError: Error, Equatable, Sendable {
@@ -95,15 +95,15 @@ public enum DestinationError: Error, Equatable, Sendable {
 }
 
 extension DeepLinkURL {
-    /// Returns whether the link leads to one of the destinations, or there are none.
+    /// Returns whether the link leads to one of the destinations, or the list is empty.
     public func isAllowed(by destinations: [Destination]) -> Bool {
         destinations.isEmpty || destinations.contains { $0.covers(self) }
     }
 }
 
 extension App.Settings {
-    /// Returns whether a visitor's click may lead to `url`: to one of ``destinations``, or anywhere without
-    /// any.
+    /// Returns whether a visitor's click may lead to `url`: to one of ``destinations``, or anywhere if there
+    /// are none.
     ///
     /// A stored destination that cannot be read allows nothing.
     public func allows(_ url: DeepLinkURL) -> Bool {

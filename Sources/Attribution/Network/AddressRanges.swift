@@ -1,4 +1,4 @@
-/// Many address ranges, searched with a few comparisons, however many they are.
+/// A set of address ranges, searched by bisection.
 public struct AddressRanges: Sendable {
     /// The first and the last address of each run of addresses, ascending; runs do not touch.
     private var runs: [(first: NetworkAddress, last: NetworkAddress)] = []
@@ -15,8 +15,8 @@ public struct AddressRanges: Sendable {
         }
     }
 
-    /// Reads a file with one range a line, alone or in the first of several columns separated by commas: the
-    /// format in which Apple publishes the addresses that its relay leaves from.
+    /// Reads a file with one range a line, alone or in the first of several columns separated by commas, as
+    /// Apple publishes the addresses of its relay.
     ///
     /// Ignores empty lines and lines that start with `#`.
     ///
@@ -52,7 +52,7 @@ public struct AddressRanges: Sendable {
     public var isEmpty: Bool { runs.isEmpty }
 
     public func contains(_ address: NetworkAddress) -> Bool {
-        // The first run that does not end before the address.
+        // Find the first run that does not end before the address.
         var (low, high) = (0, runs.count)
         while low < high {
             let middle = (low + high) / 2
@@ -68,9 +68,7 @@ extension AddressRange {
 }
 
 extension NetworkAddress {
-    fileprivate func precedes(_ other: NetworkAddress) -> Bool {
-        (high, low) < (other.high, other.low)
-    }
+    fileprivate func precedes(_ other: NetworkAddress) -> Bool { (high, low) < (other.high, other.low) }
 
     /// The next address; nil after the last.
     fileprivate var next: NetworkAddress? {
@@ -89,16 +87,17 @@ extension NetworkAddress {
 public struct AddressRange: Hashable, Sendable {
     /// The first address.
     public let base: NetworkAddress
-    /// How many of the 128 bits are fixed; an IPv4 range fixes 96 and its own.
+    /// The number of the 128 bits that are fixed; an IPv4 range fixes 96 and its own.
     let fixedBits: Int
 
     /// Reads an address, alone or with `/` and the number of fixed bits; nil for any other text.
     ///
-    /// Drops bits after the fixed ones: `192.168.1.7/24`, as network tools print it, is `192.168.1.0/24`.
+    /// Clears the bits after the fixed ones: `192.168.1.7/24`, as network tools print it, is read as
+    /// `192.168.1.0/24`.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let address = NetworkAddress(String(parts[0])) else { return nil }
-        // An address written with colons is measured in the bits of IPv6, a v4-mapped one too.
+        // The bits of an address with colons count as those of IPv6, even for a v4-mapped address.
         let isDottedQuad = !parts[0].utf8.contains(UInt8(ascii: ":"))
         let width: UInt32 = isDottedQuad ? 32 : 128
         var bits = width
@@ -112,7 +111,5 @@ public struct AddressRange: Hashable, Sendable {
         base = address.masked(to: fixedBits)
     }
 
-    public func contains(_ address: NetworkAddress) -> Bool {
-        address.masked(to: fixedBits) == base
-    }
+    public func contains(_ address: NetworkAddress) -> Bool { address.masked(to: fixedBits) == base }
 }

@@ -20,9 +20,10 @@ struct LaunchRates {
     var background: [BackgroundRate] = []
     /// The sum of visitors and background.
     var clicks = 0.0
-    /// The rate of new launches by a device whose click was claimed: it was set up anew or reinstalled the app.
+    /// The rate of new launches by a device whose click was claimed: it was set up again or reinstalled the
+    /// app.
     ///
-    /// Such a launch is more likely this than the late conversion of another click.
+    /// A launch like this is more likely a reinstallation than the late conversion of another click.
     var reinstalls = 0.0
     let intensity: OrganicIntensity
 
@@ -70,7 +71,7 @@ struct LaunchRates {
     }
 }
 
-/// What the rate of each click of one launch is made from.
+/// The inputs of the rate of each click of one launch.
 private struct Weighing {
     let launch: LaunchTraits
     let likelihood: AddressLikelihood
@@ -78,7 +79,7 @@ private struct Weighing {
     let signals: SignalLikelihood
     let model: MatchingModel
 
-    /// Returns the rate of a visitor's most likely click: two taps do not make two people.
+    /// Returns the rate of a visitor's most likely click: two taps of one person do not make two people.
     func rate(of visitor: Visitor) -> LaunchRates.VisitorRate {
         var best = 0.0
         var withoutAddress = 0.0
@@ -112,14 +113,14 @@ private struct Weighing {
 
     /// Returns the rate of clicks that are only counted.
     ///
-    /// `knowsAddresses` says whether every click that agrees with the launch's address is listed. If not, the addresses
-    /// of these have the ratio of strangers, which is 1 on average.
+    /// `knowsAddresses` is whether every click that agrees with the launch's address is listed. If not, the
+    /// counted clicks get the average ratio of strangers, which is 1.
     func rate(of count: BackgroundCount, knowsAddresses: Bool) -> LaunchRates.BackgroundRate {
         let age = ClickAge(seconds: DelayBins.middle(ofBin: count.ageBin))
         let known = launch.hasAddress ? min(max(count.shareWithAddress, 0), 1) : 0
         let address = known * (knowsAddresses ? likelihood.ratio(.differs, age: age) : 1) + (1 - known)
         let bin = min(max(count.ageBin, 0), DelayBins.count - 1)
-        // The ratio of strangers' signals is 1 on average, so that counts are not weighed by signals.
+        // The ratio of strangers' signals is 1 on average, so counts are not weighed by signals.
         let rate =
             model.hazard(count.platformForm, bin: bin) * max(0, count.weight) * address
             * release.ratio(count.release, form: count.platformForm.form)

@@ -1,6 +1,6 @@
-/// The clicks of one person, who launches once: one candidate, credited with the last of them.
+/// The clicks of one person, who launches once: they count as one candidate, represented by the last click.
 struct Visitor {
-    /// Newest first, ties by later id; never empty.
+    /// The clicks, newest first, at equal times the larger id first; never empty.
     let clicks: [Candidate]
     /// Whether the visitor launched after their last click, so that their earlier clicks explain no other launch.
     let hasLaunchedSinceLastClick: Bool
@@ -43,8 +43,8 @@ struct Visitor {
             && claims.contains { ($0.claimedAt ?? $0.clickedAt) >= last.clickedAt }
     }
 
-    /// Returns the clicks of each of a visitor's devices: clicks on different screens come from two phones in one
-    /// household, and so from two people.
+    /// Returns the clicks of each of a visitor's devices: different screens mean two phones in one household,
+    /// and therefore two people.
     private static func devices(of clicks: [Candidate]) -> [[Candidate]] {
         var devices: [[Candidate]] = []
         for click in clicks {

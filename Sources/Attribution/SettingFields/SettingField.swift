@@ -1,18 +1,18 @@
-/// A setting of a link or an app, by its name on the wire, in a file and in the database.
+/// A setting of a link or an app, under its name on the wire, in files and in the database.
 ///
-/// Every way in and out uses texts: the admin API, the commands, imports, exports and the store.
+/// The admin API, the commands, imports, exports and the store all use texts.
 public protocol SettingField: RawRepresentable<String>, CaseIterable, Hashable, Sendable {
-    /// How JSON writes the field.
+    /// The form of the field in JSON.
     var kind: SettingFieldKind { get }
 }
 
-/// How JSON writes a field, whose texts are the same everywhere.
+/// The form of a field in JSON; its texts are the same everywhere.
 public enum SettingFieldKind: Sendable {
     case text
     /// A whole number.
     case number
     case flag
-    /// An object, returned as it was written.
+    /// An object, which is returned as it was written.
     case object
     /// Any number of texts.
     case list
@@ -30,7 +30,7 @@ extension SettingField {
     }
 }
 
-/// Fields as texts, as they come in and go out.
+/// The texts of fields.
 public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
     private var values: [Field: [String]] = [:]
 
@@ -38,7 +38,7 @@ public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
 
     /// The texts of a field in their order; empty if it is not set.
     ///
-    /// Setting no texts, or only empty ones, clears it.
+    /// Setting an empty list, or only empty texts, clears the field.
     public subscript(field: Field) -> [String] {
         get { values[field] ?? [] }
         set {
@@ -50,9 +50,7 @@ public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
     /// Returns the only text of a field that is no list; nil if it is not set.
     public func text(_ field: Field) -> String? { values[field]?.first }
 
-    public mutating func set(_ field: Field, _ text: String?) {
-        self[field] = text.map { [$0] } ?? []
-    }
+    public mutating func set(_ field: Field, _ text: String?) { self[field] = text.map { [$0] } ?? [] }
 
     /// The fields that are set, in the order of the cases.
     public var all: [(field: Field, texts: [String])] {
@@ -60,7 +58,7 @@ public struct FieldTexts<Field: SettingField>: Equatable, Sendable {
     }
 }
 
-/// What is wrong with one field.
+/// A problem with one field.
 public struct FieldProblem: Error, Equatable, Sendable {
     /// The field's name on the wire.
     public let field: String
@@ -72,19 +70,15 @@ public struct FieldProblem: Error, Equatable, Sendable {
         self.message = message
     }
 
-    public init(_ field: some SettingField, _ message: String) {
-        self.init(field.rawValue, message)
-    }
+    public init(_ field: some SettingField, _ message: String) { self.init(field.rawValue, message) }
 }
 
-/// Everything that is wrong with the fields of a link or an app.
+/// All problems with the fields of a link or an app.
 public struct FieldProblems: Error, Equatable, Sendable {
     /// At least one problem.
     public let all: [FieldProblem]
 
-    public init(_ all: [FieldProblem]) {
-        self.all = all
-    }
+    public init(_ all: [FieldProblem]) { self.all = all }
 }
 
 /// Reads fields one by one and collects their problems.
@@ -92,13 +86,9 @@ package struct FieldReader<Field: SettingField> {
     let fields: FieldTexts<Field>
     package private(set) var problems: [FieldProblem] = []
 
-    package init(_ fields: FieldTexts<Field>) {
-        self.fields = fields
-    }
+    package init(_ fields: FieldTexts<Field>) { self.fields = fields }
 
-    mutating func report(_ field: Field, _ message: String) {
-        problems.append(FieldProblem(field, message))
-    }
+    mutating func report(_ field: Field, _ message: String) { problems.append(FieldProblem(field, message)) }
 
     mutating func text(_ field: Field, upTo maximum: Int) -> String? {
         guard let text = fields.text(field) else { return nil }
@@ -196,7 +186,7 @@ package struct FieldReader<Field: SettingField> {
         return atMost(maximumCount, values, field)
     }
 
-    /// Reads `#rrggbb` or `#rgb`, whose `#` may be missing: in a query it would end the address.
+    /// Reads `#rrggbb` or `#rgb`; the `#` may be missing, because in an address it would start the fragment.
     package mutating func color(_ field: Field) -> QRColor? {
         value(field, rule: "must be a colour such as #1a2b3c; in an address leave out the #") { text in
             try? QRColor(parsing: text.utf8.first == UInt8(ascii: "#") ? text : "#" + text)

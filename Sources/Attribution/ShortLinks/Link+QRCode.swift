@@ -1,5 +1,5 @@
 extension Link {
-    /// The default style of a link's QR code; nil stands for the standard style.
+    /// The default style of a link's QR code; nil means the standard style.
     public struct QRDefaults: Equatable, Sendable {
         public var foreground: QRColor?
         public var background: QRColor?
@@ -19,9 +19,7 @@ extension Link {
     /// Returns the content of a link's QR code: its address with the source `qr`, which distinguishes a scan from a tap.
     ///
     /// It never contains a token: many visitors scan a printed code, and a token is valid for one.
-    public static func scannedURL(_ url: String) -> String {
-        "\(url)?source=\(SourceToken.qr.rawValue)"
-    }
+    public static func scannedURL(_ url: String) -> String { "\(url)?source=\(SourceToken.qr.rawValue)" }
 }
 
 /// The share of a QR code that may be damaged or covered while it stays readable; a larger share makes the code larger.

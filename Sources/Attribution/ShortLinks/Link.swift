@@ -1,7 +1,7 @@
 public enum LinkSubject: IdentifiedSubject { public static let prefix = "lnk" }
 public typealias LinkID = Identifier<LinkSubject>
 
-/// A short link of an app: what a campaign publishes, and what a visitor taps.
+/// A short link of an app, which a campaign publishes and visitors tap.
 public struct Link: Equatable, Sendable {
     public let id: LinkID
     public let app: AppID
@@ -10,7 +10,7 @@ public struct Link: Equatable, Sendable {
     public var settings: Settings
     public let createdAt: Timestamp
     public var updatedAt: Timestamp
-    /// When the link was archived: it leads nowhere and keeps its slug and its counts.
+    /// When the link was archived; an archived link leads nowhere, but retains its slug and its counts.
     public var archivedAt: Timestamp?
 
     public init(
@@ -32,26 +32,22 @@ public struct Link: Equatable, Sendable {
     }
 
     /// Returns the link's address on the app's first link host; nil for an app without one.
-    public func url(of app: App) -> String? {
-        app.settings.links.hosts.first.map(url(on:))
-    }
+    public func url(of app: App) -> String? { app.settings.links.hosts.first.map(url(on:)) }
 
     /// Returns the link's address on a link host.
-    public func url(on host: LinkHost) -> String {
-        "https://\(host.text)/\(slug.text)"
-    }
+    public func url(on host: LinkHost) -> String { "https://\(host.text)/\(slug.text)" }
 
-    /// Where a tap leads: to an app by its deep link, or by a path after each platform's own scheme.
+    /// The target of a tap: a deep link, or a path that follows each platform's own scheme.
     public enum Target: Hashable, Sendable {
         case url(DeepLinkURL)
         case path(LinkPath)
     }
 
-    /// A destination among several, by weight.
+    /// One of several weighted destinations.
     public struct Variant: Equatable, Sendable {
         /// 1 to 32 of `[A-Za-z0-9_-]`; unique within the link.
         public let name: String
-        /// 1 to 10,000; its share is the weight divided by the sum of all.
+        /// 1 to 10,000; the variant's share of visitors is its weight divided by the sum of all weights.
         public let weight: Int
         public let target: Target
 
@@ -62,7 +58,7 @@ public struct Link: Equatable, Sendable {
         }
     }
 
-    /// What messengers and social networks show of the link.
+    /// The preview of the link in messengers and social networks.
     public struct Preview: Equatable, Sendable {
         public var title: String?
         public var description: String?
@@ -75,12 +71,12 @@ public struct Link: Equatable, Sendable {
         }
     }
 
-    /// Where a browser goes instead of the store if the app is not installed.
+    /// The pages for browsers instead of the stores, if the app is not installed.
     public struct Fallbacks: Equatable, Sendable {
         public var ios: WebURL?
         public var android: WebURL?
         public var huawei: WebURL?
-        /// Nil shows the page that leads to a phone.
+        /// Nil shows the landing page with a QR code for the phone.
         public var desktop: WebURL?
 
         public init(ios: WebURL? = nil, android: WebURL? = nil, huawei: WebURL? = nil, desktop: WebURL? = nil)
@@ -101,17 +97,17 @@ public struct Link: Equatable, Sendable {
         public var androidTarget: Target?
         public var fallbacks = Fallbacks()
         public var campaignKey: CampaignKey?
-        /// The source as the operator wrote it; read as a ``SourceToken`` with each click.
+        /// The source as the operator wrote it; each click maps it to a ``SourceToken``.
         public var source: String?
         /// The `utm_…` parameters, in their order.
         public var utm: [QueryItem] = []
         /// A JSON object as the operator wrote it, 8 KiB at most.
         public var metadata: String?
-        /// Nil creates one for each click.
+        /// Nil creates a journey id for each click.
         public var journeyID: JourneyID?
         /// Nil for the app's window.
         public var window: AttributionWindow?
-        /// From when on the link leads nowhere.
+        /// The time from which the link leads nowhere.
         public var expiresAt: Timestamp?
         public var maximumClicks: Int?
         public var variants: [Variant] = []
@@ -128,17 +124,17 @@ public struct Link: Equatable, Sendable {
     }
 }
 
-/// What follows an app's scheme: `/products/1`, with or without a query and a fragment.
+/// The part of a link after an app's scheme: `/products/1`, with or without a query and a fragment.
 public struct LinkPath: Hashable, Sendable {
-    /// Starts with a slash; in ASCII, other characters are percent-encoded.
+    /// The path in ASCII, starting with a slash; other characters are percent-encoded.
     public let text: String
 
-    /// - Throws: ``DeepLinkURLError`` naming the first rule that it breaks.
+    /// - Throws: ``DeepLinkURLError`` naming the first rule that the path breaks.
     public init(parsing text: String) throws(DeepLinkURLError) {
         let text = text.trimmed
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.count > 1 else { throw .noPath }
         guard !text.utf8.dropFirst().starts(with: "/".utf8) else { throw .twoSlashes }
-        // After an app's scheme it must be a link like any other.
+        // Validate the path like that of any other link.
         let whole = try DeepLinkURL(parsing: "https://path.invalid" + text)
         self.text = String(whole.text.dropFirst("https://path.invalid".utf8.count))
         let path = self.text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
@@ -148,7 +144,5 @@ public struct LinkPath: Hashable, Sendable {
     /// Returns the link with an app's scheme: `myapp` and `/products/1` give `myapp://products/1`.
     ///
     /// Nil if the first part of the path is no host that clients can read.
-    public func url(scheme: String) -> DeepLinkURL? {
-        try? DeepLinkURL(parsing: "\(scheme):/\(text)")
-    }
+    public func url(scheme: String) -> DeepLinkURL? { try? DeepLinkURL(parsing: "\(scheme):/\(text)") }
 }

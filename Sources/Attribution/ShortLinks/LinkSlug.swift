@@ -1,27 +1,25 @@
 /// The path of a short link on its host: `summer25`, or `go/summer25`.
 ///
 /// One to four parts of letters, digits, `-`, `_` and `.`, separated by slashes, 128 characters at most. Case
-/// matters, because it does in links that other services made.
+/// matters, as in the links of other services.
 public struct LinkSlug: Hashable, Sendable {
     public let text: String
 
     public static let maximumLength = 128
     private static let maximumPartCount = 4
 
-    /// The first parts of the service's own paths, whatever follows: no link may hide them.
+    /// The first parts of the service's own paths, which no slug may start with.
     package static let reservedFirstParts: Set<String> = [
         "admin", "api", "v1", "deferred-deeplink", "healthz", "readyz", "metrics", "campaign", "resolve",
         "openapi.json", "robots.txt", "favicon.ico", "apple-touch-icon.png", "apple-app-site-association",
         "well-known", "assets", "static",
     ]
 
-    /// What may follow a slug, and so never be the last part of another.
+    /// The last parts of addresses below a slug, which no slug may end with.
     package static let reservedLastParts: Set<String> = ["qr.svg", "qr.png"]
 
-    /// Creates a slug that passed the checks before, as a store returns it.
-    public init(stored text: String) {
-        self.text = text
-    }
+    /// Creates a slug from a stored text, which was valid when it was stored.
+    public init(stored text: String) { self.text = text }
 
     /// - Throws: ``LinkSlugError``, whose message says what to do.
     public init(parsing text: String) throws(LinkSlugError) {
@@ -49,7 +47,7 @@ public struct LinkSlug: Hashable, Sendable {
     }
 }
 
-/// Why a text is no slug.
+/// The reason why a text is no slug.
 public enum LinkSlugError: Error, Equatable, CaseIterable, Sendable {
     case wrongLength
     case malformed
@@ -71,13 +69,14 @@ public enum LinkSlugError: Error, Equatable, CaseIterable, Sendable {
 }
 
 extension LinkSlug {
-    /// Characters that are not confused, read aloud or in print, and make no words: without vowels and the
-    /// digits that resemble them, `b` and `8`, `l` and `1`, `n` and `m`, `o` and `0`, `q` and `g`, `s` and
-    /// `5`, `u`, `v`, and `z` and `2`.
+    /// Characters that people do not confuse when they read or hear them, and that form no words.
+    ///
+    /// They exclude vowels and the digits that resemble them, and `b`, `8`, `l`, `1`, `n`, `o`, `0`, `q`,
+    /// `s`, `5`, `u`, `v`, `z` and `2`.
     private static let alphabet = Array("cdfghjkmprtwxy679".utf8)
     private static let madeLength = 11
 
-    /// Texts that are read as a word without its vowels.
+    /// Texts that look like bad words without their vowels.
     private static let badWords = ["fck", "fgt", "ftw", "kkk", "wtf", "ct", "dck", "prk", "hh", "fk", "dmn"]
 
     /// Creates a slug that cannot be guessed: eleven characters, 45 bits.
@@ -92,7 +91,8 @@ extension LinkSlug {
     }
 
     private static func text(_ random: RandomSource) -> String {
-        // Bytes beyond the last multiple of the alphabet's length would favour its first characters.
+        // Skip bytes beyond the last multiple of the alphabet's length, which would favour its first
+        // characters.
         let end = 256 / alphabet.count * alphabet.count
         var text: [UInt8] = []
         while text.count < madeLength {

@@ -15,11 +15,11 @@ public struct QRColor: Hashable, Sendable {
         self.blue = blue
     }
 
-    /// Reads `#rrggbb` or `#rgb` with digits of either case; refuses spaces, names and opacities.
+    /// Reads `#rrggbb` or `#rgb` with digits of either case; rejects spaces, names and opacities.
     ///
     /// - Throws: ``QRColorError/malformed``.
     public init(parsing text: String) throws(QRColorError) {
-        // Longer texts are malformed by their first eight bytes.
+        // Eight bytes are enough to recognise a longer text as malformed.
         let bytes = Array(text.utf8.prefix(8))
         let digits = bytes.dropFirst().compactMap {
             Hexadecimal.value(of: $0).map(UInt8.init(truncatingIfNeeded:))

@@ -3,7 +3,7 @@ struct AgentText {
     let bytes: [UInt8]
     private let ends: InlineArray<32, Int16>
 
-    /// The number of bytes of an agent that are read; no real one is longer.
+    /// The number of bytes of an agent that are read; no real agent is longer.
     static let maximumLength = 2048
 
     init(_ text: Span<UInt8>) {
@@ -14,17 +14,15 @@ struct AgentText {
         ends = AgentKeywordFinder.shared.ends(in: bytes)
     }
 
-    func contains(_ mark: AgentKeyword) -> Bool {
-        ends[mark.rawValue] > 0
-    }
+    func contains(_ mark: AgentKeyword) -> Bool { ends[mark.rawValue] > 0 }
 
-    /// Returns where the first occurrence of a keyword ends.
+    /// Returns the end of the first occurrence of a keyword.
     func end(of mark: AgentKeyword) -> Int? {
         let end = Int(ends[mark.rawValue])
         return end > 0 ? end : nil
     }
 
-    /// Returns where the first occurrence of a keyword at `start` or later ends.
+    /// Returns the end of the first occurrence of a keyword at `start` or later.
     func end(of mark: AgentKeyword, after start: Int) -> Int? {
         if let first = end(of: mark), first - mark.text.utf8.count >= start { return first }
         let text = Array(mark.text.utf8)
@@ -36,25 +34,23 @@ struct AgentText {
         return nil
     }
 
-    /// Returns what follows a keyword as long as `belongs` holds; nil if the keyword is missing or nothing
-    /// follows it.
+    /// Returns the bytes after a keyword while `belongs` returns true; nil if the keyword is missing or there
+    /// are none.
     func value(after mark: AgentKeyword, while belongs: (UInt8) -> Bool) -> ArraySlice<UInt8>? {
         guard let start = end(of: mark) else { return nil }
         let value = bytes[start...].prefix(while: belongs)
         return value.isEmpty ? nil : value
     }
 
-    /// Returns the version after a keyword, made of digits, dots and underscores.
+    /// Returns the version after a keyword, which consists of digits, dots and underscores.
     func version(after mark: AgentKeyword) -> OSVersion? {
         value(after: mark) { $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_") }
             .flatMap { OSVersion(bytes: $0) }
     }
 
     /// The kernel's version in the default agent of an iOS app's own requests (`CFNetwork/1568.1
-    /// Darwin/24.1.0`); nil for an app of a Mac, whose agent says so.
-    var darwin: OSVersion? {
-        contains(.cfNetwork) && !contains(.intel) ? version(after: .darwin) : nil
-    }
+    /// Darwin/24.1.0`); nil for the agent of a Mac's app.
+    var darwin: OSVersion? { contains(.cfNetwork) && !contains(.intel) ? version(after: .darwin) : nil }
 
     /// Returns the whole number after a keyword; nil if it has more than six digits.
     func number(after mark: AgentKeyword) -> Int? {
@@ -74,7 +70,7 @@ struct AgentText {
 
     /// Returns the parts between semicolons from `start` up to the bracket that closes the list, trimmed.
     ///
-    /// Names of models contain brackets of their own: `moto g(60)s`.
+    /// Brackets are counted, because names of models may contain some: `moto g(60)s`.
     func list(from start: Int) -> [ArraySlice<UInt8>] {
         var parts: [ArraySlice<UInt8>] = []
         parts.reserveCapacity(8)
@@ -102,7 +98,7 @@ struct AgentText {
     }
 }
 
-/// The words in user agents that precede the values to read.
+/// The keywords in user agents that precede the values to read.
 enum AgentKeyword: Int, CaseIterable {
     case iPhone, iPad, iPod, macintosh, android, windowsPhone
     case mozilla, dalvik, system, version, mobile, cfNetwork, darwin, intel
@@ -117,7 +113,7 @@ enum AgentKeyword: Int, CaseIterable {
         case .iPod: "(iPod"
         case .macintosh: "(Macintosh;"
         case .android: "Android"
-        // Windows Phone also names Android, for pages that look for it.
+        // Windows Phone also names Android, for pages that search for it.
         case .windowsPhone: "Windows Phone"
         case .mozilla: "Mozilla/"
         case .dalvik: "Dalvik/"
@@ -126,7 +122,7 @@ enum AgentKeyword: Int, CaseIterable {
         case .mobile: " Mobile/"
         case .cfNetwork: " CFNetwork/"
         case .darwin: " Darwin/"
-        // The default agent of an app of a Mac ends like this.
+        // The default agent of a Mac's app ends with this.
         case .intel: "(x86_64)"
         // Facebook's apps: [FBAN/FBIOS;FBDV/iPhone15,2;FBSV/26.2;FBSS/3;FBLC/tr_TR].
         case .facebookSystemVersion: "FBSV/"
@@ -162,16 +158,17 @@ struct AgentKeywordFinder: Sendable {
         let mark: Int
         /// The range in `bytes` of the keyword's bytes after its first two.
         let rest: Range<Int>
-        /// The index of the next entry that starts with the same pair of bytes; -1 for none.
+        /// The index of the next entry that starts with the same two bytes; -1 for none.
         let next: Int
     }
 
     private let bytes: [UInt8]
     private let entries: [Entry]
-    /// The index of the first entry of each pair of bytes, a block of 256 for each first byte; -1 for none.
+    /// The index of the first entry for each two first bytes, a block of 256 for each first byte; -1 for
+    /// none.
     private let first: [Int16]
-    /// For each byte that starts a keyword its block in `first`, from 1; 0 for the others, which are most of
-    /// a text.
+    /// For each byte that starts a keyword, the number of its block in `first`, from 1; 0 for all other
+    /// bytes.
     private let blocks: [UInt8]
 
     private init() {
@@ -198,7 +195,7 @@ struct AgentKeywordFinder: Sendable {
         self.blocks = blocks
     }
 
-    /// Returns where the first occurrence of each keyword ends, by its raw value; 0 for a keyword that does
+    /// Returns the end of the first occurrence of each keyword, by its raw value; 0 for a keyword that does
     /// not occur.
     func ends(in text: [UInt8]) -> InlineArray<32, Int16> {
         var ends = InlineArray<32, Int16>(repeating: 0)

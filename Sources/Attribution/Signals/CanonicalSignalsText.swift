@@ -1,11 +1,11 @@
-/// Canonical values as one line that people and programs read: what a store keeps of a click's signals.
+/// Canonical values as one line for people and programs, in which a store retains a click's signals.
 ///
 ///     ios; model=iPhone; os=17.2; screen=390x844; scale=3.0; timezone=Europe/Istanbul; languages=tr,en
 ///
-/// The platform comes first, then the known values. `os` has the known numbers: `17`, `17.2`, `17.2.1` with a
-/// patch of 0 if that is known, and `frozen 18.7` for what a browser prints instead of its version. `given`
-/// is the time zone's name as it came, if it is not the canonical one. In a value `%`, `;` and `,` and
-/// control characters are percent-encoded.
+/// The platform comes first, then the known values. `os` has the known numbers: `17`, `17.2`, or `17.2.1`
+/// with a patch of 0 if that is known; `frozen 18.7` is the number that a browser prints instead of its
+/// version. `given` is the time zone's name as it was sent, if it is not the canonical one. In values, `%`,
+/// `;`, `,` and control characters are percent-encoded.
 extension CanonicalSignals {
     /// The line, without a line break.
     public var line: String {
@@ -26,7 +26,7 @@ extension CanonicalSignals {
 
     /// Reads a line; nil for any other text.
     ///
-    /// Ignores what a later version adds.
+    /// Ignores values that a later version adds.
     public init?(line: String) {
         var parts = line.utf8.split(separator: UInt8(ascii: ";"))[...]
         guard let first = parts.popFirst(),

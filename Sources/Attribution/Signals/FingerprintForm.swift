@@ -1,10 +1,11 @@
 /// The components that a client hashes into its fingerprint.
 ///
-/// The raw value is the word in the database. A client's version does not reveal its form: iOS releases 1.8.4 to 1.8.6 all
-/// call themselves 1.8.3, and 1.6.0 to 1.7.1 call themselves 1.6.0. So each click is indexed under every form.
+/// The raw value is the word in the database. Each click is indexed under every form, because a client's
+/// version does not reveal its form: iOS releases 1.8.4 to 1.8.6 all report 1.8.3, and 1.6.0 to 1.7.1 report
+/// 1.6.0.
 ///
-/// A new form is a case with its ``components`` and `isUsed(on:)`, an `SDKRelease` that sends it, a vector in the tests, and
-/// the word in `openapi.json`; `FingerprintFormTests` names what is missing.
+/// A new form needs a case with its ``components`` and `isUsed(on:)`, an `SDKRelease` that sends it, a vector
+/// in the tests, and its word in `openapi.json`; `FingerprintFormTests` reports missing parts.
 public enum FingerprintForm: String, CaseIterable, Sendable {
     /// The first version of the contract; iOS SDK 1.7.0–1.7.1.
     case a = "A"
@@ -25,8 +26,10 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether equal fingerprints of the form mean equal values of the component, which may be hashed as another: a
-    /// screen's points decide its width in pixels, and its pixels decide its points.
+    /// Returns whether equal fingerprints of the form mean equal values of the component.
+    ///
+    /// The form may contain another component instead: a screen's points determine its width in pixels, and
+    /// its width its points.
     public func determines(_ component: SignalComponent) -> Bool {
         switch component {
         case .screen, .width: components.contains(.screen) || components.contains(.width)
@@ -34,7 +37,8 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether clients of the platform use the form; a click of unknown platform may come from any of them.
+    /// Returns whether clients of the platform use the form; a click of unknown platform may come from any
+    /// client.
     func isUsed(on platform: Platform) -> Bool {
         switch self {
         case .a, .c: true
@@ -68,7 +72,7 @@ public enum SignalComponent: String, CaseIterable, Sendable {
         }
     }
 
-    /// The fields of a click's `signals` that it is read from.
+    /// The fields of a click's `signals` that contain the component.
     public var fields: [String] {
         switch self {
         case .model: ["model"]
@@ -81,7 +85,7 @@ public enum SignalComponent: String, CaseIterable, Sendable {
     }
 }
 
-/// What a fingerprint is made of: a form, and a value for each of its components.
+/// The input of a fingerprint: a form, and a value for each of its components.
 public struct FingerprintInput: Hashable, Sendable {
     public let form: FingerprintForm
     /// The values in the order of the form's components.
@@ -115,7 +119,8 @@ public struct FingerprintInput: Hashable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Returns what a device with these values as they came hashes, for every form whose values are known.
+    /// Returns the input that a device with exactly these values hashes, for every form whose values are
+    /// known.
     public func inputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded

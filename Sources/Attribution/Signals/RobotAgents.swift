@@ -1,12 +1,12 @@
 /// The known link previews, crawlers, monitors, scanners and programs, recognised by their user agents.
 ///
-/// Built in from `Data/robots.tsv`, which explains its rows; a file given at start can replace them.
+/// They are built in from `Data/robots.tsv`, which explains its rows; a file at start can replace them.
 public struct RobotAgents: Sendable {
-    /// What a robot is for.
+    /// The purpose of a robot.
     ///
     /// The raw value is the word in the file.
     public enum Purpose: String, CaseIterable, Sendable {
-        /// Shows what is behind a link that a person posted.
+        /// A preview of a link that a person posted.
         case preview
         case crawler
         case monitor
@@ -32,7 +32,7 @@ public struct RobotAgents: Sendable {
     public let known: [Robot]
     private let marks: AgentPatternSet
 
-    /// The number of bytes of an agent that are read; no real one is longer.
+    /// The number of bytes of an agent that are read; no real agent is longer.
     private static let maximumLength = 2048
 
     /// The built-in robots.
@@ -72,37 +72,37 @@ public struct RobotAgents: Sendable {
         )
     }
 
-    /// Returns the robot whose agent this is; a program only if no other robot fits.
+    /// Returns the robot with this agent; a program only if no other robot fits.
     public func robot(_ userAgent: Span<UInt8>) -> Robot? {
         marks.firstMatch(in: userAgent.extracting(first: Self.maximumLength)).map { known[$0] }
     }
 
-    /// Returns the robot whose agent this is.
-    public func robot(_ userAgent: String) -> Robot? {
-        robot(userAgent.utf8.span)
-    }
+    /// Returns the robot with this agent.
+    public func robot(_ userAgent: String) -> Robot? { robot(userAgent.utf8.span) }
 
-    /// Returns whether a click with this agent is a robot's.
+    /// Returns whether a click with this agent counts as a robot's.
     ///
-    /// A click that a program posts is not: a customer's own link server posts its visitors' clicks.
+    /// A click from a program does not count as one, because a customer's own link server posts its visitors'
+    /// clicks.
     public func isRobot(_ userAgent: String) -> Bool {
         robot(userAgent).map { $0.purpose != .program } ?? false
     }
 }
 
-/// Recognises requests for which no person waits.
+/// Recognises requests that browsers send before a person taps.
 ///
-/// Browsers fetch pages, and even run them, before a person has tapped a link, and announce it: `Sec-Purpose:
-/// prefetch` with parameters such as `;prerender` (the prefetch specification of the W3C's nav-speculation),
-/// older ones `Purpose`, Firefox before 115 `X-Moz`, old Safari `X-Purpose: preview`.
+/// Browsers fetch pages, and even run them, before a person has tapped a link, and announce it in a header:
+/// `Sec-Purpose: prefetch` with parameters such as `;prerender` (the prefetch specification of the W3C's
+/// nav-speculation), or in older versions `Purpose`, `X-Moz` (Firefox before 115) or `X-Purpose: preview`
+/// (Safari).
 public enum Prefetching {
-    /// The header fields that may announce it, in lower case.
+    /// The header fields that may announce a prefetch, in lower case.
     public static let fieldNames = ["sec-purpose", "purpose", "x-purpose", "x-moz"]
 
     private static let words = ["prefetch", "prerender", "preview", "instant"]
 
-    /// Returns whether the value of such a field announces a prefetch: one of its items is a word for it,
-    /// whatever the item's parameters are.
+    /// Returns whether the value of such a field announces a prefetch: one of its items, without parameters,
+    /// is a word for it.
     public static func isAnnounced(by value: Span<UInt8>) -> Bool {
         var bytes: [UInt8] = []
         for index in value.indices { bytes.append(value[index].asciiLowercased) }
@@ -116,7 +116,7 @@ public enum Prefetching {
 /// The rows of a list of robots.
 struct RobotRows {
     var robots: [RobotAgents.Robot] = []
-    /// Texts of people's agents that contain a keyword but are no robots.
+    /// Texts in the agents of people that contain a robot's keyword.
     var people: [String] = []
 
     /// A kind of row.
@@ -207,14 +207,14 @@ struct RobotRows {
 struct AgentPatternSet: Sendable {
     /// A keyword of an agent.
     struct Mark: Sendable {
-        /// The keyword in lower case; ``AgentPatternSet`` takes no fewer than four bytes.
+        /// The keyword in lower case, at least four bytes long.
         let bytes: [UInt8]
         let isAtStart: Bool
         let isAtEnd: Bool
-        /// Whether it counts only if no other keyword does.
+        /// Whether the keyword counts only if no other one occurs.
         let isWeak: Bool
 
-        /// Reads a text in which `^` stands for the agent's start and `$` for its end.
+        /// Reads a text in which `^` means the agent's start and `$` its end.
         init(_ text: String, isWeak: Bool) {
             var bytes = text.utf8[...]
             isAtStart = bytes.first == UInt8(ascii: "^")
@@ -226,10 +226,10 @@ struct AgentPatternSet: Sendable {
         }
     }
 
-    /// A text around a keyword in which the keyword does not count.
+    /// A text that contains a keyword, which does not count within it.
     private struct Exception {
         let bytes: [UInt8]
-        /// The keyword's position in it.
+        /// The keyword's position in the text.
         let offset: Int
     }
 
@@ -237,7 +237,7 @@ struct AgentPatternSet: Sendable {
     private let marks: [Mark]
     /// The exceptions by keyword.
     private let exceptionsOfMarks: [[Exception]]
-    /// A bit for each hash of the four bytes with which a keyword starts.
+    /// A bit for each hash of the first four bytes of a keyword.
     private let filter: [UInt64]
     /// The keywords by the highest bits of that hash.
     private let buckets: [[Int]]
@@ -246,7 +246,7 @@ struct AgentPatternSet: Sendable {
     private static let filterBits: UInt32 = 14
     private static let bucketBits: UInt32 = 10
 
-    /// Of keywords that start at one position, the first of `marks` is found.
+    /// Creates the set; if several keywords start at one position, the first of `marks` is found.
     init(_ marks: [Mark], exceptions: [String]) {
         self.marks = marks
         self.exceptions = exceptions
@@ -266,7 +266,7 @@ struct AgentPatternSet: Sendable {
         self.buckets = buckets
     }
 
-    /// Returns the index of the keyword that occurs first; a weak one only if there is no other.
+    /// Returns the index of the keyword that occurs first; a weak keyword only if there is no other.
     func firstMatch(in text: Span<UInt8>) -> Int? {
         var window: UInt32 = 0
         var weak: Int?
@@ -303,24 +303,19 @@ struct AgentPatternSet: Sendable {
 
     private static func exceptions(from mark: [UInt8], in text: [UInt8]) -> [Exception] {
         text.indices.dropFirst().compactMap { offset in
-            // A keyword may continue after the exception, as bot/ after cubot.
+            // The keyword may be longer than the rest of the exception, such as bot/ in cubot.
             zip(text[offset...], mark).allSatisfy(==) ? Exception(bytes: text, offset: offset) : nil
         }
     }
 
-    /// Returns the last four bytes, ignoring case; other bytes that this confuses cost no more than a
-    /// comparison.
+    /// Returns the last four bytes, ignoring case; other bytes that become equal cost only a comparison.
     private static func window(_ window: UInt32, _ byte: UInt8) -> UInt32 {
         window &<< 8 | UInt32(byte | 0x20)
     }
 
-    /// Returns a hash whose highest bits are the best.
-    private static func hash(_ window: UInt32) -> UInt32 {
-        window &* 0x9e37_79b1
-    }
+    /// Returns a hash whose highest bits depend on all input bits.
+    private static func hash(_ window: UInt32) -> UInt32 { window &* 0x9e37_79b1 }
 
-    /// Returns the bit of its word in the filter that belongs to a hash.
-    private static func bit(of hash: UInt32) -> UInt64 {
-        1 &<< UInt64(hash &>> (32 - filterBits) & 63)
-    }
+    /// Returns the bit of a hash within its word of the filter.
+    private static func bit(of hash: UInt32) -> UInt64 { 1 &<< UInt64(hash &>> (32 - filterBits) & 63) }
 }

@@ -1,10 +1,10 @@
-/// The values that apps on one device may hash for every component, and how likely each is.
+/// The values that apps on one device may hash for every component, with their probabilities.
 struct SignalSpellings {
     /// One value of a component.
     struct Choice {
         let text: String
         let weight: Double
-        /// The version that the value stands for; nil for values of other components.
+        /// The version that the value means; nil for values of other components.
         let osVersion: OSVersion?
     }
 
@@ -13,8 +13,7 @@ struct SignalSpellings {
     /// The range of each component's choices, by ``SignalComponent/position``; empty if it is unknown.
     private let places: InlineArray<6, Range<Int>>
 
-    /// The probability that an app gets the language that its person wants most although it does not come in
-    /// it.
+    /// The probability that an app gets the person's most preferred language although it does not come in it.
     private static let rawLanguageWeight = 0.3
 
     init(_ signals: CanonicalSignals, _ localization: AppLocalization, _ data: DeviceData) {
@@ -41,13 +40,9 @@ struct SignalSpellings {
     }
 
     /// Returns the range of the component's choices in ``choices``.
-    func positions(of component: SignalComponent) -> Range<Int> {
-        places[component.position]
-    }
+    func positions(of component: SignalComponent) -> Range<Int> { places[component.position] }
 
-    func isKnown(_ component: SignalComponent) -> Bool {
-        !positions(of: component).isEmpty
-    }
+    func isKnown(_ component: SignalComponent) -> Bool { !positions(of: component).isEmpty }
 
     private static func add(_ text: String?, to choices: inout [Choice]) {
         if let text { choices.append(Choice(text: text, weight: 1, osVersion: nil)) }
@@ -75,7 +70,7 @@ struct SignalSpellings {
         let start = choices.count
         for release in data.releases.candidates(for: signals.system) {
             choices.append(Choice(text: release.text, weight: release.share, osVersion: release.version))
-            // The reported value comes first: it names the click's fingerprint.
+            // The reported value comes first, because it determines the click's main fingerprint.
             if release.version == reported { choices.swapAt(start, choices.count - 1) }
         }
     }
@@ -106,7 +101,7 @@ struct SignalSpellings {
     ) {
         guard let raw = signals.language else { return }
         let own = data.languages.spellings(of: raw, on: signals.platform)
-        // Android gives apps the person's language, whatever languages they come in.
+        // Android gives apps the person's language, even if they do not come in it.
         guard signals.platform == .ios, let negotiated = localization.negotiated(signals.languages),
             negotiated != raw
         else {
@@ -129,8 +124,8 @@ public struct Spelling: Hashable, Sendable {
         self.weight = weight
     }
 
-    /// Returns what systems give to apps for a canonical value: other spellings with their shares, and the
-    /// canonical one with the remaining share, most likely first.
+    /// Returns the spellings that systems give to apps for a canonical value, most likely first: `others`
+    /// with their shares, and the canonical one with the remaining share.
     static func all(of canonical: String, others: [Spelling]) -> [Spelling] {
         let rest = others.reduce(1) { $0 - $1.weight }
         let own = rest > 0 ? [Spelling(canonical, weight: rest)] : []

@@ -1,16 +1,16 @@
-/// What a user agent says about its device.
+/// The values of a device in its user agent.
 ///
-/// What it hides stays unknown.
+/// Hidden values are unknown.
 public struct UserAgent: Equatable, Sendable {
     public var platform: Platform
-    /// The model as the system itself names it: `iPhone`, `iPad`, `iPod touch`, or an Android device's model.
+    /// The model in the system's spelling: `iPhone`, `iPad`, `iPod touch`, or an Android device's model.
     public var model: String?
     public var system: OSVersionReading
-    /// The language that an app's own browser gives: `tr_TR`.
+    /// The language in the agent of an app's own browser: `tr_TR`.
     public var languageTag: String?
-    /// Pixels per point that an app's own browser gives.
+    /// Pixels per point in the agent of an app's own browser.
     public var scale: Double?
-    /// The sides of the screen in pixels that an app's own browser gives.
+    /// The sides of the screen in pixels in the agent of an app's own browser.
     public var pixels: ScreenSize?
 
     /// Major and minor version, if known.
@@ -24,8 +24,8 @@ public struct UserAgent: Equatable, Sendable {
 
     /// - Parameters:
     ///   - text: the header's value.
-    ///   - touchPoints: the device's touch points that a script saw: an iPad asks for desktop pages by
-    ///     calling itself a Macintosh, and having more than one reveals it.
+    ///   - touchPoints: the number of touch points that a script reported; more than one reveals an iPad that
+    ///     calls itself a Macintosh to get desktop pages.
     ///   - releases: the known versions of iOS.
     public init(
         _ text: String,
@@ -55,7 +55,7 @@ public struct UserAgent: Equatable, Sendable {
         readAppTokens(text)
     }
 
-    /// Reads the tokens of apps that show pages themselves, which say more than browsers do.
+    /// Reads the tokens of apps' own browsers, which contain more values than other browsers' agents.
     private mutating func readAppTokens(_ text: AgentText) {
         languageTag =
             text.tag(after: .facebookLanguage) ?? languageTag ?? instagramLanguage(text)
@@ -71,7 +71,7 @@ public struct UserAgent: Equatable, Sendable {
         }
         let whole =
             text.number(after: .facebookScale) ?? text.number(after: .appScale) ?? text.number(after: .scale)
-        // An iPhone's app on an iPad draws at a scale of its own.
+        // An iPhone app on an iPad has a scale of its own.
         if let whole, (1...3).contains(whole), !(model == "iPad" && text.contains(.iPhone)) {
             scale = Double(whole)
         }

@@ -1,8 +1,8 @@
-/// What a count is kept for, apart from whose it is and when.
+/// The label of a count: the campaign, the dimension and the value that it is for.
 public struct CounterLabel: Hashable, Sendable {
-    /// Nil: all campaigns together.
+    /// Nil for all campaigns together.
     public let campaign: String?
-    /// ``Dimension/campaign`` never stands here: a campaign's own count is the total of its label.
+    /// The dimension; never ``Dimension/campaign``, because a campaign's count is its ``Dimension/total``.
     public let dimension: Dimension
     /// Empty for ``Dimension/total``.
     public let value: String
@@ -15,10 +15,11 @@ public struct CounterLabel: Hashable, Sendable {
 }
 
 extension Dimension {
-    /// How many different values an app may have in one span of time with counts of their own: free text from outside
-    /// must not fill a store.
+    /// The largest number of values of an app that get counts of their own in one span of time, so that free
+    /// text from outside cannot fill a store.
     ///
-    /// The span is a day, or six hours for groups that are watched. Nil where the values are our own.
+    /// The span is a day, or six hours for groups whose match rate is watched. Nil if the number of values is
+    /// fixed.
     public var nameLimit: Int? {
         switch self {
         case .total, .platform, .method, .timeToInstall, .calibration: nil
@@ -29,7 +30,7 @@ extension Dimension {
         }
     }
 
-    /// The value under which everything above ``nameLimit`` is counted.
+    /// The value under which all values beyond ``nameLimit`` are counted.
     public var overflowValue: String {
         switch self {
         case .source: SourceToken.unknown.rawValue
@@ -40,7 +41,7 @@ extension Dimension {
 }
 
 extension DriftSide {
-    /// The dimension that its groups are counted in.
+    /// The dimension of the counts of its groups.
     public var dimension: Dimension {
         switch self {
         case .launch: .launch
@@ -49,10 +50,10 @@ extension DriftSide {
     }
 }
 
-/// What a click is counted by.
+/// The properties by which a click is counted.
 public struct CountedTraits: Hashable, Sendable {
     public let campaign: String?
-    /// The token, or what the caller called the source where no token fits.
+    /// The token, or the caller's own text for the source if no token fits.
     public let source: String
     public let sourceToken: SourceToken
     public let platform: Platform
@@ -68,7 +69,7 @@ public struct CountedTraits: Hashable, Sendable {
         )
     }
 
-    /// From the facts of a click that counting looks at.
+    /// Creates the traits from the facts of a click that counting reads.
     public init(
         campaign: String?,
         sourceToken: SourceToken,
@@ -87,12 +88,12 @@ public struct CountedTraits: Hashable, Sendable {
         self.osVersion = osVersion
     }
 
-    /// Everything that an event of the click is counted under.
+    /// Returns all labels that an event of the click is counted under.
     ///
-    /// Within a campaign, sources are told apart by their token alone: seven values, whatever strangers invent.
+    /// Within a campaign, sources are counted by their token alone, because strangers can invent other texts.
     ///
-    /// `admit` gives a value back, or ``Dimension/overflowValue`` when the app has had ``Dimension/nameLimit``
-    /// others on that day.
+    /// `admit` returns its value, or ``Dimension/overflowValue`` if the app has had ``Dimension/nameLimit``
+    /// other values on that day.
     public func labels<Failure: Error>(
         admit: (Dimension, String) throws(Failure) -> String
     ) throws(Failure) -> [CounterLabel] {
@@ -114,8 +115,7 @@ public struct CountedTraits: Hashable, Sendable {
 }
 
 extension Platform {
-    /// Everything that a check from this platform is counted under: it belongs to no campaign before it matches.
-    public var checkLabels: [CounterLabel] {
-        [CounterLabel(.total), CounterLabel(.platform, rawValue)]
-    }
+    /// All labels that a check from this platform is counted under; a check belongs to no campaign before it
+    /// matches.
+    public var checkLabels: [CounterLabel] { [CounterLabel(.total), CounterLabel(.platform, rawValue)] }
 }

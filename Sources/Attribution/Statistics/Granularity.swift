@@ -1,4 +1,4 @@
-/// How long the spans of time are that counts are kept for.
+/// The length of the time spans that counts are stored for.
 ///
 /// The raw value is the word in the database.
 public enum Granularity: String, CaseIterable, Sendable {
@@ -6,10 +6,11 @@ public enum Granularity: String, CaseIterable, Sendable {
     case all
     case day
     case hour
-    /// A quarter of a day, in which match rates are watched.
+    /// A quarter of a day, for the watch on match rates.
     case quarter
 
-    /// The spans that a number of this granularity is kept in: each of them adds up the finer ones.
+    /// The granularities at which a number of this granularity is stored; each one is the sum of the finer
+    /// ones.
     public var kept: [Granularity] {
         switch self {
         case .all: [.all]
@@ -19,15 +20,15 @@ public enum Granularity: String, CaseIterable, Sendable {
         }
     }
 
-    /// The first millisecond of the span that holds `moment`, in UTC; 0 for ``all``.
+    /// Returns the first millisecond of the span that contains `moment`, in UTC; 0 for ``all``.
     public func start(of moment: Timestamp) -> Timestamp {
         guard let length = milliseconds else { return Timestamp(milliseconds: 0) }
-        // Rounds down before 1970 too, where the remainder is negative.
+        // Round down before 1970 too, when the remainder is negative.
         let remainder = moment.milliseconds % length
         return moment.advanced(byMilliseconds: remainder < 0 ? -remainder - length : -remainder)
     }
 
-    /// Nil for ``all``.
+    /// The length of a span in milliseconds; nil for ``all``.
     public var milliseconds: Int64? {
         switch self {
         case .all: nil
@@ -62,7 +63,8 @@ extension StatisticsQuery {
         }
     }
 
-    /// `from` rounded down and `to` rounded up to the interval; the ends of time where they are missing.
+    /// The range of the query: `from` rounded down and `to` rounded up to the interval; open ends are the
+    /// ends of time.
     public var range: (first: Timestamp, end: Timestamp) {
         let granularity = seriesGranularity
         let first = from.map(granularity.start(of:)) ?? Timestamp(milliseconds: .min)
@@ -73,7 +75,8 @@ extension StatisticsQuery {
         return (first, start == to ? start : start.advanced(byMilliseconds: length))
     }
 
-    /// The fewest spans whose counts add up to the query's range: whole days, and hours at its edges.
+    /// The smallest set of spans whose counts add up to the query's range: whole days, and hours at its
+    /// edges.
     public var spans: [CountedSpans] {
         guard from != nil || to != nil else {
             let start = Timestamp(milliseconds: 0)

@@ -1,4 +1,4 @@
-/// What a byte means as an ASCII character.
+/// The properties of a byte as an ASCII character.
 extension UInt8 {
     package var isASCIILetter: Bool {
         let lowercased = self | 0x20
@@ -30,9 +30,7 @@ extension ArraySlice<UInt8> {
 
 extension String {
     /// The text with ASCII capitals in lower case.
-    package var asciiLowercased: String {
-        String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self)
-    }
+    package var asciiLowercased: String { String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
 
     /// The text without spaces, tabs and line breaks at both ends.
     package var trimmed: String {
@@ -45,7 +43,7 @@ extension String {
 }
 
 extension StringProtocol {
-    /// Returns where the text `part` first occurs, compared byte by byte.
+    /// Returns the first range of the text `part`, compared byte by byte.
     package func range(ofASCII part: String) -> Range<Index>? {
         let bytes = utf8
         guard let first = part.utf8.first else { return startIndex..<startIndex }

@@ -1,4 +1,4 @@
-/// How long after a click a first launch may still be credited to it.
+/// The time after a click within which a first launch may be credited to it.
 public struct AttributionWindow: Hashable, Sendable {
     /// Length in whole seconds, within ``allowedSeconds``.
     public let seconds: Int64
@@ -9,9 +9,7 @@ public struct AttributionWindow: Hashable, Sendable {
     /// 24 hours.
     public static let standard = AttributionWindow(unchecked: 86_400)
 
-    private init(unchecked seconds: Int64) {
-        self.seconds = seconds
-    }
+    private init(unchecked seconds: Int64) { self.seconds = seconds }
 
     /// Returns nil outside ``allowedSeconds``.
     public init?(seconds: Int64) {
@@ -26,8 +24,6 @@ public struct AttributionWindow: Hashable, Sendable {
 
     /// Returns whether a launch at `now` may be credited to a click at `clickedAt`.
     ///
-    /// A click from the future comes from a clock that was set back: it still counts.
-    public func covers(clickedAt: Timestamp, now: Timestamp) -> Bool {
-        now <= end(ofClickAt: clickedAt)
-    }
+    /// A click from the future, after a clock was set back, still counts.
+    public func covers(clickedAt: Timestamp, now: Timestamp) -> Bool { now <= end(ofClickAt: clickedAt) }
 }

@@ -19,10 +19,10 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the bytes of a text that ``text(of:)`` wrote; nil for any other spelling of them.
+    /// Returns the bytes of a text from ``text(of:)``; nil for any other text.
     ///
-    /// Rejects padding, another alphabet, and bits after the last byte that are not zero, so that no bytes
-    /// have two texts.
+    /// Rejects padding, other alphabets, and non-zero bits after the last byte, so that all bytes have
+    /// exactly one text.
     public static func bytes(of text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3 / 4)

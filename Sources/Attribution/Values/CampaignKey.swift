@@ -11,7 +11,7 @@ public struct CampaignKey: Hashable, Sendable {
     }
 }
 
-/// The journey id (`jid`) that ties a click to what the person did before and after: 1 to 255 characters.
+/// The journey id (`jid`) that connects a click with other events of the person: 1 to 255 characters.
 public struct JourneyID: Hashable, Sendable {
     public let text: String
 
@@ -24,9 +24,7 @@ public struct JourneyID: Hashable, Sendable {
     }
 
     /// Creates an id for a click that has none: `j_` and 128 random bits in base64url.
-    public init(random: RandomSource) {
-        text = "j_" + Base64URL.text(of: random.exactly(16))
-    }
+    public init(random: RandomSource) { text = "j_" + Base64URL.text(of: random.exactly(16)) }
 }
 
 /// A client's name for its own installation: 1 to 64 of `[A-Za-z0-9_-]`.
@@ -55,7 +53,7 @@ public struct InstallID: Hashable, Sendable {
 public enum Platform: String, CaseIterable, Sendable {
     case ios
     case android
-    /// Known, and neither of the two: for example a desktop browser.
+    /// A known platform other than these, such as a desktop.
     case other
     case unknown
 }

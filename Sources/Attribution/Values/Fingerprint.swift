@@ -1,36 +1,25 @@
 internal import Crypto
 
-/// The SHA-256 that a client sends instead of what it knows about its device: 32 bytes as four words.
+/// The SHA-256 that a client sends instead of its device's values: 32 bytes as four words.
 public struct Fingerprint: Hashable, Sendable {
     public let words: (UInt64, UInt64, UInt64, UInt64)
 
-    public init(words: (UInt64, UInt64, UInt64, UInt64)) {
-        self.words = words
-    }
+    public init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
-    public static func == (left: Fingerprint, right: Fingerprint) -> Bool {
-        left.words == right.words
-    }
+    public static func == (left: Fingerprint, right: Fingerprint) -> Bool { left.words == right.words }
 
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(words.0)
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
-/// Computing a fingerprint, and its text form.
+/// Computes a fingerprint, and reads and writes its text form.
 extension Fingerprint {
     /// Creates the SHA-256 of the UTF-8 bytes of `text`, as clients compute it.
-    public init(of text: String) {
-        self.init(words: SHA256.digest(of: Array(text.utf8)).words)
-    }
+    public init(of text: String) { self.init(words: SHA256.digest(of: Array(text.utf8)).words) }
 
     /// Returns nil unless there are exactly 64 hexadecimal digits, in either case.
-    public init?(hex: String) {
-        self.init(hexDigits: Array(hex.utf8).span)
-    }
+    public init?(hex: String) { self.init(hexDigits: Array(hex.utf8).span) }
 
-    /// Returns nil unless there are exactly 64 hexadecimal digits, in either case; from the bytes of a
-    /// request.
+    /// Reads the bytes of a request; nil unless they are exactly 64 hexadecimal digits, in either case.
     public init?(hexDigits: Span<UInt8>) {
         guard hexDigits.count == 64, let first = Self.word(hexDigits, at: 0),
             let second = Self.word(hexDigits, at: 16), let third = Self.word(hexDigits, at: 32),

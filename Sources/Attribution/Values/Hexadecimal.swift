@@ -1,4 +1,4 @@
-/// Reading and writing lower-case hexadecimal.
+/// Reads hexadecimal digits, and writes them in lower case.
 package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
@@ -12,16 +12,15 @@ package enum Hexadecimal {
         }
     }
 
-    /// Returns the number that eight digits of either case write, the first of them highest; nil if one is no
-    /// digit.
+    /// Returns the number of eight digits of either case, the first one highest; nil if one is no digit.
     ///
-    /// Reads all eight at once, because every check brings sixty-four.
+    /// Reads all eight at once, because every check contains sixty-four.
     static func value(ofEight digits: Span<UInt8>, at start: Int) -> UInt32? {
         precondition(start >= 0 && start + 8 <= digits.count, "eight digits stand among the bytes")
         // The check above keeps the load within the bytes.
         let word = unsafe digits.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
-        // In the highest bit of each byte: whether the byte has passed a bound. No byte carries into the
-        // next, because all are below 0x80, or else the word is rejected.
+        // The highest bit of each byte shows whether the byte has passed a bound. No byte carries into the
+        // next, because a word with a byte from 0x80 on is rejected.
         let small = word | every(0x20)
         let isDigit = (word &+ every(0x80 - 0x30)) & ~(word &+ every(0x80 - 0x3a))
         let isLetter = (small &+ every(0x80 - 0x61)) & ~(small &+ every(0x80 - 0x67))
@@ -33,9 +32,7 @@ package enum Hexadecimal {
     }
 
     /// Returns a word of eight times the same byte.
-    private static func every(_ byte: UInt8) -> UInt64 {
-        UInt64(byte) &* 0x0101_0101_0101_0101
-    }
+    private static func every(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
     /// Appends the sixteen digits of `word`.
     static func append(_ word: UInt64, to text: inout [UInt8]) {

@@ -1,8 +1,8 @@
-/// The first 16 bytes of an HMAC-SHA256 under the server key: what is stored instead of a fingerprint,
-/// an address or an install id.
+/// The first 16 bytes of an HMAC-SHA256 under the server key, stored instead of a fingerprint, an address or
+/// an install id.
 ///
-/// The space of fingerprints and addresses is small enough to be enumerated, so that a plain hash would
-/// hide nothing. Stores index ``index`` and compare ``rest`` on the row.
+/// All fingerprints and addresses can be enumerated, so that a plain hash would hide nothing. Stores index
+/// ``index`` and compare ``rest`` in the row.
 public struct KeyedHash: Hashable, Sendable {
     public let index: UInt64
     public let rest: UInt64
@@ -15,8 +15,8 @@ public struct KeyedHash: Hashable, Sendable {
 
 /// The bytes from which a keyed hash is computed.
 ///
-/// The first byte is the purpose, every text is preceded by its length, and everything else has a fixed
-/// length: two different lists of values never make the same bytes, nor do two purposes.
+/// The first byte is the purpose, every text follows its length, and everything else has a fixed length, so
+/// that different values or purposes never have the same bytes.
 struct KeyedMessage {
     /// The raw values are part of what is stored: never change or reuse one.
     enum Purpose: UInt8 {
@@ -42,12 +42,10 @@ struct KeyedMessage {
         bytes.append(purpose.rawValue)
     }
 
-    mutating func append(_ flag: Bool) {
-        bytes.append(flag ? 1 : 0)
-    }
+    mutating func append(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
 
     mutating func append(_ word: UInt64) {
-        // The word's own bytes are copied while they are borrowed.
+        // The bytes are copied within the call, while the word is borrowed.
         unsafe withUnsafeBytes(of: word.bigEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 

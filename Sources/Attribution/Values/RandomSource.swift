@@ -1,11 +1,9 @@
-/// The domain's source of unpredictable bytes: a parameter, so that a test can fix them.
+/// The source of unpredictable bytes, a parameter so that tests can fix them.
 public struct RandomSource: Sendable {
     /// Returns the given number of bytes.
     public let bytes: @Sendable (_ count: Int) -> [UInt8]
 
-    public init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) {
-        self.bytes = bytes
-    }
+    public init(bytes: @escaping @Sendable (_ count: Int) -> [UInt8]) { self.bytes = bytes }
 
     func exactly(_ count: Int) -> [UInt8] {
         let bytes = bytes(count)

@@ -1,14 +1,13 @@
 internal import Crypto
 
-/// The server keys of a service: the one that hashes everything new, and those that may have hashed what is
-/// stored.
+/// The server keys of a service: the current one, and the others that stored hashes may have.
 public struct ServerKeys: Sendable {
     /// The key that hashes new clicks and signs new tokens.
     public let current: ServerKey
     /// The other keys that clicks and tokens may have, upcoming ones before former ones.
     public let others: [ServerKey]
-    /// The key that has been known for longest: a hash under it stays the same when another key takes the
-    /// current one's place.
+    /// The key that has been in use for longest: a hash under it remains the same when the current key is
+    /// replaced.
     public let oldest: ServerKey
 
     /// - Parameters:
@@ -25,15 +24,16 @@ public struct ServerKeys: Sendable {
     public var all: [ServerKey] { [current] + others }
 }
 
-/// What a store says of the server keys that it is opened with.
+/// Whether a store recognises the server keys that it is opened with.
 public enum ServerKeyRecognition: Equatable, Sendable {
-    /// They are the store's keys, except for a number of keys under which clicks may still be stored.
+    /// The keys are the store's; `missing` is the number of keys that stored clicks may still need but were
+    /// not provided.
     case own(missing: Int)
     /// The store's rows were hashed under another key.
     case foreign
 }
 
-/// Which keys a store still needs.
+/// The keys that a store still needs.
 public struct RequiredKeys: Equatable, Sendable {
     /// The oldest record that a key could still find; nil for an empty store.
     public var oldestRecord: Timestamp?
@@ -52,7 +52,8 @@ public struct RequiredKeys: Equatable, Sendable {
         self.firstAddressDay = firstAddressDay
     }
 
-    /// How long a process that has not noticed the change may still use a replaced key, in milliseconds.
+    /// The time in milliseconds for which a process that has not noticed the change may still use a replaced
+    /// key.
     static let margin: Int64 = 3_600_000
 
     /// Returns whether the store may still contain something hashed under a key that was replaced at a time.
@@ -62,9 +63,10 @@ public struct RequiredKeys: Equatable, Sendable {
     }
 }
 
-/// The server's secret: it hashes everything that could be guessed by trying.
+/// The server's secret, which hashes all values that could be guessed by enumeration.
 ///
-/// Without it a restored database matches nothing, so a backup includes it. It never appears in text.
+/// A restored database matches nothing without its key, so a backup includes the key. It never appears in
+/// text.
 public struct ServerKey: Sendable {
     public static let byteCount = 32
 
@@ -76,16 +78,16 @@ public struct ServerKey: Sendable {
         code = HMACSHA256(key: bytes)
     }
 
-    /// Returns what is stored instead of a fingerprint.
+    /// Returns the hash that is stored instead of a fingerprint.
     public func keyed(_ fingerprint: Fingerprint) -> KeyedHash {
         var message = KeyedMessage(.fingerprint)
         message.append(fingerprint)
         return hash(of: message)
     }
 
-    /// Hashes who clicked on what: repeated posts of one visit share the hash.
+    /// Hashes the visitor and the link of a click: repeated posts of one visit share the hash.
     ///
-    /// What was clicked on is the deep link's URL, or the slug of one of the server's links.
+    /// `destinationOrLink` is the deep link's URL, or the slug of one of the server's links.
     public func visit(
         app: AppID,
         isTest: Bool,
@@ -104,9 +106,10 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Hashes what a post says of its visit: posts that agree in all of it within ten seconds are one click.
+    /// Hashes a visit with its campaign key and journey: equal posts within ten seconds are one click.
     ///
-    /// The journey is the one that the post brought, nil for one that the server made: posts with and without are two.
+    /// `journeyID` is the journey in the post, nil for one that the server created; posts with and without it
+    /// are different.
     public func post(of visit: KeyedHash, campaignKey: CampaignKey?, journeyID: JourneyID?) -> KeyedHash {
         var message = KeyedMessage(.post)
         message.append(visit.index)
@@ -119,9 +122,9 @@ public struct ServerKey: Sendable {
     }
 
     /// Hashes the caller of a check: a caller without an install id may get a lost answer again if all of
-    /// this is the same.
+    /// these values are the same.
     ///
-    /// The evidence is what a launch without a fingerprint brings instead: the texts of its tokens and ids.
+    /// `evidence` replaces a missing fingerprint: the texts of the launch's tokens and ids.
     public func caller(
         key: KeyID,
         isTest: Bool,
@@ -157,7 +160,8 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Returns what is stored instead of an advertising id, with the click that an ad network put it on.
+    /// Returns the hash that is stored instead of an advertising id, with the click that an ad network put
+    /// the id on.
     public func advertisingID(app: AppID, isTest: Bool, id: AdvertisingID) -> KeyedHash {
         var message = KeyedMessage(.advertisingID)
         message.append(app)
@@ -168,8 +172,8 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Returns what is stored instead of an address, cut to one of the levels on which addresses are
-    /// compared.
+    /// Returns the hash that is stored instead of an address, which the caller has cut to the compared bits
+    /// of the level.
     func addressHash(of address: NetworkAddress, bits level: UInt64) -> UInt64 {
         var message = KeyedMessage(.address)
         message.append(level)
@@ -177,8 +181,8 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// Returns the word that identifies one visitor's clicks: a hash of exact address and agent; of the agent
-    /// alone if the address distinguishes no visitors.
+    /// Returns the word that identifies one visitor's clicks: a hash of exact address and agent, or of the
+    /// agent alone if the address distinguishes no visitors.
     public func visitor(_ address: AddressHashes?, userAgent: String) -> UInt64 {
         var message = KeyedMessage(.visitor)
         message.append(address?.exact ?? 0)
@@ -186,11 +190,10 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// Returns the number that chooses a variant of a link for a visitor: the same one each time, and another
-    /// one for another link.
+    /// Returns the number that chooses a variant of a link for a visitor, always the same for one visitor and
+    /// link.
     ///
-    /// Of the address, only the network counts within which one person moves: IPv6 addresses change within
-    /// their /64.
+    /// Only the network part of the address counts, because IPv6 addresses change within their /64.
     public func variantChoice(of link: LinkID, address: NetworkAddress, userAgent: String) -> UInt64 {
         var message = KeyedMessage(.variant)
         message.append(link)
@@ -209,10 +212,8 @@ public struct ServerKey: Sendable {
         return Array(code.code(for: message.bytes).bytes.prefix(ClickToken.signatureByteCount))
     }
 
-    /// A hash by which a database recognises its key; it does not reveal the key.
-    public var checkValue: KeyedHash {
-        hash(of: KeyedMessage(.keyCheck))
-    }
+    /// A hash by which a database recognises the key without knowing it.
+    public var checkValue: KeyedHash { hash(of: KeyedMessage(.keyCheck)) }
 
     private func hash(of message: KeyedMessage) -> KeyedHash {
         let words = code.code(for: message.bytes).words
