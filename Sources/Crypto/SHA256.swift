@@ -1,3 +1,5 @@
+internal import COpenSSL
+
 /// SHA-256 (FIPS 180-4), computed by OpenSSL.
 public enum SHA256 {
     /// The length of a digest in bytes.
@@ -48,4 +50,106 @@ extension SHA256.Digest: Hashable {
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+/// HMAC-SHA256 (RFC 2104) under one key, prepared for many short messages.
+///
+/// The two hash states that depend only on the key are computed once, as RFC 2104 §4 proposes, and copied for
+/// each message.
+public struct HMACSHA256: Sendable {
+    private static let blockByteCount = 64
+
+    private let inner: DigestContext
+    private let outer: DigestContext
+
+    /// Creates the function for a key of any length; 32 random bytes are recommended.
+    public init(key: [UInt8]) {
+        var block = key.count > Self.blockByteCount ? SHA256.digest(of: key).bytes : key
+        block.append(contentsOf: repeatElement(0, count: Self.blockByteCount - block.count))
+
+        inner = Self.state(after: block.map { $0 ^ 0x36 })
+        outer = Self.state(after: block.map { $0 ^ 0x5c })
+    }
+
+    public func code(for message: Span<UInt8>) -> SHA256.Digest {
+        var inner = inner
+        inner.update(message)
+        var outer = outer
+        outer.update(inner.finish())
+        return outer.finish()
+    }
+
+    public func code(for message: [UInt8]) -> SHA256.Digest { code(for: message.span) }
+
+    private static func state(after block: [UInt8]) -> DigestContext {
+        var context = DigestContext()
+        context.update(block.span)
+        return context
+    }
+}
+
+/// One SHA-256 computation of OpenSSL's as a plain value, which is copied by assignment and allocates no
+/// memory.
+///
+/// A check hashes its key and its fingerprint, a block or two each. OpenSSL's general interface would
+/// allocate and free several objects for each of them, which takes longer than the hashing.
+struct DigestContext: Sendable {
+    private var state = SHA256_CTX()
+
+    /// Creates a context for a new message.
+    init() {
+        // OpenSSL initialises the value and stores no pointer to it.
+        unsafe afterlink_sha256_start(&state)
+    }
+
+    mutating func update(_ bytes: Span<UInt8>) {
+        // The buffer is valid during the call, and OpenSSL reads exactly `count` bytes of it.
+        unsafe bytes.withUnsafeBufferPointer { buffer in
+            unsafe afterlink_sha256_update(&state, buffer.baseAddress, buffer.count)
+        }
+    }
+
+    /// Appends the 32 bytes of a digest to the message.
+    mutating func update(_ digest: SHA256.Digest) {
+        let words = digest.words
+        var bytes = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
+        // OpenSSL reads exactly the 32 bytes of the four words, which outlive the call.
+        unsafe withUnsafeBytes(of: &bytes) { buffer in
+            unsafe afterlink_sha256_update(&state, buffer.baseAddress, buffer.count)
+        }
+    }
+
+    /// Ends the message and returns its digest.
+    consuming func finish() -> SHA256.Digest {
+        var state = state
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        // OpenSSL writes exactly 32 bytes, the size of the four words, which outlive the call.
+        unsafe withUnsafeMutableBytes(of: &words) { buffer in
+            unsafe afterlink_sha256_finish(&state, buffer.baseAddress)
+        }
+        return SHA256.Digest(
+            words: (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
+        )
+    }
+}
+
+/// Returns whether two byte strings are equal, in a time that depends only on their lengths.
+///
+/// It compares secrets and values derived from them (OWASP ASVS 5, 11.2.4), because the time of an ordinary
+/// comparison reveals the number of right leading bytes. Lengths are not secret.
+public func constantTimeEquals(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    guard left.count == right.count else { return false }
+    return constantTimeEquals(left.span, right.span)
+}
+
+/// Returns whether two spans of bytes are equal, in a time that depends only on their lengths.
+public func constantTimeEquals(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+    guard left.count == right.count else { return false }
+    // Both buffers are valid during the call and contain `count` bytes each.
+    let difference = unsafe left.withUnsafeBufferPointer { left in
+        unsafe right.withUnsafeBufferPointer { right in
+            unsafe CRYPTO_memcmp(left.baseAddress, right.baseAddress, left.count)
+        }
+    }
+    return difference == 0
 }

@@ -221,9 +221,8 @@ extension JSONReader {
         case UInt8(ascii: "r"): text.append(0x0d)
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "u"):
-            guard let scalar = Unicode.Scalar(try scalarValue(from: start)) else {
-                throw JSONError(.loneSurrogate, at: start)
-            }
+            guard let scalar = Unicode.Scalar(try scalarValue(from: start))
+            else { throw JSONError(.loneSurrogate, at: start) }
             text.append(contentsOf: String(scalar).utf8)
         default: throw JSONError(.malformedEscape, at: start)
         }
@@ -243,9 +242,8 @@ extension JSONReader {
     private mutating func codeUnit(from start: Int) throws(JSONError) -> UInt32 {
         var unit: UInt32 = 0
         for _ in 0..<4 {
-            guard let digit = Self.hexadecimalDigit(try peek()) else {
-                throw JSONError(.malformedEscape, at: start)
-            }
+            guard let digit = Self.hexadecimalDigit(try peek())
+            else { throw JSONError(.malformedEscape, at: start) }
             unit = unit << 4 | digit
             position += 1
         }

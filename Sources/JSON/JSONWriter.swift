@@ -208,8 +208,7 @@ extension JSONWriter {
         case .bool(let flag): self.value(flag)
         case .number(let number): raw(number.text.utf8)
         case .string(let text): self.value(text)
-        case .array(let values):
-            array { json in for value in values { json.value(value) } }
+        case .array(let values): array { json in for value in values { json.value(value) } }
         case .object(let object):
             self.object { json in
                 for member in object.members {

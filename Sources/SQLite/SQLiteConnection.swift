@@ -1,4 +1,5 @@
 internal import CSQLite
+import Glibc
 
 /// One connection to a database file.
 ///
@@ -223,5 +224,36 @@ internal import CSQLite
     private func check(_ status: Int32, _ context: String) throws(SQLiteError) {
         guard status != SQLITE_OK else { return }
         throw unsafe SQLiteError(status, on: pointer, context: context)
+    }
+}
+
+/// Traps when an object of one thread is used on another.
+///
+/// SQLite connections are opened without a mutex (sqlite.org/threadsafe.html, "multi-thread"), so that two
+/// threads on one connection would corrupt its memory.
+final class ThreadConfinement {
+    private var owner: pthread_t?
+
+    /// Traps unless the current thread owns the object; the first thread that calls this becomes the owner.
+    @inline(__always)
+    func check() {
+        let current = pthread_self()
+        guard owner != current else { return }
+        precondition(owner == nil, "a connection is used by the thread that used it first, and by no other")
+        owner = current
+    }
+
+    /// Releases the object, so that another thread may become its owner.
+    ///
+    /// The caller ensures that both threads do not use it at the same time.
+    func release() { owner = nil }
+}
+
+/// The SQLite library that this process uses.
+public enum SQLiteLibrary {
+    /// The version, such as `3.40.1`.
+    public static var version: String {
+        // SQLite returns a constant text.
+        unsafe String(cString: sqlite3_libversion())
     }
 }

@@ -29,9 +29,8 @@ internal import CSQLite
                 nil
             )
         }
-        guard status == SQLITE_OK, let pointer = unsafe pointer else {
-            throw unsafe SQLiteError(status, on: connection, context: "preparing a statement")
-        }
+        guard status == SQLITE_OK, let pointer = unsafe pointer
+        else { throw unsafe SQLiteError(status, on: connection, context: "preparing a statement") }
         unsafe self.pointer = pointer
         self.confinement = confinement
     }
@@ -181,4 +180,125 @@ extension Statement {
 
     @inlinable
     public func optionalReal(_ column: Int32) -> Double? { isNull(column) ? nil : real(column) }
+}
+
+/// Runs a statement completely, from binding its values to its reset.
+extension Statement {
+    /// Binds all parameters in order.
+    @inlinable
+    public func bind<each Value: Bindable>(_ values: repeat each Value) throws(SQLiteError) {
+        var index: Int32 = 0
+        for value in repeat each values {
+            index += 1
+            try value.bind(to: self, at: index)
+        }
+        assert(index == parameterCount, "every parameter is bound, none is left over")
+    }
+
+    /// Runs the statement to its end and ignores its rows.
+    @inlinable
+    public func run<each Value: Bindable>(_ values: repeat each Value) throws(SQLiteError) {
+        try bind(repeat each values)
+        while try step() {}
+        reset()
+    }
+
+    /// Returns the result of `read` for the first row; nil if there is none.
+    @inlinable
+    public func first<each Value: Bindable, Result>(
+        _ values: repeat each Value,
+        read: (Statement) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result? {
+        try bind(repeat each values)
+        defer { reset() }
+        return try step() ? read(self) : nil
+    }
+
+    /// Returns the results of `read` for all rows.
+    @inlinable
+    public func all<each Value: Bindable, Result>(
+        _ values: repeat each Value,
+        read: (Statement) throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> [Result] {
+        var results: [Result] = []
+        try forEach(repeat each values) { row throws(SQLiteError) in results.append(try read(row)) }
+        return results
+    }
+
+    @inlinable
+    public func forEach<each Value: Bindable>(
+        _ values: repeat each Value,
+        do body: (Statement) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        try bind(repeat each values)
+        defer { reset() }
+        while try step() { try body(self) }
+    }
+}
+
+/// A value that can replace a `?` in SQL.
+public protocol Bindable {
+    /// Binds the value to the parameter with this number; the first is 1.
+    func bind(to statement: Statement, at index: Int32) throws(SQLiteError)
+}
+
+extension Int64: Bindable {
+    @inlinable
+    public func bind(to statement: Statement, at index: Int32) throws(SQLiteError) {
+        try statement.bindInteger(self, at: index)
+    }
+}
+
+extension Int: Bindable {
+    @inlinable
+    public func bind(to statement: Statement, at index: Int32) throws(SQLiteError) {
+        try statement.bindInteger(Int64(self), at: index)
+    }
+}
+
+/// Stored as the signed integer of the same 64 bits.
+extension UInt64: Bindable {
+    @inlinable
+    public func bind(to statement: Statement, at index: Int32) throws(SQLiteError) {
+        try statement.bindInteger(Int64(bitPattern: self), at: index)
+    }
+}
+
+/// Stored as 0 or 1.
+extension Bool: Bindable {
+    @inlinable
+    public func bind(to statement: Statement, at index: Int32) throws(SQLiteError) {
+        try statement.bindInteger(self ? 1 : 0, at: index)
+    }
+}
+
+extension Double: Bindable {
+    @inlinable
+    public func bind(to statement: Statement, at index: Int32) throws(SQLiteError) {
+        try statement.bindReal(self, at: index)
+    }
+}
+
+extension String: Bindable {
+    @inlinable
+    public func bind(to statement: Statement, at index: Int32) throws(SQLiteError) {
+        try statement.bindText(self, at: index)
+    }
+}
+
+extension [UInt8]: Bindable {
+    @inlinable
+    public func bind(to statement: Statement, at index: Int32) throws(SQLiteError) {
+        try statement.bindBlob(self, at: index)
+    }
+}
+
+extension Optional: Bindable where Wrapped: Bindable {
+    @inlinable
+    public func bind(to statement: Statement, at index: Int32) throws(SQLiteError) {
+        switch self {
+        case .some(let value): try value.bind(to: statement, at: index)
+        case .none: try statement.bindNull(at: index)
+        }
+    }
 }

@@ -1,3 +1,93 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
+internal import Glibc
+#endif
+
+/// The system's mutex with a condition, which protects the state of a ``ConditionLock``.
+///
+/// Sendable, because mutexes and conditions may be shared between threads, and their addresses are fixed from
+/// `init` to `deinit`.
+@safe public final class SystemLock: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let changed: UnsafeMutablePointer<pthread_cond_t>
+
+    public init() {
+        unsafe mutex = .allocate(capacity: 1)
+        unsafe changed = .allocate(capacity: 1)
+        // Initialises memory that this object owns; nil means the default kind of lock.
+        unsafe pthread_mutex_init(mutex, nil)
+        #if canImport(Darwin)
+        // As above; waits are relative on Darwin, so that they do not depend on a clock that can be set.
+        unsafe pthread_cond_init(changed, nil)
+        #else
+        var attributes = pthread_condattr_t()
+        // The attributes are valid during the calls; deadlines use the monotonic clock.
+        unsafe pthread_condattr_init(&attributes)
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(changed, &attributes)
+        // Initialised above.
+        unsafe pthread_condattr_destroy(&attributes)
+        #endif
+    }
+
+    deinit {
+        // No thread can hold the lock or wait, because both would keep this object alive.
+        unsafe pthread_cond_destroy(changed)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe changed.deallocate()
+        unsafe mutex.deallocate()
+    }
+
+    public func lock() {
+        // The memory was initialised in `init`.
+        unsafe pthread_mutex_lock(mutex)
+    }
+
+    public func unlock() {
+        // The mutex was initialised in `init`, and this thread holds it.
+        unsafe pthread_mutex_unlock(mutex)
+    }
+
+    /// Releases the lock, which this thread must hold, waits for a change, and takes the lock again.
+    ///
+    /// - Parameter deadline: in nanoseconds of the monotonic clock; nil for no deadline.
+    /// - Returns: false if the deadline has passed.
+    public func waitForChange(until deadline: UInt64?) -> Bool {
+        guard let deadline else {
+            // This thread holds the lock, as the call requires.
+            unsafe pthread_cond_wait(changed, mutex)
+            return true
+        }
+        #if canImport(Darwin)
+        let now = MonotonicTime.now().nanoseconds
+        var limit = timespec(nanoseconds: deadline > now ? deadline - now : 0)
+        // As above.
+        return unsafe pthread_cond_timedwait_relative_np(changed, mutex, &limit) != ETIMEDOUT
+        #else
+        var limit = timespec(nanoseconds: deadline)
+        // As above.
+        return unsafe pthread_cond_timedwait(changed, mutex, &limit) != ETIMEDOUT
+        #endif
+    }
+
+    public func signal() {
+        // The memory was initialised in `init`.
+        unsafe pthread_cond_signal(changed)
+    }
+
+    public func broadcast() {
+        // The memory was initialised in `init`.
+        unsafe pthread_cond_broadcast(changed)
+    }
+}
+
+extension timespec {
+    fileprivate init(nanoseconds: UInt64) {
+        self.init(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    }
+}
+
 /// A value behind a lock, with a way to wait for changes.
 ///
 /// `Synchronization.Mutex` has no condition to wait on, which the writer needs to sleep until there is work.

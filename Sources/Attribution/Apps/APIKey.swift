@@ -147,11 +147,7 @@ public struct KeyText: Sendable {
     public var digest: KeyDigest { KeyDigest(of: text) }
 }
 
-extension KeyText: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "KeyText(hidden)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
-}
+extension KeyText: HiddenValue {}
 
 extension KeyDigest {
     /// Creates the digest of what a caller presents as its key.

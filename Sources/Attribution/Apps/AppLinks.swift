@@ -54,9 +54,7 @@ public struct LinkHost: Hashable, Sendable {
     /// Reads a `Host` field: a host name, or one with a port, which is dropped.
     public init?(_ text: String) {
         guard let host = try? URLHost(Array(text.trimmed.utf8)[...], isWeb: true), host.name.utf8.count <= 253
-        else {
-            return nil
-        }
+        else { return nil }
         self.text = host.name
     }
 
@@ -187,7 +185,7 @@ extension FieldReader where Field == AppLinkField {
         if rules.count > LinkRule.maximumCount {
             report(
                 .rules,
-                "\(AppLinkField.rules.rawValue) may be \(LinkRule.maximumCount) at most; bring some together with *."
+                "\(AppLinkField.rules.rawValue) may be \(LinkRule.maximumCount) at most; combine some with *."
             )
         }
         return rules

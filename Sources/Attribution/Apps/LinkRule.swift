@@ -30,9 +30,8 @@ public struct LinkRule: Equatable, Sendable {
             words.removeFirst()
         }
         for word in words { try Self.read(String(word), into: &component) }
-        guard component.path != nil || component.query != nil || component.fragment != nil else {
-            throw .empty
-        }
+        guard component.path != nil || component.query != nil || component.fragment != nil
+        else { throw .empty }
         self.component = component
     }
 
@@ -136,21 +135,19 @@ public enum LinkRuleError: Error, Equatable, Sendable {
         case .tooLong:
             "A rule has \(LinkRule.maximumLength) bytes at most; shorten it, or leave its comment out."
         case .controlCharacter:
-            "The rule holds a control character such as a line break; write it on one line."
+            "The rule contains a control character such as a line break; write it on one line."
         case .empty:
             "The rule names no path, query or fragment; write one such as /products/* or exclude /help/*."
-        case .repeated(let word):
-            "\"\(word)\" repeats a part of the rule; leave one of them out."
+        case .repeated(let word): "\"\(word)\" repeats a part of the rule; leave one of them out."
         case .glued(let word):
             "\"\(word)\" contains a fragment; separate it with a space, as in /products/* #top."
         case .malformedItem(let part):
             "\"\(part)\" is no item of a query; write name=pattern, with & between two items."
-        case .tooManyWildcards(let text):
-            "\"\(text)\" has more than eight *; a single * includes slashes."
+        case .tooManyWildcards(let text): "\"\(text)\" has more than eight *; a single * includes slashes."
         case .unknownVariable(let name):
             "There is no variable $(\(name)); there are alpha, upper, lower, alnum, digit, xdigit, region and lang."
         case .unknownWord(let word):
-            "\"\(word)\" is not understood; a path begins with /, * or $(, a query with ?, a fragment with #, and the"
+            "\"\(word)\" is not understood; a path starts with /, * or $(, a query with ?, a fragment with #, and the"
                 + " words are exclude, ignore-case, decoded, and -- before a comment."
         }
     }

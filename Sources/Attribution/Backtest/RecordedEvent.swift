@@ -194,7 +194,7 @@ public struct RecordedAnswer: Equatable, Sendable {
     }
 
     /// Whether a certain match decided, not the fingerprint.
-    public var isSure: Bool { method?.confidence != nil }
+    public var isCertain: Bool { method?.confidence != nil }
 }
 
 /// The recorded clicks and checks of one app, in the order of time.
@@ -220,7 +220,7 @@ public struct HistoryGaps: Equatable, Sendable {
     public var clicksWithoutVisitor = 0
     /// Clicks with a fingerprint that could not be reconstructed from their signals under the current
     /// settings and tables; that fingerprint has full weight and no form.
-    public var clicksNotRemade = 0
+    public var clicksNotReconstructed = 0
     public var clicksWithoutAddress = 0
     /// Clicks claimed by a launch whose record was deleted.
     public var clicksConsumedBefore = 0

@@ -44,16 +44,15 @@ public struct DataRow: Equatable, Sendable {
         var columns: [String] = []
         for bytes in text.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false) {
             let column = columns.count + 1
-            guard let value = String(validating: bytes, as: UTF8.self) else {
-                throw DataFileError(file, line, column, "is not UTF-8", "Save the file as UTF-8 text")
-            }
+            guard let value = String(validating: bytes, as: UTF8.self)
+            else { throw DataFileError(file, line, column, "is not UTF-8", "Save the file as UTF-8 text") }
             let isClean = !bytes.contains { $0 < 0x20 || $0 == 0x7f } && bytes.trimmed.count == bytes.count
             guard !bytes.isEmpty, isClean else {
                 throw DataFileError(
                     file,
                     line,
                     column,
-                    "is empty, begins or ends with a blank, or holds a control character",
+                    "is empty, starts or ends with a blank, or contains a control character",
                     "Separate columns by exactly one tab, and leave none empty"
                 )
             }
@@ -65,7 +64,7 @@ public struct DataRow: Equatable, Sendable {
                 line,
                 1,
                 "names no kind of row that belongs here",
-                "Begin the line with \(kinds.joined(separator: ", ")), or with # to make it a comment"
+                "Start the line with \(kinds.joined(separator: ", ")), or with # to make it a comment"
             )
         }
         return DataRow(kind: kind, columns: Array(columns.dropFirst()), file: file, line: line)
@@ -92,9 +91,8 @@ public struct DataRow: Equatable, Sendable {
 /// Reading the values in a row's columns.
 extension DataRow {
     func version(at index: Int) throws(DataFileError) -> OSVersion {
-        guard let version = OSVersion(columns[index]) else {
-            throw error(at: index, "is not a version", "Write it as in 17.2 or 17.2.1")
-        }
+        guard let version = OSVersion(columns[index])
+        else { throw error(at: index, "is not a version", "Write it as in 17.2 or 17.2.1") }
         return version
     }
 
@@ -124,7 +122,7 @@ extension DataRow {
 
     /// Returns the error for a column at `index` whose value occurs in an earlier row of the kind.
     func repeated(at index: Int) -> DataFileError {
-        error(at: index, "stands in an earlier row of \(kind) already", "Remove one of the two")
+        error(at: index, "is in an earlier row of \(kind) already", "Remove one of the two")
     }
 }
 

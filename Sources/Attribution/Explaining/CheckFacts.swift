@@ -210,9 +210,7 @@ public enum CheckReference: Equatable, Sendable {
             self = .fingerprint(keys.map { $0.keyed(fingerprint) })
         } else {
             guard (1...128).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-            else {
-                return nil
-            }
+            else { return nil }
             self = .request(CheckFacts.cut(text))
         }
     }

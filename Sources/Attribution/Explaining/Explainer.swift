@@ -31,9 +31,8 @@ public struct Explainer: Sendable {
         var explanation = Explanation(record: material.record)
         explanation.clicks = explainedClicks(material)
         let isWithoutClick = !explanation.clicks.contains { $0.state != .later }
-        guard facts.outcome == .noMatch, isWithoutClick, let fingerprint = facts.fingerprint else {
-            return explanation
-        }
+        guard facts.outcome == .noMatch, isWithoutClick, let fingerprint = facts.fingerprint
+        else { return explanation }
         let near = nearClicks(material)
         let finding = search(fingerprint, near, localization(of: material.record.app))
         explanation.launch = finding.input
@@ -136,9 +135,8 @@ public struct Explainer: Sendable {
         for key in keys {
             let finding = search.find(near: candidates) { key.keyed($0) == fingerprint }
             tried += finding.triedCombinations
-            guard finding.input == nil else {
-                return FingerprintSearch.Finding(input: finding.input, triedCombinations: tried)
-            }
+            guard finding.input == nil
+            else { return FingerprintSearch.Finding(input: finding.input, triedCombinations: tried) }
         }
         return FingerprintSearch.Finding(input: nil, triedCombinations: tried)
     }
@@ -188,7 +186,7 @@ public struct Explainer: Sendable {
         }
         return (real.isEmpty ? plain : real).map { component in
             ExplainedClick.Difference(
-                component,
+                component: component,
                 click: input.value(of: component) ?? "",
                 launch: launch.value(of: component) ?? ""
             )

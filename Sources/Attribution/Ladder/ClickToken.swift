@@ -10,7 +10,7 @@ internal import Crypto
 /// the expiry, and ten bytes of HMAC-SHA256 over all of it and the whole of the app's identifier.
 public struct ClickToken: Hashable, Sendable {
     /// The content of a token, verified or not.
-    struct Claim: Hashable {
+    struct Payload: Hashable {
         /// The first byte of every token of this form.
         ///
         /// Another form gets another number, so that tokens that are already in use remain readable.
@@ -22,11 +22,11 @@ public struct ClickToken: Hashable, Sendable {
         /// The last 16 bits of the app's identifier.
         ///
         /// They show which other app a token may belong to, without verifying it for every app.
-        let appMark: UInt16
+        let appBits: UInt16
     }
 
     public let text: String
-    private let claim: Claim
+    private let payload: Payload
 
     static let signatureByteCount = 10
 
@@ -39,8 +39,12 @@ public struct ClickToken: Hashable, Sendable {
     ///     itself decides to the millisecond when a click is claimed.
     ///   - key: the server's current key.
     public init(for click: ClickID, of app: AppID, expiresAt: Timestamp, signedBy key: ServerKey) {
-        claim = Claim(click: click, expirySeconds: Claim.seconds(upTo: expiresAt), appMark: app.tokenMark)
-        text = Base64URL.text(of: claim.bytes + key.signature(of: claim, for: app))
+        payload = Payload(
+            click: click,
+            expirySeconds: Payload.seconds(upTo: expiresAt),
+            appBits: app.tokenBits
+        )
+        text = Base64URL.text(of: payload.bytes + key.signature(of: payload, for: app))
     }
 
     /// Reads a token and verifies that it is one of the app's, signed by one of the keys and not expired.
@@ -59,45 +63,43 @@ public struct ClickToken: Hashable, Sendable {
         signedBy keys: [ServerKey],
         at now: Timestamp
     ) throws(ClickTokenError) {
-        guard let bytes = Base64URL.bytes(of: text), let claim = Claim(bytes) else { throw .malformed }
+        guard let bytes = Base64URL.bytes(of: text), let payload = Payload(bytes) else { throw .malformed }
         let signature = Array(bytes.suffix(Self.signatureByteCount))
         func isSigned(for app: AppID) -> Bool {
-            claim.appMark == app.tokenMark
-                && keys.contains { constantTimeEquals($0.signature(of: claim, for: app), signature) }
+            payload.appBits == app.tokenBits
+                && keys.contains { constantTimeEquals($0.signature(of: payload, for: app), signature) }
         }
-        guard isSigned(for: app) else {
-            throw apps.contains { $0 != app && isSigned(for: $0) } ? .otherApp : .altered
-        }
+        guard isSigned(for: app)
+        else { throw apps.contains { $0 != app && isSigned(for: $0) } ? .otherApp : .altered }
         self.text = text
-        self.claim = claim
+        self.payload = payload
         guard now <= expiresAt else { throw .expired }
     }
 
     /// Returns whether a text could be a token, by its form alone.
     static func hasForm(of text: String) -> Bool {
-        text.utf8.count == textLength && Base64URL.bytes(of: text).flatMap(Claim.init) != nil
+        text.utf8.count == textLength && Base64URL.bytes(of: text).flatMap(Payload.init) != nil
     }
 
     /// The number of characters of every token.
-    public static let textLength = (Claim.byteCount + signatureByteCount) * 4 / 3
+    public static let textLength = (Payload.byteCount + signatureByteCount) * 4 / 3
 
-    public var click: ClickID { claim.click }
+    public var click: ClickID { payload.click }
 
     /// The last time at which the token is valid, a whole second.
-    public var expiresAt: Timestamp { Timestamp(milliseconds: Int64(claim.expirySeconds) * 1000) }
+    public var expiresAt: Timestamp { Timestamp(milliseconds: Int64(payload.expirySeconds) * 1000) }
 }
 
-extension ClickToken.Claim {
+extension ClickToken.Payload {
     /// The number of bytes without the signature.
     static let byteCount = 23
 
     /// Reads all bytes of a token; nil if their number or the version is wrong.
     init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.byteCount + ClickToken.signatureByteCount, bytes[0] == Self.version else {
-            return nil
-        }
+        guard bytes.count == Self.byteCount + ClickToken.signatureByteCount, bytes[0] == Self.version
+        else { return nil }
         func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
-        appMark = UInt16(truncatingIfNeeded: word(1..<3))
+        appBits = UInt16(truncatingIfNeeded: word(1..<3))
         click = ClickID(high: word(3..<11), low: word(11..<19))
         expirySeconds = UInt32(truncatingIfNeeded: word(19..<23))
     }
@@ -111,7 +113,7 @@ extension ClickToken.Claim {
                 bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * index)))
             }
         }
-        append(UInt64(appMark), byteCount: 2)
+        append(UInt64(appBits), byteCount: 2)
         append(click.high, byteCount: 8)
         append(click.low, byteCount: 8)
         append(UInt64(expirySeconds), byteCount: 4)
@@ -126,7 +128,7 @@ extension ClickToken.Claim {
 }
 
 extension AppID {
-    fileprivate var tokenMark: UInt16 { UInt16(truncatingIfNeeded: low) }
+    fileprivate var tokenBits: UInt16 { UInt16(truncatingIfNeeded: low) }
 }
 
 /// The reason why a token does not count.

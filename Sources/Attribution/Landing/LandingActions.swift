@@ -55,10 +55,8 @@ public struct LandingActions: Equatable, Sendable {
             let huawei = visitor.browser == .huawei ? pages.huawei ?? app.fallbacks.huawei : nil
             leadToAndroid(huawei ?? pages.android ?? app.fallbacks.android, app)
             intentURL = deepLink.map { $0.intentURL(package: app.android.package) }
-        case .harmony:
-            leadToAndroid(pages.huawei ?? app.fallbacks.huawei, app)
-        case .macOrIPad, .desktop:
-            leadFromDesktop(pages, visitor.device, app)
+        case .harmony: leadToAndroid(pages.huawei ?? app.fallbacks.huawei, app)
+        case .macOrIPad, .desktop: leadFromDesktop(pages, visitor.device, app)
         }
         next = nextStep(visitor, link)
     }

@@ -136,9 +136,8 @@ public struct PlatformForm: Hashable, Sendable {
 
     /// Reads a ``code``; nil if the number is not one.
     public init?(code: UInt64) {
-        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 8 }) else {
-            return nil
-        }
+        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 8 })
+        else { return nil }
         let letter = UInt8(truncatingIfNeeded: code)
         self.init(
             platform: platform,

@@ -31,9 +31,9 @@ public struct DeepLinkURL: Hashable, Sendable {
             guard byte != UInt8(ascii: "\\") else { throw .backslash }
         }
         let parts = try URLParts(bytes)
-        try parts.checkScheme()
+        try parts.requireAllowedScheme()
         _ = try parts.host()
-        try parts.checkPath()
+        try parts.requirePath()
         self.text = String(decoding: parts.encoded, as: UTF8.self)
     }
 
@@ -66,16 +66,12 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
     /// It contains no part of the link.
     public var message: String {
         switch self {
-        case .empty:
-            "The link is empty; send one such as myapp://promo/item or https://shop.example/item."
-        case .tooLong:
-            "The link is longer than \(DeepLinkURL.maximumLength) characters; shorten it."
+        case .empty: "The link is empty; send one such as myapp://promo/item or https://shop.example/item."
+        case .tooLong: "The link is longer than \(DeepLinkURL.maximumLength) characters; shorten it."
         case .controlCharacter:
             "The link contains a control character such as a line break; remove or percent-encode it."
-        case .backslash:
-            "The link contains a backslash; write / or percent-encode it as %5C."
-        case .noScheme:
-            "The link has no scheme; begin it with one, such as myapp:// or https://."
+        case .backslash: "The link contains a backslash; write / or percent-encode it as %5C."
+        case .noScheme: "The link has no scheme; start it with one, such as myapp:// or https://."
         case .malformedScheme:
             "The link's scheme is malformed; write a letter followed by letters, digits, +, - or . only."
         case .forbiddenScheme:
@@ -89,16 +85,15 @@ public enum DeepLinkURLError: Error, Equatable, CaseIterable, Sendable {
             """
         case .twoSlashes:
             """
-            The path begins with two slashes, and browsers read a host behind them; write one for a path, or a whole \
+            The path starts with two slashes, and browsers read a host after them; write one for a path, or a whole \
             link such as https://shop.example/item.
             """
         case .climbs:
             """
-            The path has a part that is . or .., escaped or not, and apps and browsers disagree where it leads; write \
+            The path has a part that is . or .., escaped or not, and apps and browsers disagree on where it leads; write \
             the path that is meant.
             """
-        case .credentials:
-            "The link contains a user name or password before @; remove it."
+        case .credentials: "The link contains a user name or password before @; remove it."
         case .nonASCIIHost:
             """
             The link's host has characters other than ASCII; write a web host in its punycode form (xn--…), \
@@ -121,23 +116,19 @@ extension DeepLinkURL {
     ///
     /// Released clients read all three from the link. Existing parameters, even empty ones, remain unchanged.
     /// `direct` and `unknown` are not added, because they mean nothing to a client.
-    public func answered(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
+    public func attributed(source: SourceToken, campaignKey: CampaignKey?, journeyID: JourneyID) -> String {
         let names = Set(queryItems.map(\.name))
         var added: [(name: String, value: String)] = []
-        if source.isWritten, !names.contains("source") {
-            added.append(("source", source.rawValue))
-        }
+        if source.isWritten, !names.contains("source") { added.append(("source", source.rawValue)) }
         if let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) {
             added.append(("keyName", campaignKey.text))
         }
-        if !names.contains("jid") {
-            added.append(("jid", journeyID.text))
-        }
+        if !names.contains("jid") { added.append(("jid", journeyID.text)) }
         return appending(added)
     }
 
     /// Returns the link with only `keyName` added, for an answer that credits a campaign without a click.
-    public func answered(campaignKey: CampaignKey?) -> String {
+    public func attributed(campaignKey: CampaignKey?) -> String {
         let names = Set(queryItems.map(\.name))
         guard let campaignKey, names.isDisjoint(with: Self.campaignKeyNames) else { return text }
         return appending([("keyName", campaignKey.text)])
@@ -162,5 +153,124 @@ extension DeepLinkURL {
         }
         answer.append(contentsOf: bytes[end...])
         return String(decoding: answer, as: UTF8.self)
+    }
+}
+
+/// A target that an operator allows for visitors' clicks: a scheme of the app's own, or a web host.
+///
+/// `myapp://` allows every link of that scheme, and `myapp://host` those of that host. `https://shop.example`
+/// allows links of exactly that host and port, and `https://shop.example/path` those at or below that path.
+public struct Destination: Hashable, Sendable {
+    /// The text that is stored and shown: scheme and host in lower case.
+    public let text: String
+
+    private let scheme: String
+    /// Nil allows every host.
+    private let host: String?
+    private let port: UInt16?
+    /// The path without slashes at its end; empty allows every path.
+    private let path: [UInt8]
+
+    /// - Throws: ``DestinationError``, whose message says what to do.
+    public init(parsing text: String) throws(DestinationError) {
+        let bytes = Array(text.trimmed.utf8)
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\\") })
+        else { throw .malformed(.malformedHost) }
+        let (parts, host) = try Self.read(bytes)
+        scheme = parts.scheme
+        guard parts.query == nil, parts.fragment == nil else { throw .queryOrFragment }
+        guard let host else {
+            guard !parts.isWeb, parts.path.isEmpty else { throw .noHost }
+            self.text = "\(scheme)://"
+            self.host = nil
+            port = nil
+            path = []
+            return
+        }
+        self.host = host.name
+        port = host.effectivePort(scheme: scheme)
+        guard !URLPath.climbs(parts.path) else { throw .dotSegment }
+        // Remove all slashes at the end, so that reading the stored text again gives the same text.
+        var path = Array(parts.path)
+        while path.last == UInt8(ascii: "/") { path.removeLast() }
+        self.path = path
+        let portText = host.port.map { ":\($0)" } ?? ""
+        self.text = "\(scheme)://\(host.name)\(portText)\(String(decoding: path, as: UTF8.self))"
+    }
+
+    /// Returns whether `url` leads to the destination.
+    ///
+    /// Compares scheme, host and port as a whole. A link that climbs (`..`, escaped or not) is not below a
+    /// destination's path.
+    public func covers(_ url: DeepLinkURL) -> Bool {
+        guard let parts = try? URLParts(Array(url.text.utf8)), parts.scheme == scheme else { return false }
+        guard let host else { return true }
+        guard let urlHost = try? parts.host(),
+            urlHost.name == host, urlHost.effectivePort(scheme: scheme) == port
+        else { return false }
+        guard !path.isEmpty else { return true }
+        guard parts.path.starts(with: path), !URLPath.climbs(parts.path) else { return false }
+        return parts.path.count == path.count
+            || parts.path[parts.path.startIndex + path.count] == UInt8(ascii: "/")
+    }
+
+    /// Reads a destination as a link, except that the path may be missing, and the host too.
+    private static func read(_ bytes: [UInt8]) throws(DestinationError) -> (URLParts, URLHost?) {
+        do throws(DeepLinkURLError) {
+            let parts = try URLParts(bytes)
+            try parts.requireAllowedScheme()
+            guard parts.authority?.isEmpty != true else { return (parts, nil) }
+            return (parts, try parts.host())
+        } catch {
+            throw .malformed(error)
+        }
+    }
+}
+
+/// The reason why a text names no destination.
+///
+/// The message says what to do.
+public enum DestinationError: Error, Equatable, Sendable {
+    case malformed(DeepLinkURLError)
+    case noHost
+    case queryOrFragment
+    case dotSegment
+
+    public var message: String {
+        switch self {
+        case .noHost, .malformed(.noHost):
+            """
+            A destination names its host, as in https://shop.example or myapp://promo; a scheme of the app's own may \
+            stand alone, as in myapp://.
+            """
+        case .malformed(let error): error.message
+        case .queryOrFragment:
+            "A destination has no ? and no #; write the scheme, the host and at most a path."
+        case .dotSegment: "A destination's path has no . or .. segments; write it in full."
+        }
+    }
+}
+
+extension DeepLinkURL {
+    /// Returns whether the link leads to one of the destinations, or the list is empty.
+    public func isAllowed(by destinations: [Destination]) -> Bool {
+        destinations.isEmpty || destinations.contains { $0.covers(self) }
+    }
+}
+
+extension App.Settings {
+    /// Returns whether a visitor's click may lead to `url`: to one of ``destinations``, or anywhere if there
+    /// are none.
+    ///
+    /// A stored destination that cannot be read allows nothing.
+    public func allows(_ url: DeepLinkURL) -> Bool {
+        destinations.isEmpty
+            || destinations.contains { (try? Destination(parsing: $0))?.covers(url) ?? false }
+    }
+
+    /// Returns whether pages of `origin` may post clicks: one of ``allowedOrigins``, or any if there are
+    /// none.
+    public func allows(_ origin: Origin) -> Bool {
+        allowedOrigins.isEmpty || allowedOrigins.contains { Origin($0) == origin }
     }
 }

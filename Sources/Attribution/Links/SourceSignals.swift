@@ -87,7 +87,7 @@ public struct SourceSignals: Equatable, Sendable {
         for (name, token) in Self.clickIdentifiers where item(name) != nil {
             signals.append(Signal(name, token: token))
         }
-        if let mark = userAgent.flatMap(Self.inAppBrowser) { signals.append(mark) }
+        if let app = userAgent.flatMap(Self.inAppBrowser) { signals.append(app) }
         if let bodySource, !namesNetwork { signals.append(bodySource) }
         return signals
     }
@@ -99,18 +99,18 @@ public struct SourceSignals: Equatable, Sendable {
     /// The keywords that apps with a browser of their own add to its user agent.
     ///
     /// Instagram's agent may contain Facebook's keywords as well, so it comes first.
-    private static let inAppMarks: [(mark: String, token: SourceToken)] = [
+    private static let inAppKeywords: [(keyword: String, token: SourceToken)] = [
         ("instagram", .instagram), ("fban/", .facebook), ("fbav/", .facebook), ("fb_iab", .facebook),
         ("fbios", .facebook), ("messenger", .facebook), ("tiktok", .tiktok), ("musical_ly", .tiktok),
         ("musically", .tiktok), ("bytedancewebview", .tiktok), ("zhiliaoapp", .tiktok),
         ("ugc.trill", .tiktok), ("trill_", .tiktok), ("twitter", .twitter),
     ]
 
-    private static let inAppTokens = TokenSet(inAppMarks.map(\.mark))
+    private static let inAppTokens = TokenSet(inAppKeywords.map(\.keyword))
 
     private static func inAppBrowser(_ userAgent: String) -> Signal? {
         inAppTokens.firstMatch(in: userAgent.utf8.map(\.asciiLowercased)).map {
-            Signal(inAppMarks[$0].mark, token: inAppMarks[$0].token)
+            Signal(inAppKeywords[$0].keyword, token: inAppKeywords[$0].token)
         }
     }
 
@@ -201,7 +201,7 @@ extension SourceToken {
     /// Returns the host of a URL, or of a text that starts with a host; in its original case.
     public static func host(in text: String) -> String {
         var rest = text.utf8[...]
-        if let mark = text.range(ofASCII: "://") { rest = text.utf8[mark.upperBound...] }
+        if let separator = text.range(ofASCII: "://") { rest = text.utf8[separator.upperBound...] }
         rest = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: at)...] }
         return String(decoding: rest.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self)

@@ -25,9 +25,8 @@ package struct URLParts {
             colon > 0
         else { throw .noScheme }
         writtenScheme = bytes[..<colon]
-        guard writtenScheme.first?.isASCIILetter == true, writtenScheme.allSatisfy(Self.isSchemeByte) else {
-            throw .malformedScheme
-        }
+        guard writtenScheme.first?.isASCIILetter == true, writtenScheme.allSatisfy(Self.isSchemeByte)
+        else { throw .malformedScheme }
         scheme = String(decoding: writtenScheme.map(\.asciiLowercased), as: UTF8.self)
 
         var rest = bytes[(colon + 1)...]
@@ -46,7 +45,7 @@ package struct URLParts {
 
     package var isWeb: Bool { scheme == "https" || scheme == "http" }
 
-    func checkScheme() throws(DeepLinkURLError) {
+    func requireAllowedScheme() throws(DeepLinkURLError) {
         guard !Self.forbiddenSchemes.contains(scheme) else { throw .forbiddenScheme }
     }
 
@@ -60,7 +59,7 @@ package struct URLParts {
 
     /// Rejects a web link with the root as its path, with or without a query, because released clients lose
     /// such links.
-    func checkPath() throws(DeepLinkURLError) {
+    func requirePath() throws(DeepLinkURLError) {
         guard !isWeb || path.count > 1 else { throw .noPath }
     }
 
@@ -130,9 +129,8 @@ package struct URLHost: Equatable {
         } else {
             let host = authority.prefix { $0 != UInt8(ascii: ":") }
             guard !host.isEmpty else { throw .noHost }
-            guard isWeb ? Self.isDomainName(host) : host.allSatisfy(Self.isAppHostByte) else {
-                throw .malformedHost
-            }
+            guard isWeb ? Self.isDomainName(host) : host.allSatisfy(Self.isAppHostByte)
+            else { throw .malformedHost }
             name = String(decoding: host.map(\.asciiLowercased), as: UTF8.self)
             rest = authority[host.endIndex...]
         }
@@ -141,9 +139,8 @@ package struct URLHost: Equatable {
             return
         }
         guard colon == UInt8(ascii: ":") else { throw .malformedHost }
-        guard let number = NetworkAddress.decimal(rest.dropFirst(), upTo: 65_535), number > 0 else {
-            throw .malformedPort
-        }
+        guard let number = NetworkAddress.decimal(rest.dropFirst(), upTo: 65_535), number > 0
+        else { throw .malformedPort }
         port = UInt16(number)
     }
 

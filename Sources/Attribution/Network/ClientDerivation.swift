@@ -196,9 +196,8 @@ enum ForwardedNode {
     static func address(of node: ArraySlice<UInt8>) -> NetworkAddress? {
         guard let first = node.first else { return nil }
         if first == UInt8(ascii: "[") {
-            guard let end = node.firstIndex(of: UInt8(ascii: "]")), isPort(node[(end + 1)...]) else {
-                return nil
-            }
+            guard let end = node.firstIndex(of: UInt8(ascii: "]")), isPort(node[(end + 1)...])
+            else { return nil }
             return ipv6(node[(node.startIndex + 1)..<end])
         }
         let colons = node.indices.filter { node[$0] == UInt8(ascii: ":") }

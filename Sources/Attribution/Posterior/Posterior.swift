@@ -74,20 +74,6 @@ public struct DestinationShare: Equatable, Sendable {
     public let clickedAt: Timestamp?
     public let evidence: MatchEvidence
 
-    public init(
-        destination: CreditedDestination,
-        probability: Double,
-        click: ClickID?,
-        clickedAt: Timestamp?,
-        evidence: MatchEvidence
-    ) {
-        self.destination = destination
-        self.probability = probability
-        self.click = click
-        self.clickedAt = clickedAt
-        self.evidence = evidence
-    }
-
     /// Orders by probability; among equals the newer and then the later click comes first.
     static func isLikelier(_ left: DestinationShare, _ right: DestinationShare) -> Bool {
         if left.probability != right.probability { return left.probability > right.probability }
@@ -110,12 +96,6 @@ public struct CampaignShare: Equatable, Sendable {
 
     /// The largest number of campaigns of one launch; the least likely are omitted.
     public static let maximumCount = 16
-
-    public init(campaign: UInt64, probability: Double, click: ClickID?) {
-        self.campaign = campaign
-        self.probability = probability
-        self.click = click
-    }
 
     /// Returns the campaigns of destinations that are ordered by their probability.
     static func all(of destinations: [DestinationShare]) -> [CampaignShare] {

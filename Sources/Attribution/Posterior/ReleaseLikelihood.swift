@@ -54,9 +54,8 @@ public struct OSRelease: Hashable, Sendable {
 
     /// Reads a counter's key; nil if it is no ``code``.
     public init?(code: UInt64) {
-        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 48 }) else {
-            return nil
-        }
+        guard let platform = Platform.allCases.first(where: { UInt64($0.code) == code >> 48 })
+        else { return nil }
         let minor = UInt16(truncatingIfNeeded: code >> 8)
         self.init(
             platform: platform,

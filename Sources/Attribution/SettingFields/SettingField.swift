@@ -22,12 +22,7 @@ public enum SettingFieldKind: Sendable {
 
 extension SettingField {
     /// Whether the field has any number of texts.
-    public var isList: Bool {
-        switch kind {
-        case .list, .variants: true
-        case .text, .number, .flag, .object: false
-        }
-    }
+    public var isList: Bool { kind == .list || kind == .variants }
 }
 
 /// The texts of fields.
@@ -96,8 +91,8 @@ package struct FieldReader<Field: SettingField> {
             report(field, "\(field.rawValue) has more than \(maximum) characters; shorten it.")
             return nil
         }
-        guard !text.holdsControlCharacter else {
-            report(field, "\(field.rawValue) holds a control character such as a line break; remove it.")
+        guard !text.containsControlCharacter else {
+            report(field, "\(field.rawValue) contains a control character such as a line break; remove it.")
             return nil
         }
         return text
@@ -123,13 +118,13 @@ package struct FieldReader<Field: SettingField> {
         return number
     }
 
-    mutating func moment(_ field: Field) -> Timestamp? {
+    mutating func time(_ field: Field) -> Timestamp? {
         guard let text = fields.text(field) else { return nil }
-        guard let moment = Timestamp(iso8601: text.trimmed) else {
+        guard let time = Timestamp(iso8601: text.trimmed) else {
             report(field, "\(field.rawValue) must be a time such as 2027-01-31T18:00:00Z.")
             return nil
         }
-        return moment
+        return time
     }
 
     package mutating func flag(_ field: Field) -> Bool? {
@@ -157,7 +152,7 @@ package struct FieldReader<Field: SettingField> {
         var values: [String] = []
         for text in fields[field].map(\.trimmed) where !text.isEmpty && !values.contains(text) {
             let isAllowed =
-                text.unicodeScalars.count <= 64 && !text.holdsControlCharacter
+                text.unicodeScalars.count <= 64 && !text.containsControlCharacter
                 && !text.utf8.contains(UInt8(ascii: ","))
             guard isAllowed else {
                 report(field, "Each of \(field.rawValue) has 1 to 64 characters without commas.")
@@ -231,7 +226,7 @@ package struct FieldReader<Field: SettingField> {
 
 extension String {
     /// Whether the text contains an ASCII control character.
-    var holdsControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
+    var containsControlCharacter: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 
     /// The text as `#rrggbb` in lower case, from digits of either case; nil for any other text.
     var hexColor: String? {

@@ -110,7 +110,7 @@ extension FirebaseLink {
                 FieldProblem(
                     parameter.rawValue,
                     "\(parameter.rawValue) is \(text), and the app's \(what) \(names): it is another app's link, or "
-                        + "\"afterlink apps set \(option)\" has not been told of it."
+                        + "\"afterlink apps set \(option)\" does not know it yet."
                 )
             )
         }
@@ -180,9 +180,8 @@ public struct FirebaseLongLink: Equatable, Sendable {
     public init?(query: [QueryItem]) {
         var link = FirebaseLink()
         for item in query {
-            guard let parameter = FirebaseLink.Parameter(rawValue: item.name), link[parameter] == nil else {
-                continue
-            }
+            guard let parameter = FirebaseLink.Parameter(rawValue: item.name), link[parameter] == nil
+            else { continue }
             link[parameter] = item.value
         }
         guard link[.link] != nil else { return nil }
@@ -275,9 +274,8 @@ extension Link.Target {
             return "link has the scheme \(parts.scheme), which is none of the app's; list it with "
                 + "\"afterlink apps set --ios-scheme\" or \"--android-scheme\"."
         }
-        guard parts.scheme == "https", let authority = try? parts.host() else {
-            return "link leads to a page without encryption; begin it with https://."
-        }
+        guard parts.scheme == "https", let authority = try? parts.host()
+        else { return "link leads to a page without encryption; start it with https://." }
         let host = authority.name
         guard app.links.lists(webHost: host) else { return "link \(AppLinks.unlistedHost(host))" }
         guard authority.port == nil else { return "link names a port, which no page of the app has." }
@@ -309,6 +307,6 @@ extension AppLinks {
     /// Returns the rest of a sentence that starts with a field's name.
     fileprivate static func unlistedHost(_ host: String) -> String {
         "leads to \(host), which the app does not list; add it with \"afterlink apps set --web-host \(host)\". "
-            + "Allowing any does not count here: anybody can write a long link."
+            + "Allowing any does not count here: any person can write a long link."
     }
 }

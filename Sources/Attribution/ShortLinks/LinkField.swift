@@ -108,7 +108,7 @@ extension Link.Settings {
         settings.metadata = reader.metadata()
         settings.journeyID = reader.text(.journeyID, upTo: JourneyID.maximumLength).flatMap { JourneyID($0) }
         settings.window = reader.window()
-        settings.expiresAt = reader.moment(.expiresAt)
+        settings.expiresAt = reader.time(.expiresAt)
         settings.maximumClicks = reader.number(.maximumClicks, in: 1...1_000_000_000)
         settings.variants = reader.variants()
         settings.referralCode = reader.word(.referralCode)
@@ -118,7 +118,7 @@ extension Link.Settings {
         settings.usesPasteboard = reader.flag(.pasteboard) ?? false
         settings.passedParameters = reader.list(.passedParameters, maximumCount: maximumParameterCount)
         settings.tags = reader.list(.tags, maximumCount: maximumTagCount)
-        settings.qr = reader.qrLook()
+        settings.qr = reader.qrDefaults()
         return (settings, reader.problems)
     }
 
@@ -236,19 +236,19 @@ extension FieldReader where Field == LinkField {
     }
 
     /// Reads the style of the QR code; reports and ignores colours that scanners cannot distinguish.
-    mutating func qrLook() -> Link.QRDefaults {
-        var look = Link.QRDefaults(
+    mutating func qrDefaults() -> Link.QRDefaults {
+        var style = Link.QRDefaults(
             foreground: color(.qrForeground),
             background: color(.qrBackground),
             errorCorrection: errorCorrection(.qrErrorCorrection)
         )
         do throws(QRColorError) {
-            try (look.foreground ?? .black).requireReadable(on: look.background ?? .white)
+            try (style.foreground ?? .black).requireReadable(on: style.background ?? .white)
         } catch {
-            report(look.foreground == nil ? .qrBackground : .qrForeground, error.message)
-            (look.foreground, look.background) = (nil, nil)
+            report(style.foreground == nil ? .qrBackground : .qrForeground, error.message)
+            (style.foreground, style.background) = (nil, nil)
         }
-        return look
+        return style
     }
 }
 

@@ -148,7 +148,7 @@ public struct TappedLink: Equatable, Sendable {
     }
 
     /// Returns the items of the tapped address's query that do not belong to the link itself.
-    public func besides(_ query: [QueryItem]) -> [QueryItem] {
+    public func additionalItems(of query: [QueryItem]) -> [QueryItem] {
         let names = Set(spelling.map(\.name))
         return query.filter { !names.contains($0.name) }
     }

@@ -2,10 +2,10 @@
 public struct LinkListing: Equatable, Sendable {
     public var link: Link
     /// Clicks of people in live traffic, all variants together.
-    public var clicks: Int
+    public var clicks = 0
     /// Clicks of robots and previews.
-    public var robots: Int
-    public var matches: Int
+    public var robots = 0
+    public var matches = 0
     /// The counts by variant, if the link has any.
     public var variants: [VariantCounts]
 
@@ -21,17 +21,8 @@ public struct LinkListing: Equatable, Sendable {
         }
     }
 
-    public init(
-        link: Link,
-        clicks: Int = 0,
-        robots: Int = 0,
-        matches: Int = 0,
-        variants: [VariantCounts] = []
-    ) {
+    public init(link: Link, variants: [VariantCounts] = []) {
         self.link = link
-        self.clicks = clicks
-        self.robots = robots
-        self.matches = matches
         self.variants = variants
     }
 }

@@ -24,7 +24,7 @@ public struct WebURL: Hashable, Sendable {
                 guard byte != UInt8(ascii: "\\") else { throw .backslash }
             }
             parts = try URLParts(bytes)
-            try parts.checkScheme()
+            try parts.requireAllowedScheme()
             host = try parts.host().name
         } catch {
             throw .malformed(error)
@@ -61,7 +61,7 @@ public enum WebURLError: Error, Equatable, Sendable {
     public var message: String {
         switch self {
         case .malformed(let error): error.message
-        case .notSecure: "Browsers are sent to https pages alone; begin the address with https://."
+        case .notSecure: "Browsers are sent to https pages alone; start the address with https://."
         }
     }
 }

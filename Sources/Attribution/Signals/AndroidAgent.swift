@@ -70,9 +70,7 @@ struct AndroidAgent {
     private static func instagram(_ text: AgentText) -> AndroidAgent? {
         guard let app = text.end(of: .instagram) ?? text.end(of: .threads),
             let start = listStart(in: text, after: app)
-        else {
-            return nil
-        }
+        else { return nil }
         let fields = text.list(from: start)
         guard fields.count >= 5, let slash = fields[0].firstIndex(of: UInt8(ascii: "/")) else { return nil }
         let version = OSVersion(bytes: fields[0][(slash + 1)...])
@@ -123,7 +121,7 @@ enum AndroidModel {
     static func model(inSegment segment: ArraySlice<UInt8>) -> String? {
         let isOther =
             notModels.contains { $0.count == segment.count && hasPrefix(segment, $0) }
-            || otherBeginnings.contains { hasPrefix(segment, $0) } || isLocale(segment)
+            || otherPrefixes.contains { hasPrefix(segment, $0) } || isLocale(segment)
         return isOther ? nil : clean(segment)
     }
 
@@ -132,7 +130,7 @@ enum AndroidModel {
         "x86_64", "linux",
     ])
 
-    private static let otherBeginnings = bytes(["rv:", "build/", "hmscore", "opera ", "release/"])
+    private static let otherPrefixes = bytes(["rv:", "build/", "hmscore", "opera ", "release/"])
 
     private static let build = Array(" Build/".utf8)
     private static let miui = Array(" MIUI/".utf8)
@@ -154,10 +152,10 @@ enum AndroidModel {
     }
 
     /// Returns the text before the first occurrence of a word.
-    private static func upTo(_ mark: [UInt8], _ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    private static func upTo(_ word: [UInt8], _ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var rest = text
-        while let start = rest.firstIndex(of: mark[0]) {
-            if text[start...].starts(with: mark) { return text[..<start] }
+        while let start = rest.firstIndex(of: word[0]) {
+            if text[start...].starts(with: word) { return text[..<start] }
             rest = text[(start + 1)...]
         }
         return text

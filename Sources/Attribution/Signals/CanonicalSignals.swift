@@ -67,16 +67,16 @@ public struct CanonicalSignals: Equatable, Sendable {
     /// model.
     static func appleModel(_ model: String?, touchPoints: Int?) -> String? {
         guard let name = model else { return nil }
-        if begins(name, "iphone") { return "iPhone" }
-        if begins(name, "ipad") { return "iPad" }
-        if begins(name, "ipod") { return "iPod touch" }
-        if begins(name, "mac"), let touchPoints, touchPoints > 1 { return "iPad" }
+        if starts(name, "iphone") { return "iPhone" }
+        if starts(name, "ipad") { return "iPad" }
+        if starts(name, "ipod") { return "iPod touch" }
+        if starts(name, "mac"), let touchPoints, touchPoints > 1 { return "iPad" }
         return nil
     }
 
     /// Returns whether the text starts with the word, ignoring case and leading blanks; the word is in lower
     /// case.
-    private static func begins(_ text: String, _ word: String) -> Bool {
+    private static func starts(_ text: String, _ word: String) -> Bool {
         var rest = text.utf8.drop { $0.isBlank }
         for byte in word.utf8 {
             guard let first = rest.popFirst(), first.asciiLowercased == byte else { return false }
@@ -206,8 +206,7 @@ extension CanonicalSignals {
         let isApple = signals.platform == .ios || signals.platform != .android && appleModel != nil
         self.init(platform: isApple ? .ios : signals.platform)
         model = isApple ? appleModel : signals.model.flatMap { AndroidModel.clean($0) }
-        system =
-            signals.osVersion.flatMap { OSVersion($0.trimmed) }.map(OSVersionReading.exact) ?? .unknown
+        system = signals.osVersion.flatMap { OSVersion($0.trimmed) }.map(OSVersionReading.exact) ?? .unknown
         let size = ScreenSize(signals.screenWidth, signals.screenHeight)
         if isApple {
             screen = size

@@ -46,8 +46,7 @@ extension CanonicalSignals {
     private mutating func read(_ name: String, _ value: [UInt8]) -> Bool {
         let text = String(decoding: value, as: UTF8.self)
         switch name {
-        case "model":
-            model = Self.unescaped(value[...])
+        case "model": model = Self.unescaped(value[...])
         case "os":
             guard let reading = OSVersionReading(text: text) else { return false }
             system = reading
@@ -61,12 +60,9 @@ extension CanonicalSignals {
         case "width":
             guard let number = Int(text) else { return false }
             panelWidth = number
-        case "timezone":
-            timezone = Self.unescaped(value[...])
-        case "given":
-            givenTimezone = Self.unescaped(value[...])
-        case "languages":
-            languages = value.split(separator: UInt8(ascii: ",")).map { Self.unescaped($0) }
+        case "timezone": timezone = Self.unescaped(value[...])
+        case "given": givenTimezone = Self.unescaped(value[...])
+        case "languages": languages = value.split(separator: UInt8(ascii: ",")).map { Self.unescaped($0) }
         default: break
         }
         return true
@@ -91,13 +87,13 @@ extension CanonicalSignals {
 }
 
 extension OSVersionReading {
-    private static let frozenMark = "frozen "
+    private static let frozenPrefix = "frozen "
 
     /// The known numbers of the version; nil if none is known.
     fileprivate var text: String? {
         switch self {
         case .unknown: nil
-        case .frozen(let version): Self.frozenMark + version.text(for: .ios)
+        case .frozen(let version): Self.frozenPrefix + version.text(for: .ios)
         case .major(let number): String(number)
         case .minor(let version): "\(version.major).\(version.minor)"
         case .exact(let version): "\(version.major).\(version.minor).\(version.patch)"
@@ -106,8 +102,8 @@ extension OSVersionReading {
 
     /// Reads the text of a version; nil for any other text.
     fileprivate init?(text: String) {
-        if text.hasPrefix(Self.frozenMark) {
-            guard let version = OSVersion(text.dropFirst(Self.frozenMark.count)) else { return nil }
+        if text.hasPrefix(Self.frozenPrefix) {
+            guard let version = OSVersion(text.dropFirst(Self.frozenPrefix.count)) else { return nil }
             self = .frozen(version)
             return
         }

@@ -99,8 +99,7 @@ public struct StructuredItem: Equatable, Sendable {
         var text: [UInt8] = []
         while let byte = rest.popFirst() {
             switch byte {
-            case UInt8(ascii: "\""):
-                return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 guard let escaped = rest.popFirst(),
                     escaped == UInt8(ascii: "\"") || escaped == UInt8(ascii: "\\")

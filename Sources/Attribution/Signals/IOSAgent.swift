@@ -86,9 +86,8 @@ struct IOSAgent {
     private static func systemInDesktopDress(_ text: AgentText, _ releases: IOSReleases) -> OSVersionReading {
         if let reported = appToken(in: text) { return .exact(reported) }
         // Other browsers freeze Safari's version as well when they ask for desktop pages.
-        guard let version = text.version(after: .version), !releases.isTruthfulBrowser(text.bytes) else {
-            return .unknown
-        }
+        guard let version = text.version(after: .version), !releases.isTruthfulBrowser(text.bytes)
+        else { return .unknown }
         return reading(safari: version)
     }
 

@@ -68,9 +68,7 @@ extension CanonicalSignals {
         if let width = certainWidth(data) {
             values.append(LaunchSignals.Value(component: .width, text: String(width)))
         }
-        if let screen {
-            values.append(LaunchSignals.Value(component: .screen, text: screen.text))
-        }
+        if let screen { values.append(LaunchSignals.Value(component: .screen, text: screen.text)) }
         return values
     }
 
@@ -97,7 +95,7 @@ extension NativeSignals {
     /// - Returns: the signals, with no other change.
     public func withLanguageOfClicks(
         _ set: AppLocalization,
-        told: [String]?,
+        reported: [String]?,
         languages table: LanguageTable
     ) -> NativeSignals {
         var signals = self
@@ -107,7 +105,7 @@ extension NativeSignals {
             return signals
         }
         guard language == nil else { return signals }
-        let own = told.map {
+        let own = reported.map {
             AppLocalization(localizations: $0, developmentLanguage: nil, languages: table)
         }
         signals.language = (own ?? set).negotiated(preferred) ?? preferred.first

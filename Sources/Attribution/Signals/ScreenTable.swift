@@ -96,9 +96,7 @@ public struct ScreenSize: Hashable, Sendable {
     /// Creates a screen from its two sides in either order; nil if a side is missing or impossible.
     public init?(_ oneSide: Double?, _ otherSide: Double?) {
         guard let oneSide, let otherSide, Self.plausible.contains(oneSide), Self.plausible.contains(otherSide)
-        else {
-            return nil
-        }
+        else { return nil }
         width = Int(min(oneSide, otherSide))
         height = Int(max(oneSide, otherSide))
     }

@@ -110,9 +110,7 @@ struct FixedOffset: Equatable {
     /// Returns the names that apps may get: the browser's name, and the systems' names of the offset.
     func spellings(given name: String) -> [Spelling] {
         var names = [name, "GMT" + clock, "GMT" + clock.filter { $0 != ":" }]
-        if minutes % 60 == 0 {
-            names.append("Etc/GMT\(minutes > 0 ? "-" : "+")\(minutes.magnitude / 60)")
-        }
+        if minutes % 60 == 0 { names.append("Etc/GMT\(minutes > 0 ? "-" : "+")\(minutes.magnitude / 60)") }
         var distinct: [String] = []
         for name in names where !distinct.contains(name) { distinct.append(name) }
         return distinct.map { Spelling($0, weight: 1 / Double(distinct.count)) }
@@ -128,9 +126,8 @@ struct FixedOffset: Equatable {
     private static func minutes(_ text: [UInt8]) -> Int? {
         let digits = text.filter(\.isASCIIDigit)
         let hasColon = text.count == 5 && text[2] == UInt8(ascii: ":")
-        guard text.count == digits.count + (hasColon ? 1 : 0), [1, 2, 4].contains(digits.count) else {
-            return nil
-        }
+        guard text.count == digits.count + (hasColon ? 1 : 0), [1, 2, 4].contains(digits.count)
+        else { return nil }
         let number = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         let (hours, minutes) = digits.count == 4 ? (number / 100, number % 100) : (number, 0)
         return hours <= 18 && minutes < 60 ? hours * 60 + minutes : nil

@@ -59,9 +59,8 @@ public struct AddressKeys: Sendable {
     ///   - time: the time whose day and the next are the last with precomputed keys; later keys are derived
     ///     each time they are needed.
     public init?(_ seeds: [Seed], readyUntil time: Timestamp) {
-        guard let first = seeds.first, zip(seeds, seeds.dropFirst()).allSatisfy({ $0.day < $1.day }) else {
-            return nil
-        }
+        guard let first = seeds.first, zip(seeds, seeds.dropFirst()).allSatisfy({ $0.day < $1.day })
+        else { return nil }
         self.seeds = seeds
         let last = min(max(Self.day(of: time) + 1, first.day), first.day + Self.maximumDays)
         var precomputed: [AddressKey] = []
@@ -158,11 +157,7 @@ public struct AddressKeys: Sendable {
     }
 }
 
-extension AddressKeys: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "AddressKeys(hidden)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
-}
+extension AddressKeys: HiddenValue {}
 
 /// The secret of one day, which hashes addresses and values derived from them.
 ///

@@ -7,9 +7,8 @@ package enum Suggestion {
         let ranked = known.map { (word: $0, distance: distance(from: lowered, to: $0)) }
         let prefixed = known.filter { lowered.count >= 3 && $0.hasPrefix(lowered) }
         if prefixed.count == 1 { return prefixed.first }
-        guard let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= tolerance else {
-            return nil
-        }
+        guard let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= tolerance
+        else { return nil }
         return best.word
     }
 

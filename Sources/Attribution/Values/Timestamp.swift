@@ -138,9 +138,8 @@ private struct ISO8601Reader {
     }
 
     private mutating func digit() -> Int64? {
-        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else {
-            return nil
-        }
+        guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        else { return nil }
         rest.removeFirst()
         return Int64(byte - UInt8(ascii: "0"))
     }
@@ -163,9 +162,8 @@ public struct CivilDate: Hashable, Sendable {
 
     /// Returns nil if the calendar has no such day.
     public init?(year: Int64, month: Int64, day: Int64) {
-        guard (1...12).contains(month), (1...Self.length(ofMonth: month, in: year)).contains(day) else {
-            return nil
-        }
+        guard (1...12).contains(month), (1...Self.length(ofMonth: month, in: year)).contains(day)
+        else { return nil }
         self.year = year
         self.month = month
         self.day = day

@@ -75,7 +75,7 @@ enum RotateServerKeyCommand {
                 advice: "Once is enough; `afterlink server-key list` shows the keys."
             )
         }
-        guard list.entries.count < ServerKeyList.most else {
+        guard list.entries.count < ServerKeyList.maximumCount else {
             throw CommandFailure(
                 "There are \(list.entries.count) server keys already, and each check looks under all of them.",
                 advice: "Wait until the oldest is destroyed; `afterlink server-key list` shows the keys."

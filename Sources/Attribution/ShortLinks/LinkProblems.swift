@@ -44,7 +44,7 @@ extension Link.Settings {
 
     private func otherProblems(at now: Timestamp) -> [FieldProblem] {
         guard let expiresAt, expiresAt <= now else { return [] }
-        return [FieldProblem(LinkField.expiresAt, "expires_at lies in the past; give a later time, or none.")]
+        return [FieldProblem(LinkField.expiresAt, "expires_at is in the past; give a later time, or none.")]
     }
 }
 
@@ -62,9 +62,8 @@ extension Link.Target {
         guard app.destinations.isEmpty || !app.allows(url) else { return nil }
         guard let parts = try? URLParts(Array(url.text.utf8)) else { return nil }
         guard parts.isWeb else { return schemeProblem(of: field, parts.scheme, known: app.links.schemes) }
-        guard parts.scheme == "https" else {
-            return "\(field.rawValue) leads to a page without encryption; begin it with https://."
-        }
+        guard parts.scheme == "https"
+        else { return "\(field.rawValue) leads to a page without encryption; start it with https://." }
         guard let host = try? parts.host().name, !app.links.allows(webHost: host) else { return nil }
         return "\(field.rawValue) \(AppLinks.foreignHost(host))"
     }
@@ -84,7 +83,7 @@ extension Link.Target {
                 + "link such as myapp:/\(path.text)."
         }
         guard schemes.allSatisfy({ path.url(scheme: $0) != nil }) else {
-            return "\(field.rawValue): the first part of the path stands where a host does behind the app's "
+            return "\(field.rawValue): the first part of the path is read as a host after the app's "
                 + "scheme; let it be letters, digits, -, . and _ only."
         }
         return nil
