@@ -7,8 +7,8 @@ public enum KeyKind: String, CaseIterable, Sendable {
     /// A public key, because it is part of the mobile app. It may send checks and clicks; the server ignores
     /// the address, agent and time that they claim.
     case app
-    /// The secret key of a customer's back end. It may send checks and clicks; the server believes their
-    /// address, agent and time.
+    /// A customer's secret key. It may send checks and clicks; the server believes their address, agent and
+    /// time.
     case server
     /// Like `app`, but sees and creates only test clicks.
     case test
@@ -101,12 +101,12 @@ public struct KeyText: Sendable {
         self.text = text
     }
 
-    /// Returns whether a text contains something in the form of a generated key, delimited by characters that
-    /// no key contains.
+    /// Returns whether a text contains a word, between characters that no key has, in the form of a generated
+    /// key.
     ///
     /// Keys that operators choose themselves have no recognisable form.
     public static func occurs(in text: String) -> Bool {
-        text.utf8.split { !isKeyByte($0) }.contains { word in
+        text.utf8.split { !$0.isASCIIWordByte }.contains { word in
             KeyKind.allCases.contains { kind in
                 word.count == kind.rawValue.utf8.count + 1 + secretLength
                     && word.starts(with: "\(kind.rawValue)_".utf8)
@@ -116,8 +116,7 @@ public struct KeyText: Sendable {
 
     /// Returns whether a text contains the characters of a generated key, whatever surrounds them.
     ///
-    /// It may return true for a text without a key. ``occurs(in:)`` decides what is rejected; this only
-    /// decides what is omitted.
+    /// It may return true without a key. ``occurs(in:)`` decides what is rejected, this only what is omitted.
     public static func mayOccur(in text: String) -> Bool {
         let text = text.utf8.span
         for index in text.indices where text[index] == UInt8(ascii: "_") {
@@ -132,16 +131,12 @@ public struct KeyText: Sendable {
         let start = underscore - name.count
         guard start >= 0, text.count - underscore > secretLength else { return false }
         for index in name.indices where text[start + index] != name[index] { return false }
-        for index in 1...secretLength where !isKeyByte(text[underscore + index]) { return false }
+        for index in 1...secretLength where !text[underscore + index].isASCIIWordByte { return false }
         return true
     }
 
     /// The number of characters of 32 bytes in base64url.
     private static let secretLength = (randomByteCount * 4 + 2) / 3
-
-    private static func isKeyByte(_ byte: UInt8) -> Bool {
-        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-    }
 
     /// What is stored of the key.
     public var digest: KeyDigest { KeyDigest(of: text) }

@@ -8,8 +8,7 @@ public struct App: Equatable, Sendable {
         public var openClicks: Bool
         /// Origins (`https://shop.example`) whose pages may post clicks; empty allows any.
         public var allowedOrigins: [String]
-        /// The destinations that visitors' clicks may lead to, each the text of a ``Destination``; empty
-        /// allows any.
+        /// The texts of the ``Destination``s that visitors' clicks may lead to; empty allows any.
         public var destinations: [String]
         /// Nil for the server's window.
         public var window: AttributionWindow?
@@ -88,8 +87,7 @@ package enum AppIdentifiers {
         return isBundle ? text : nil
     }
 
-    /// Returns whether a text is a prefix and a bundle id with a dot between them, as Apple's files name an
-    /// app.
+    /// Returns whether a text is a prefix, a dot and a bundle id, as Apple's files name an app.
     package static func isAppID(_ text: String) -> Bool {
         guard let dot = text.firstIndex(of: ".") else { return false }
         return isTeam(String(text[..<dot])) && bundle(String(text[text.index(after: dot)...])) != nil
@@ -102,7 +100,7 @@ package enum AppIdentifiers {
         return UInt64(digits)
     }
 
-    /// Returns a certificate's fingerprint as Google's files spell it: capital digits in pairs, separated by
+    /// Returns a certificate's fingerprint as in Google's files: capital digits in pairs, separated by
     /// colons.
     static func certificate(_ text: String) -> String? {
         let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }
@@ -165,8 +163,7 @@ public final class Directory: Equatable, Sendable {
     /// Returns the policy of an app that can be followed; nil for an app that does not exist.
     public func policy(of app: AppID) -> MatchPolicy? { appIndexes[app].map { policies[$0] } }
 
-    /// Returns the apps whose links a host serves: those that list it, or if none does, those that list no
-    /// host.
+    /// Returns the apps whose links a host serves: those that list it, or else those that list no host.
     public func apps(onHost host: LinkHost?) -> [App] {
         if let host {
             let listing = apps.filter { $0.settings.links.hosts.contains(host) }

@@ -1,7 +1,6 @@
 /// The settings of an app for its links and its domain files.
 public struct AppLinks: Equatable, Sendable {
-    /// The hosts that serve the app's links and domain files, in the operator's order; several apps may share
-    /// one.
+    /// The hosts of the app's links and domain files, in the operator's order; several apps may share one.
     public var hosts: [LinkHost] = []
     /// Shown on pages for people.
     public var icon: WebURL?

@@ -15,8 +15,7 @@ public enum RecordedEvent: Equatable, Sendable {
 }
 
 extension RecordedEvent {
-    /// Returns the hash by which names and destinations are compared: the first word of the SHA-256 of a
-    /// text.
+    /// Returns the hash for comparing names and destinations: the first word of the SHA-256 of a text.
     public static func hash(_ text: String) -> UInt64 { Fingerprint(of: text).words.0 }
 }
 

@@ -21,8 +21,8 @@ public struct Click: Equatable, Sendable {
     /// The properties of a click, apart from the keyed hashes that find it.
     public struct Facts: Equatable, Sendable {
         public var app: AppID
-        /// Whether it was recorded with a test key: no live key sees it, and no statistic of live traffic
-        /// counts it.
+        /// Whether it was recorded with a test key: live keys do not see it, and live statistics do not count
+        /// it.
         public var isTest: Bool
         public var destination: DeepLinkURL
         public var campaignKey: CampaignKey?
@@ -112,8 +112,8 @@ public struct NewClick: Equatable, Sendable {
     public var facts: Click.Facts
     /// At least one, unless only a token can find the click.
     public var fingerprints: [FingerprintEntry]
-    /// A hash of app, fingerprint, link or URL, exact address and user agent: a match retires the older
-    /// clicks that share it.
+    /// A hash of app, fingerprint, link or URL, exact address and user agent: a match retires older equal
+    /// clicks.
     public var visit: KeyedHash
     /// A hash of visit, campaign key and the journey id of the post, if it has one: posts that share it
     /// within 10 s are one click.
@@ -159,11 +159,9 @@ public struct ClickHashesUnderFormerKeys: Equatable, Sendable {
 
 /// Why a click contains less about its visitor than a page's script would send.
 public enum ClickBasis: String, CaseIterable, Sendable {
-    /// The click's page ran no script: only its request for the store was recorded, and only its token finds
-    /// it.
+    /// The page ran no script: only its request for the store was recorded, and only the token finds it.
     case request
-    /// The visitor's browser, or the page on their behalf, asks not to be tracked: the click counts but never
-    /// matches.
+    /// The visitor's browser or the page asks not to be tracked: the click counts but never matches.
     case counted
 
     /// The suffix of a click's line of canonical values; older readers ignore it.

@@ -1,5 +1,4 @@
-/// How many people share the fingerprints of an app's clicks, and how many of its matches are expected to be
-/// wrong.
+/// How many people share the fingerprints of an app's clicks, and how many of its matches may be wrong.
 ///
 /// It is computed from the stored clicks and checks, up to ``countedAt``.
 public struct CollisionReport: Equatable, Sendable {
@@ -132,8 +131,7 @@ public struct CollisionCount: Sendable {
         }
     }
 
-    /// Returns for each platform and form how its fingerprints are shared under each of ``windows``, in their
-    /// order.
+    /// Returns the sharing of fingerprints by platform and form, for each of ``windows`` in their order.
     public consuming func finished() -> [PlatformForm: [FingerprintSharing]] {
         countGroup()
         return sharings

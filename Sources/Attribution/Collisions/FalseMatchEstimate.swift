@@ -31,8 +31,7 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     /// Adds a launch to which a click may have led.
     ///
     /// - Parameters:
-    ///   - probability: the unlimited probability of the answer, or of the most likely one if there was no
-    ///     match.
+    ///   - probability: the unlimited probability of the answer, or of the most likely one without a match.
     ///   - ageSeconds: the age of the credited click; nil if it is unknown.
     ///   - isMatch: whether the answer was a match.
     public mutating func add(probability: Double, ageSeconds: Double?, isMatch: Bool) {

@@ -18,8 +18,8 @@ public struct DataRow: Equatable, Sendable {
     ///   - file: its name, for error messages.
     ///   - kinds: the kinds of rows that the file may contain; any other kind is an error.
     /// - Returns: its rows in their order, without comments.
-    /// - Throws: an error for a row of another kind, an empty column, and blanks or control characters in the
-    ///   wrong place.
+    /// - Throws: an error for a row of another kind, an empty column, or misplaced blanks or control
+    ///   characters.
     public static func rows(
         of bytes: [UInt8],
         file: String,

@@ -27,8 +27,8 @@ public struct DriftGroup: Hashable, Sendable {
 
     public let side: DriftSide
     public let platform: Part
-    /// The major and minor number; with a `+` if a launch's kernel shows only that its minor version is that
-    /// one or later.
+    /// The major and minor number; with a `+` if a launch's kernel shows only that it is at least that
+    /// version.
     public let osVersion: Part
     /// The SDK version of a launch, the browser of a click.
     public let client: Part
@@ -234,8 +234,7 @@ public struct DriftCount: Equatable, Sendable {
 
     public static func += (left: inout DriftCount, right: DriftCount) { left = left + right }
 
-    /// Trials and matches, with at most as many matches as trials: matches of earlier clicks may outnumber a
-    /// day's clicks.
+    /// Trials and at most as many matches: matches of earlier clicks may outnumber a day's clicks.
     var bounded: (trials: Double, matches: Double) {
         let trials = Double(max(0, trials))
         return (trials, min(trials, Double(max(0, matches))))
@@ -258,8 +257,7 @@ extension RandomAccessCollection where Element == DriftCount {
 
 /// The properties by which a check is counted for the watch on match rates.
 ///
-/// It contains only numbers, so that a check without a match costs its event loop no more than a table
-/// lookup.
+/// It contains only numbers, so that a check without a match costs its event loop only a table lookup.
 public struct CountedLaunch: Hashable, Sendable {
     public let platform: Platform
     public let release: OSRelease?

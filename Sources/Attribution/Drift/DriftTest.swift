@@ -59,8 +59,7 @@ struct DriftTest {
     /// The relative spread of a group's change when the rest of its app changes.
     private static let unevenness = 0.3
 
-    /// Returns the most significant drop that raises an alarm, if any; `threshold` is the smallest
-    /// significance.
+    /// Returns the most significant drop that raises an alarm; `threshold` is the smallest significance.
     func drop(above threshold: Double) -> DriftDrop? {
         Self.windows.compactMap { compare(newest: $0, from: $0) }.filter { drop in
             drop.score >= threshold && drop.rate <= (1 - Self.minimumRelativeDrop) * drop.expected
@@ -69,8 +68,8 @@ struct DriftTest {
         .max { $0.score < $1.score }
     }
 
-    /// Compares the newest `days` with those from `offset` on; nil if the past is too short or the newest
-    /// days are empty.
+    /// Compares the newest `days` with those from `offset` on; nil if the past is too short, or they are
+    /// empty.
     func compare(newest days: Int, from offset: Int) -> DriftDrop? {
         guard days <= offset, offset + Self.minimumBaselineDays <= series.knownDays else { return nil }
         let past = offset..<min(offset + Self.baselineDays, series.knownDays)
@@ -175,8 +174,8 @@ struct DriftSeries {
     enum Supply {
         /// Clicks and checks of a launch's platform: with fewer clicks per check, fewer checks can match.
         case clicks([Int64], checks: [Int64])
-        /// The group's own clicks: more clicks than usual without more matches mean an ineffective campaign,
-        /// not a fault.
+        /// The group's own clicks: more clicks without more matches mean an ineffective campaign, not a
+        /// fault.
         case ownTrials
         case steady
     }
@@ -189,8 +188,7 @@ struct DriftSeries {
     /// The number of days from the first one with a trial.
     var knownDays: Int { (own.lastIndex { $0.trials > 0 } ?? -1) + 1 }
 
-    /// Returns the factor, at most 1, by which a smaller supply makes matches rarer, and the variance of its
-    /// logarithm.
+    /// Returns the factor, at most 1, of a smaller supply on matches, and the variance of its logarithm.
     func shortage(_ recent: Range<Int>, against past: Range<Int>) -> (ratio: Double, variance: Double) {
         switch supply {
         case .steady: return (1, 0)
@@ -310,6 +308,8 @@ public struct DriftHistory: Sendable {
 /// Each group of a side becomes part of exactly one watched group: itself, the others of its OS version (for
 /// a click: of its browser), the others of its platform, or all others.
 struct DriftPooling {
+    private typealias Days = [DriftGroup: [DriftCount]]
+
     /// The watched groups with their days, the newest first.
     private(set) var groups: [DriftGroup: [DriftCount]] = [:]
 
@@ -351,9 +351,7 @@ struct DriftPooling {
         return Double(recent.sum.matches) / Double(oldest + 1)
     }
 
-    private static func pooled(_ groups: [DriftGroup: [DriftCount]], _ level: Int) -> [DriftGroup:
-        [DriftCount]]
-    {
+    private static func pooled(_ groups: Days, _ level: Int) -> Days {
         Dictionary(groups.map { (parent(of: $0.key, level), $0.value) }, uniquingKeysWith: sum)
     }
 

@@ -60,8 +60,7 @@ extension Explanation {
         return installed.map { "\(text) \($0)" } ?? text
     }
 
-    /// A sentence about a device that had the app long before: it came from no current click, or was set up
-    /// again.
+    /// A sentence about a device that had the app long before, and therefore came from no current click.
     private var installed: String? {
         let facts = record.facts
         guard let installed = facts.firstInstalledAt else { return nil }

@@ -1,7 +1,6 @@
 /// The meaning of a reason for no match, in words for people.
 ///
-/// Explanations, trials and statistics use these words; a new ``NoMatchReason`` needs a row in
-/// ``NoMatchReason/words``.
+/// Explanations, trials and statistics use them; a new ``NoMatchReason`` needs a row in its `words`.
 public struct ReasonWords: Sendable {
     /// What happened, in a sentence that is true for every launch with this reason.
     public let sentence: String

@@ -12,14 +12,13 @@ public enum ClickReference: Hashable, Sendable {
     /// They do not include `token`, because links of other services use that name for secrets.
     private static let itemNames = [linkName, "click_id"]
 
-    /// The number of bytes of a text that are read: more than any token or identifier has, so that a cut text
-    /// is invalid.
+    /// The number of bytes that are read: more than any token or identifier has, so that a cut text is
+    /// invalid.
     public static let maximumLength = 128
 
     /// Returns nil only for an empty text.
     ///
-    /// A text that is neither a token nor an identifier is accepted here, so that the verification of tokens
-    /// can report it.
+    /// Other texts than tokens and identifiers are accepted, so that the verification of tokens reports them.
     public init?(_ text: String) {
         let text = text.trimmed
         guard !text.isEmpty else { return nil }
@@ -99,8 +98,8 @@ public struct InstallReferrer: Equatable, Sendable {
     }
 }
 
-/// What an app found on the pasteboard at first launch: `https://<link host>/<slug>?al=<token>`, possibly
-/// within other text.
+/// The pasteboard's text at first launch: `https://<link host>/<slug>?al=<token>`, possibly within other
+/// text.
 ///
 /// Only the reference is read; nothing else on the pasteboard is stored.
 public struct PasteboardText: Equatable, Sendable {
@@ -112,8 +111,7 @@ public struct PasteboardText: Equatable, Sendable {
 
     private static let schemes = ["https://", "http://"].map { Array($0.utf8) }
 
-    /// Reads the first link in the text with a well-formed reference, or else the first link with any
-    /// reference.
+    /// Reads the first link with a well-formed reference, or else the first link with any reference.
     public init(_ text: String) {
         let bytes = Array(Substring(text.unicodeScalars.prefix(Self.maximumLength)).utf8)
         let references = bytes.split(whereSeparator: Self.endsLink).lazy
@@ -196,7 +194,7 @@ public struct PlayStoreLink: Equatable, Sendable {
         text += token.utf8
         let spare = ClickToken.textLength - token.utf8.count
         for item in utm where !item.name.isEmpty && !item.value.isEmpty {
-            // Items are escaped twice: for the referrer, where a value may contain a separator, and for the
+            // Items are escaped for the referrer, whose values may contain separators, and again for the
             // link.
             let more = PercentEncoding.queryValue("&\(escaped(item.name))=\(escaped(item.value))")
             if text.count + spare + more.count < byteLimit { text += more }

@@ -1,7 +1,6 @@
 internal import Crypto
 
-/// Proof that a launch comes from a click: the launch sends the click's token, which only the server key can
-/// create.
+/// Proof that a launch comes from a click: the launch sends a token that only the server key can create.
 ///
 /// A token travels through the store's install referrer, the pasteboard, a QR code or a link. It contains the
 /// click's identifier, and works once, because a click is claimed once.

@@ -22,8 +22,7 @@ public struct MatchingLadder: Equatable, Sendable {
 
     /// The certain ways, each once.
     public private(set) var rungs: [Rung] = []
-    /// The last way: the clicks that one of these finds are weighed against each other and against an organic
-    /// launch.
+    /// The last way: the clicks that these find are weighed against each other and against an organic launch.
     public private(set) var fingerprints: [KeyedHash] = []
     /// The number of fingerprints under each server key; those of the current key come first, the others
     /// follow in the same order.
@@ -33,7 +32,7 @@ public struct MatchingLadder: Equatable, Sendable {
 
     /// - Parameters:
     ///   - evidence: what the launch sent.
-    ///   - fingerprints: the client's own, or those computed from its signals; empty if the app does not use
+    ///   - fingerprints: the client's own, or those of its signals; empty if the app does not use
     ///     fingerprints.
     ///   - app: the app whose launch it is.
     ///   - isTest: whether it is a test launch.
@@ -76,8 +75,7 @@ public struct MatchingLadder: Equatable, Sendable {
         countUnderEachKey = max(1, self.fingerprints.count / max(1, keys.count))
     }
 
-    /// Creates the ladder of a launch with only a fingerprint: its hashes under each server key, the current
-    /// one first.
+    /// Creates the ladder of a launch with only a fingerprint, hashed under each key, the current one first.
     public init(fingerprintUnderEachKey hashes: [KeyedHash]) { fingerprints = hashes }
 
     /// Creates the ladder of a launch with only a fingerprint, under a single server key.

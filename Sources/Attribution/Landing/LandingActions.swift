@@ -24,8 +24,7 @@ public struct LandingActions: Equatable, Sendable {
     public var intentURL: String?
     public var storeURL: String?
     public var store: Store?
-    /// The app's name in Google's store, whose link contains the click's token; nil if the button leads
-    /// elsewhere.
+    /// The app's name in Google's store, whose link contains the token; nil if the button leads elsewhere.
     public var playPackage: String?
     /// The target of the store button on an iPad that calls itself a Mac; nil for all other devices.
     public var tabletStoreURL: String?

@@ -27,8 +27,7 @@ public enum CounterFamily: UInt8, CaseIterable, Sendable {
     case launchesAtAddress = 10
     /// Launches near an address (IPv4 /24, IPv6 /48), keyed by its hash's first word.
     case launchesNearAddress = 11
-    /// Launches of the app that no click explains, by their ten minutes since 1970, for the rhythm of the
-    /// day.
+    /// Launches that no click explains, by their ten minutes since 1970, for the rhythm of the day.
     case organicByTenMinutes = 12
     /// Clicks by their two minutes since 1970, for the current rate.
     case clicksByTwoMinutes = 13
@@ -152,16 +151,14 @@ public struct LearningEpoch: Equatable, Sendable {
 
     /// Returns the value of a stored sum at a time, in events; never negative or infinite.
     ///
-    /// A sum of ``CounterFamily/organic`` may be below zero, if clicks explained more launches than there
-    /// were.
+    /// A sum of ``CounterFamily/organic`` may be negative, if clicks explained more launches than there were.
     public func value(of stored: Double, _ family: CounterFamily, at time: Timestamp) -> Double {
         guard stored.isFinite, stored > 0 else { return 0 }
         let value = stored / weight(of: family, at: time)
         return value.isFinite ? value : 0
     }
 
-    /// Returns the seconds of observation that a family's counters represent; older seconds count less as
-    /// they fade.
+    /// Returns the seconds of observation that a family's counters represent; older seconds count less.
     public func observedSeconds(_ family: CounterFamily, at time: Timestamp) -> Double {
         let seconds = max(0, Double(time.milliseconds(since: began)) / 1000)
         guard let halfLife = family.halfLife else { return seconds }
@@ -263,8 +260,8 @@ public struct LearntIncrements: Equatable, Sendable {
     /// The largest number of systems and signals in one gathering; beyond it, values of a flood of invented
     /// ones are omitted.
     private static let maximumOpenEnded = 512
-    /// The number of the gathering: it selects the keys that are dropped, so that a flood drops other keys
-    /// each time.
+    /// The number of the gathering, which selects the dropped keys, so that a flood drops other keys each
+    /// time.
     private var turn: UInt64
     /// The number of events that each added event represents.
     private var timesEach = 1.0

@@ -2,8 +2,7 @@
 /// about one launch.
 ///
 /// It is computed from the counters of the families with ``CounterFamily/belongsToModel``, at most some
-/// thousands, every few seconds and not for each check. The model of an app without counters consists of the
-/// priors.
+/// thousands, every few seconds and not for each check. Without counters, it consists of the priors.
 public final class MatchingModel: Sendable {
     public let at: Timestamp
     public let epoch: LearningEpoch
@@ -161,8 +160,7 @@ extension Platform {
     }
 }
 
-/// The conversions of a click through one form of fingerprint, and the form's share of its platform's
-/// conversions.
+/// The conversions of a click through one form, and the form's share of its platform's conversions.
 struct PlatformFormShare: Equatable, Sendable {
     /// k · s: conversions through fingerprints of the form, for each click that has one.
     let conversions: Double
@@ -286,14 +284,12 @@ extension MatchingModel {
 
 /// The store of what was learnt from apps' traffic, the same for all servers on one database.
 public protocol LearningStore {
-    /// Returns the model at a time, computed from everything stored; that of the priors if nothing was
-    /// learnt.
+    /// Returns the model at a time, computed from all counters; that of the priors if nothing was learnt.
     func matchingModel(of app: AppID, isTest: Bool, at now: Timestamp) async throws(StoreError)
         -> MatchingModel
 
     /// Deletes everything that was learnt from the app's traffic: learning starts again as on a new server.
     ///
-    /// Running servers notice it within some seconds, and may still add what they learnt during these
-    /// seconds.
+    /// Running servers notice it within some seconds, and may still add updates during these seconds.
     func resetLearning(of app: AppID, isTest: Bool) async throws(StoreError)
 }

@@ -182,7 +182,7 @@ struct LaunchUpdate {
         byBin[bin, default: 0] += count
     }
 
-    /// Returns the factor that draws the odds of a posterior towards one to one, for learning without other
+    /// Returns the factor that draws a posterior's odds towards one to one, for learning without
     /// confirmation.
     ///
     /// Conversions and L(h) are learnt from the posterior, which is computed from them: if time and address
@@ -234,8 +234,7 @@ struct LaunchUpdate {
     }
 }
 
-/// The launches of the last hour that the model has learnt from, so that a device that repeats its check
-/// counts once.
+/// The launches of the last hour that were learnt from, so that a device that repeats its check counts once.
 ///
 /// Its size is bounded: beyond the limit, the oldest launches are dropped sooner. Each server has its own
 /// set, which is lost with the process.

@@ -259,8 +259,8 @@ extension DeepLinkURL {
 }
 
 extension App.Settings {
-    /// Returns whether a visitor's click may lead to `url`: to one of ``destinations``, or anywhere if there
-    /// are none.
+    /// Returns whether a visitor's click may lead to `url`: to one of ``destinations``, or anywhere without
+    /// any.
     ///
     /// A stored destination that cannot be read allows nothing.
     public func allows(_ url: DeepLinkURL) -> Bool {
@@ -268,8 +268,7 @@ extension App.Settings {
             || destinations.contains { (try? Destination(parsing: $0))?.covers(url) ?? false }
     }
 
-    /// Returns whether pages of `origin` may post clicks: one of ``allowedOrigins``, or any if there are
-    /// none.
+    /// Returns whether pages of `origin` may post clicks: one of ``allowedOrigins``, or any without any.
     public func allows(_ origin: Origin) -> Bool {
         allowedOrigins.isEmpty || allowedOrigins.contains { Origin($0) == origin }
     }

@@ -27,8 +27,8 @@ public struct SourceSignals: Equatable, Sendable {
     /// The result of reading the signals together.
     public struct Reading: Equatable, Sendable {
         public let token: SourceToken
-        /// The signal that decided, as it was sent, cut to ``maximumRawLength`` characters; nil if there was
-        /// none.
+        /// The signal that decided, as it was sent, cut to ``maximumRawLength`` characters; nil for no
+        /// signal.
         public let raw: String?
 
         public init(token: SourceToken, raw: String?) {

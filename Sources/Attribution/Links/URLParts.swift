@@ -57,8 +57,7 @@ package struct URLParts {
         return try URLHost(authority, isWeb: isWeb)
     }
 
-    /// Rejects a web link with the root as its path, with or without a query, because released clients lose
-    /// such links.
+    /// Rejects a web link with only the root as its path, because released clients lose such links.
     func requirePath() throws(DeepLinkURLError) {
         guard !isWeb || path.count > 1 else { throw .noPath }
     }
@@ -163,14 +162,11 @@ package struct URLHost: Equatable {
             && labels.allSatisfy { label in
                 (1...63).contains(label.count) && label.first != UInt8(ascii: "-")
                     && label.last != UInt8(ascii: "-")
-                    && label.allSatisfy {
-                        $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-                    }
+                    && label.allSatisfy(\.isASCIIWordByte)
             }
     }
 
-    /// Returns whether a byte may be part of a host under an app's own scheme, which need not be a domain
-    /// name.
+    /// Returns whether a byte may be part of a host of an app's own scheme, which need not be a domain name.
     private static func isAppHostByte(_ byte: UInt8) -> Bool {
         PercentEncoding.isUnreserved(byte) || PercentEncoding.isSubDelimiter(byte)
     }
@@ -265,8 +261,7 @@ package enum PercentEncoding {
     }
 
     static func isUnreserved(_ byte: UInt8) -> Bool {
-        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
+        byte.isASCIIWordByte || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~")
     }
 
     static func isSubDelimiter(_ byte: UInt8) -> Bool {

@@ -55,8 +55,7 @@ extension ServerKey {
     }
 }
 
-/// The address of a launch, hashed under the key of its own day, and on demand under the keys of the days of
-/// clicks.
+/// The address of a launch, hashed under the key of its own day, and on demand under keys of clicks' days.
 public struct LaunchAddress: Sendable {
     /// The hashes under the key of the launch's own day, which are recorded and learnt from.
     public let present: AddressHashes

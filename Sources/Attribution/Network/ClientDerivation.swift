@@ -59,8 +59,7 @@ extension TrustedProxies {
 
 /// The networks whose statements about the client's address are believed.
 ///
-/// Any client can send `X-Forwarded-For`; only the part that a configured proxy appended is reliable (ASVS 5,
-/// 4.1.3).
+/// Any client can send `X-Forwarded-For`; only the part from a configured proxy is reliable (ASVS 5, 4.1.3).
 public struct TrustedProxies: Sendable {
     public let ranges: [AddressRange]
 
@@ -225,8 +224,7 @@ enum ForwardedNode {
     }
 
     private static func isObscured(_ byte: UInt8) -> Bool {
-        byte.isASCIIAlphanumeric || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-            || byte == UInt8(ascii: "-")
+        byte.isASCIIWordByte || byte == UInt8(ascii: ".")
     }
 }
 

@@ -35,8 +35,7 @@ public struct NetworkAddress: Hashable, Sendable {
 
     /// Returns the address with all but the first bits cleared.
     ///
-    /// Retains `ipv4Bits` of the 32 bits of an IPv4 address, or `ipv6Bits` of the 128 bits of an IPv6
-    /// address.
+    /// Retains `ipv4Bits` of the 32 bits of an IPv4 address, or `ipv6Bits` of the 128 of an IPv6 address.
     public func prefix(ipv4Bits: Int, ipv6Bits: Int) -> NetworkAddress {
         masked(to: ipv4 == nil ? ipv6Bits : 96 + ipv4Bits)
     }
@@ -56,8 +55,7 @@ public struct NetworkAddress: Hashable, Sendable {
 }
 
 extension NetworkAddress {
-    /// Whether the address belongs to the public Internet, so that this server may connect to it on a
-    /// client's request.
+    /// Whether the address is on the public Internet, so that this server may connect to it for a client.
     ///
     /// False for loopback, link-local, private, shared, multicast and reserved addresses, for those of
     /// clouds' metadata services, and for IPv6 addresses that represent IPv4 ones. Source: IANA's registries
@@ -296,7 +294,7 @@ public struct AddressRange: Hashable, Sendable {
 
     /// Reads an address, alone or with `/` and the number of fixed bits; nil for any other text.
     ///
-    /// Clears the bits after the fixed ones: `192.168.1.7/24`, as network tools print it, is read as
+    /// Clears the bits after the fixed ones: `192.168.1.7/24`, as tools print it, is read as
     /// `192.168.1.0/24`.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -7,8 +7,7 @@ public enum AddressAgreement: UInt8, CaseIterable, Sendable {
     /// Another address of the same IPv4 /24 or IPv6 /48.
     case near = 1
     case differs = 2
-    /// One of the two is unknown or proves nothing: a loopback, private or shared address, or a relay's
-    /// egress.
+    /// One of them is unknown or proves nothing: a loopback, private or shared address, or a relay's egress.
     case missing = 3
 
     /// Whether both addresses belong to one network.
@@ -39,11 +38,9 @@ public enum ClickAge: UInt8, CaseIterable, Sendable {
 
 /// The numbers of clicks and launches from the address of a launch.
 public struct AddressTraffic: Equatable, Sendable {
-    /// Live clicks of the app from the exact address, with any fingerprint; a store may stop counting at
-    /// ``countLimit``.
+    /// The app's live clicks from the exact address, with any fingerprint; counted up to ``countLimit``.
     public var clicksExact: Double
-    /// Live clicks of the app from near the address, including the exact ones; a store may stop counting at
-    /// ``countLimit``.
+    /// The app's live clicks from near the address, including the exact ones; counted up to ``countLimit``.
     public var clicksNear: Double
     /// All live clicks of the app.
     public var liveClicks: Double
@@ -57,8 +54,7 @@ public struct AddressTraffic: Equatable, Sendable {
     /// The counts above do not include launches of days whose keys were destroyed.
     public var coverage: Double = 1
 
-    /// The number of clicks at which a store stops counting: beyond it, the launches show how common the
-    /// address is.
+    /// The number of clicks at which a store may stop: beyond it, launches show how common the address is.
     public static let countLimit = 8192.0
 
     public init(
@@ -90,8 +86,7 @@ struct AddressLikelihood {
         recent = RecentAddressShares(evidence.candidates)
         self.model = model
         launches = model.launchesWithAddress * min(max(traffic.coverage, 0), 1)
-        // The live clicks may be fewer than those near the address, which may have been claimed since they
-        // were counted.
+        // Clicks near the address may have been claimed since they were counted, and may outnumber live ones.
         total = max(traffic.liveClicks, traffic.clicksNear) + launches + 1
     }
 

@@ -19,8 +19,7 @@ public struct CandidateEvidence: Equatable, Sendable {
     /// The faded value of ``CounterFamily/organic`` for the fingerprint.
     public var organic: Double
 
-    /// The largest number of clicks in each of the two lists: the newest clicks, and those near the launch's
-    /// address.
+    /// The largest number of clicks in each of two lists: the newest clicks, and those near the address.
     public static let maximumListed = 64
 
     public init(
@@ -42,8 +41,7 @@ public struct Candidate: Equatable, Sendable {
     public var clickedAt: Timestamp
     public var destination: CreditedDestination
     public var platform: Platform
-    /// The form under which the launch's fingerprint finds the click; nil for a fingerprint that a client
-    /// sent ready-made.
+    /// The form under which the launch's fingerprint finds the click; nil for a ready-made fingerprint.
     public var form: FingerprintForm?
     /// The probability that the click's device computes this fingerprint in this form, 0…1.
     public var weight: Double

@@ -20,8 +20,7 @@ struct LaunchRates {
     var background: [BackgroundRate] = []
     /// The sum of visitors and background.
     var clicks = 0.0
-    /// The rate of new launches by a device whose click was claimed: it was set up again or reinstalled the
-    /// app.
+    /// The rate of new launches by a device with a claimed click: it was set up again or reinstalled the app.
     ///
     /// A launch like this is more likely a reinstallation than the late conversion of another click.
     var reinstalls = 0.0

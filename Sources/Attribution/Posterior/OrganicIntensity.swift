@@ -9,8 +9,7 @@ struct OrganicIntensity {
     let stated: Double
     /// The intensity for learning.
     ///
-    /// It starts with a guess: if it started at 0, clicks would explain every launch with a candidate for
-    /// ever.
+    /// It starts with a guess: from 0, clicks would explain every launch with a candidate for ever.
     let learning: Double
 
     /// - Parameters:

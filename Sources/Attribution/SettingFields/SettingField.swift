@@ -212,10 +212,7 @@ package struct FieldReader<Field: SettingField> {
     }
 
     static func isWord(_ text: String, upTo maximum: Int) -> Bool {
-        (1...maximum).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-            }
+        (1...maximum).contains(text.utf8.count) && text.utf8.allSatisfy(\.isASCIIWordByte)
     }
 
     static func decimal(_ text: String) -> Int? {

@@ -194,8 +194,7 @@ public struct FirebaseLongLink: Equatable, Sendable {
         query.first { $0.name == "d" }?.value == "1"
     }
 
-    /// Returns the app of the link among the apps of the requested host: the app that the link names, or the
-    /// only app.
+    /// Returns the app of the link among the apps of the requested host: the named app, or the only one.
     public func app(among apps: [App]) -> App? {
         apps.first { link.names($0.settings.links) } ?? (apps.count == 1 ? apps.first : nil)
     }

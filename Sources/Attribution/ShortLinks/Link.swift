@@ -156,7 +156,8 @@ public struct LinkSlug: Hashable, Sendable {
         guard !text.isEmpty, text.utf8.count <= Self.maximumLength, parts.count <= Self.maximumPartCount
         else { throw .wrongLength }
         for part in parts {
-            guard !part.isEmpty, part.first != UInt8(ascii: "."), part.allSatisfy(Self.isAllowed)
+            guard !part.isEmpty, part.first != UInt8(ascii: "."),
+                part.allSatisfy({ $0.isASCIIWordByte || $0 == UInt8(ascii: ".") })
             else { throw .malformed }
         }
         let first = String(decoding: parts[0].map(\.asciiLowercased), as: UTF8.self)
@@ -164,11 +165,6 @@ public struct LinkSlug: Hashable, Sendable {
         guard !Self.reservedFirstParts.contains(first), !Self.reservedLastParts.contains(last)
         else { throw .reserved }
         self.text = text
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        byte.isASCIIAlphanumeric || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            || byte == UInt8(ascii: ".")
     }
 }
 
@@ -216,8 +212,7 @@ extension LinkSlug {
     }
 
     private static func text(_ random: RandomSource) -> String {
-        // Skip bytes beyond the last multiple of the alphabet's length, which would favour its first
-        // characters.
+        // Skip bytes beyond a multiple of the alphabet's length, which would favour its first characters.
         let end = 256 / alphabet.count * alphabet.count
         var text: [UInt8] = []
         while text.count < generatedLength {

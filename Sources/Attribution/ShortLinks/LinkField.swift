@@ -4,8 +4,7 @@
 public enum LinkField: String, SettingField {
     /// The title for people who search the link; visitors never see it.
     case title
-    /// A deep link for all platforms, or a path such as `/products/1` that follows each platform's app
-    /// scheme.
+    /// A deep link for all platforms, or a path such as `/products/1` that follows each app scheme.
     case destination
     case iosDestination = "ios_destination"
     case androidDestination = "android_destination"

@@ -38,8 +38,7 @@ extension Link.Settings {
         }
     }
 
-    /// Returns the parameters of a tapped link's query that are on the link's list, to be passed on to its
-    /// destination.
+    /// Returns the parameters of a tapped link's query that are passed on to its destination.
     public func passed(_ query: [QueryItem]) -> [QueryItem] {
         query.filter { passedParameters.contains($0.name) }
     }

@@ -1,7 +1,6 @@
 /// A web page that an operator stored: the target of a browser, or the address of an image.
 ///
-/// It is always `https`, and contains no credentials, control characters or backslashes; the path may be
-/// missing.
+/// It is always `https`, without credentials, control characters and backslashes; the path may be missing.
 ///
 /// Source of the rule: OWASP ASVS 5.0, 3.7.2 and 1.2.2.
 public struct WebURL: Hashable, Sendable {

@@ -26,8 +26,7 @@ struct AndroidAgent {
     /// The largest number of lists to read: apps put at most one before the list of their web view.
     private static let maximumLists = 3
 
-    /// Reads the lists that start with `Android`; some apps put a short one before the list of their web
-    /// view.
+    /// Reads the lists that start with `Android`; some apps put one before the list of their web view.
     private static func platform(in text: AgentText) -> (model: String?, version: OSVersion?) {
         var version: OSVersion?
         // An app's agent of another form has no known order.

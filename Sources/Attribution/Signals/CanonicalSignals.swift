@@ -63,8 +63,7 @@ public struct CanonicalSignals: Equatable, Sendable {
         }
     }
 
-    /// Returns `UIDevice.model` for the names that scripts and apps use for Apple devices; nil for any other
-    /// model.
+    /// Returns `UIDevice.model` for a script's or an app's name of an Apple device; nil for any other model.
     static func appleModel(_ model: String?, touchPoints: Int?) -> String? {
         guard let name = model else { return nil }
         if starts(name, "iphone") { return "iPhone" }
@@ -74,8 +73,7 @@ public struct CanonicalSignals: Equatable, Sendable {
         return nil
     }
 
-    /// Returns whether the text starts with the word, ignoring case and leading blanks; the word is in lower
-    /// case.
+    /// Returns whether the text starts with a lower-case word, ignoring case and leading blanks.
     private static func starts(_ text: String, _ word: String) -> Bool {
         var rest = text.utf8.drop { $0.isBlank }
         for byte in word.utf8 {
@@ -100,8 +98,7 @@ public struct VisitHeaders: Equatable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Creates the signals from the values of a page's script, and missing values from the agent of the same
-    /// visit.
+    /// Creates the signals from a page's script, and missing values from the agent of the same visit.
     public init(
         _ signals: DeviceSignals,
         userAgent: String,
@@ -111,8 +108,7 @@ extension CanonicalSignals {
         self.init(signals, VisitHeaders(userAgent: userAgent), platform: platform, data: data)
     }
 
-    /// Creates the signals from the values of a page's script, and missing values from the headers of the
-    /// same visit.
+    /// Creates the signals from a page's script, and missing values from the headers of the same visit.
     ///
     /// - Parameters:
     ///   - signals: the values of the script.

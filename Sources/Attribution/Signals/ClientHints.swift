@@ -69,8 +69,7 @@ public struct StructuredItem: Equatable, Sendable {
         if case .boolean(let isTrue) = value { isTrue } else { nil }
     }
 
-    /// Parses a field; nil if it breaks the grammar, or is a decimal or a byte sequence, which no client hint
-    /// is.
+    /// Parses a field; nil if it breaks the grammar, or is a decimal or a byte sequence, unlike client hints.
     public init?(_ field: String) {
         var rest = Array(field.utf8)[...]
         Self.skipSpaces(&rest)

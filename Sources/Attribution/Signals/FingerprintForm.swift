@@ -88,8 +88,7 @@ public enum FingerprintForm: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns whether clients of the platform use the form; a click of unknown platform may come from any
-    /// client.
+    /// Returns whether clients of the platform use the form; an unknown platform may have any client.
     func isUsed(on platform: Platform) -> Bool {
         switch self {
         case .a, .c: true
@@ -170,8 +169,7 @@ public struct FingerprintInput: Hashable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Returns the input that a device with exactly these values hashes, for every form whose values are
-    /// known.
+    /// Returns the input that a device with exactly these values hashes, for every form with known values.
     public func inputs(
         localization: AppLocalization = .unknown,
         data: DeviceData = .embedded

@@ -6,8 +6,7 @@ public struct FormedFingerprint: Hashable, Sendable {
     public let fingerprint: Fingerprint
     /// The probability that a client of this form on the device sends it, 0…1.
     public let weight: Double
-    /// The system's version on a device that sends this fingerprint; nil if neither fingerprint nor signals
-    /// contain it.
+    /// The system's version on a device that sends this; nil if neither fingerprint nor signals contain it.
     public let osVersion: OSVersion?
 }
 

@@ -28,8 +28,7 @@ public final class LanguageTable: Sendable {
         return canonicalCodes[code] ?? (Self.unknown.contains(code) ? nil : Self.text(code))
     }
 
-    /// Returns the spellings that apps on a device in this language may hash, most likely first; `code` is
-    /// canonical.
+    /// Returns the spellings that apps may hash for a canonical code, most likely first.
     func spellings(of code: String, on platform: Platform) -> [Spelling] {
         let known = platform == .ios ? iosSpellings[code] : androidSpellings[code]
         return known ?? [Spelling(code, weight: 1)]
@@ -127,8 +126,7 @@ public struct AppLocalization: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - localizations: the names that Xcode uses: `tr`, `pt-BR`, `zh-Hans`; ignores `Base`, which is no
-    ///     language.
+    ///   - localizations: the names that Xcode uses: `tr`, `pt-BR`, `zh-Hans`; `Base` is ignored.
     ///   - developmentLanguage: the language that the app falls back to.
     ///   - languages: the known codes.
     public init(localizations: [String], developmentLanguage: String?, languages: LanguageTable) {
@@ -140,11 +138,9 @@ public struct AppLocalization: Equatable, Sendable {
         self.codes = codes
     }
 
-    /// Returns the language that the app gets on a device with these preferred languages, all as canonical
-    /// codes.
+    /// Returns the language that the app gets for these preferred languages, all as canonical codes.
     ///
-    /// Nil if the app's languages are unknown, or if none of them is preferred and it has no development
-    /// language.
+    /// Nil if the app's languages are unknown, or none of them is preferred and none is its own.
     public func negotiated(_ preferred: [String]) -> String? {
         guard !codes.isEmpty, !preferred.isEmpty else { return nil }
         return preferred.first { codes.contains($0) } ?? development

@@ -14,8 +14,7 @@ public struct LaunchSignals: Equatable, Sendable {
     public let fingerprints: [Fingerprint]
     /// The values that the first fingerprint, or the only one, does not determine.
     ///
-    /// A value that the fingerprint contains must not count twice, which would make every click with it too
-    /// likely.
+    /// Values in the fingerprint must not count twice, which would make every click with it too likely.
     public let remainingValues: [Value]
     public let release: OSRelease?
 
@@ -50,8 +49,7 @@ public struct LaunchSignals: Equatable, Sendable {
 }
 
 extension CanonicalSignals {
-    /// Returns the certain values that a fingerprint of the form does not determine; empty if the form is
-    /// unknown.
+    /// Returns the certain values that a fingerprint of the form does not determine; empty without a form.
     func values(notDeterminedBy form: FingerprintForm?, data: DeviceData) -> [LaunchSignals.Value] {
         guard let form else { return [] }
         return evidence(data: data).filter { !form.determines($0.component) }

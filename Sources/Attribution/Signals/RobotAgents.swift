@@ -22,8 +22,7 @@ public struct RobotAgents: Sendable {
     public struct Robot: Hashable, Sendable {
         public let purpose: Purpose
         public let vendor: String
-        /// The keyword as in the file: lower case, with `^` if the agent starts with it and `$` if it ends
-        /// with it.
+        /// The keyword as in the file, in lower case; `^` means the agent's start, and `$` its end.
         public let keyword: String
         /// Where the robot's agent is published.
         public let source: String
@@ -82,8 +81,7 @@ public struct RobotAgents: Sendable {
 
     /// Returns whether a click with this agent counts as a robot's.
     ///
-    /// A click from a program does not count as one, because a customer's own link server posts its visitors'
-    /// clicks.
+    /// A program's click does not count as one, because customers' link servers post their visitors' clicks.
     public func isRobot(_ userAgent: String) -> Bool {
         robot(userAgent).map { $0.purpose != .program } ?? false
     }

@@ -26,10 +26,8 @@ public final class TimeZoneTable: Sendable {
             )
         }
         positions = rows.positions
-        lowercasedPositions = Dictionary(rows.positions.map { ($0.key.asciiLowercased, $0.value) }) {
-            first,
-            _ in first
-        }
+        let pairs = rows.positions.map { ($0.key.asciiLowercased, $0.value) }
+        lowercasedPositions = Dictionary(pairs) { first, _ in first }
     }
 
     /// Returns the canonical name for all spellings of a zone.
@@ -47,8 +45,8 @@ public final class TimeZoneTable: Sendable {
         return FixedOffset(lowercased)?.canonical ?? name
     }
 
-    /// Returns the names that apps may hash on a device whose browser reports `name`: that name first, if
-    /// systems use it.
+    /// Returns the names that apps may hash if the browser reports `name`: that name first, if systems use
+    /// it.
     ///
     /// Empty for a text that is no name.
     func spellings(given name: String) -> [Spelling] {
@@ -90,8 +88,7 @@ struct FixedOffset: Equatable {
     /// Positive east of Greenwich; at most 18 hours either way.
     let minutes: Int
 
-    /// Reads `gmt+3`, `utc+03:00`, `+03:00`, `+0300`, and `etc/gmt-3`, whose sign follows POSIX: west is
-    /// plus.
+    /// Reads `gmt+3`, `utc+03:00`, `+03:00`, `+0300`, and `etc/gmt-3` with the sign of POSIX: west is plus.
     init?(_ text: String) {
         var rest = text.asciiLowercased.utf8[...]
         let isInverted = rest.starts(with: "etc/".utf8)

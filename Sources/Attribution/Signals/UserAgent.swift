@@ -124,8 +124,7 @@ struct AgentText {
         return nil
     }
 
-    /// Returns the bytes after a keyword while `belongs` returns true; nil if the keyword is missing or there
-    /// are none.
+    /// Returns the bytes after a keyword for which `belongs` is true; nil if there are none.
     func value(after keyword: AgentKeyword, while belongs: (UInt8) -> Bool) -> ArraySlice<UInt8>? {
         guard let start = end(of: keyword) else { return nil }
         let value = bytes[start...].prefix(while: belongs)
@@ -149,8 +148,7 @@ struct AgentText {
 
     /// Returns the language tag after a keyword.
     func tag(after keyword: AgentKeyword) -> String? {
-        value(after: keyword) { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
-            .map { String(decoding: $0.prefix(35), as: UTF8.self) }
+        value(after: keyword, while: \.isASCIIWordByte).map { String(decoding: $0.prefix(35), as: UTF8.self) }
     }
 
     static func number(_ digits: ArraySlice<UInt8>) -> Int? {
@@ -254,11 +252,9 @@ struct AgentKeywordFinder: Sendable {
 
     private let bytes: [UInt8]
     private let entries: [Entry]
-    /// The index of the first entry for each two first bytes, a block of 256 for each first byte; -1 for
-    /// none.
+    /// The index of the first entry for each first two bytes, in blocks for each first byte; -1 for none.
     private let first: [Int16]
-    /// For each byte that starts a keyword, the number of its block in `first`, from 1; 0 for all other
-    /// bytes.
+    /// For each byte that starts a keyword, the number of its block in `first`, from 1; 0 for others.
     private let blocks: [UInt8]
 
     private init() {
@@ -287,8 +283,7 @@ struct AgentKeywordFinder: Sendable {
         self.blocks = blocks
     }
 
-    /// Returns the end of the first occurrence of each keyword, by its raw value; 0 for a keyword that does
-    /// not occur.
+    /// Returns the end of the first occurrence of each keyword, by its raw value; 0 for a missing keyword.
     func ends(in text: [UInt8]) -> InlineArray<32, Int16> {
         var ends = InlineArray<32, Int16>(repeating: 0)
         let text = text.span

@@ -18,8 +18,7 @@ extension Dimension {
     /// The largest number of values of an app that get counts of their own in one span of time, so that free
     /// text from outside cannot fill a store.
     ///
-    /// The span is a day, or six hours for groups whose match rate is watched. Nil if the number of values is
-    /// fixed.
+    /// The span is a day, or six hours for groups with a watched match rate. Nil for fixed sets of values.
     public var nameLimit: Int? {
         switch self {
         case .total, .platform, .method, .timeToInstall, .calibration: nil
@@ -115,8 +114,7 @@ public struct CountedTraits: Hashable, Sendable {
 }
 
 extension Platform {
-    /// All labels that a check from this platform is counted under; a check belongs to no campaign before it
-    /// matches.
+    /// All labels that a check is counted under; a check belongs to no campaign before it matches.
     public var checkLabels: [CounterLabel] { [CounterLabel(.total), CounterLabel(.platform, rawValue)] }
 }
 
@@ -131,8 +129,7 @@ public enum Granularity: String, CaseIterable, Sendable {
     /// A quarter of a day, for the watch on match rates.
     case quarter
 
-    /// The granularities at which a number of this granularity is stored; each one is the sum of the finer
-    /// ones.
+    /// The granularities at which such a number is stored; each one is the sum of the finer ones.
     public var kept: [Granularity] {
         switch self {
         case .all: [.all]
@@ -185,8 +182,7 @@ extension StatisticsQuery {
         }
     }
 
-    /// The range of the query: `from` rounded down and `to` rounded up to the interval; open ends are the
-    /// ends of time.
+    /// The range of the query, rounded outwards to the interval; open ends are the ends of time.
     public var range: (first: Timestamp, end: Timestamp) {
         let granularity = seriesGranularity
         let first = from.map(granularity.start(of:)) ?? Timestamp(milliseconds: .min)
@@ -196,8 +192,7 @@ extension StatisticsQuery {
         return (first, start == to ? start : start.advanced(byMilliseconds: length))
     }
 
-    /// The smallest set of spans whose counts add up to the query's range: whole days, and hours at its
-    /// edges.
+    /// The fewest spans whose counts add up to the query's range: whole days, and hours at its edges.
     public var spans: [CountedSpans] {
         guard from != nil || to != nil else {
             let start = Timestamp(milliseconds: 0)

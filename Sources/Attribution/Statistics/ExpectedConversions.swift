@@ -1,5 +1,4 @@
-/// The expected number of launches that clicks led to: the sum of their probabilities, regardless of the
-/// answers.
+/// The expected number of launches that clicks led to: the sum of probabilities, whatever the answers.
 ///
 /// It is stored in millionths, so that sums are the same in any order.
 public struct ExpectedConversions: Hashable, Sendable {
@@ -14,8 +13,7 @@ public struct ExpectedConversions: Hashable, Sendable {
         self.varianceMillionths = varianceMillionths
     }
 
-    /// Creates the number for one launch that a click led to with this probability, clamped to 0…1; 0 for
-    /// NaN.
+    /// Creates the number for one launch with this probability of a click, clamped to 0…1; 0 for NaN.
     public init(probability: Double) {
         let probability = probability.isFinite ? min(max(probability, 0), 1) : 0
         self.init(

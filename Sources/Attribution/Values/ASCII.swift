@@ -13,6 +13,11 @@ extension UInt8 {
         self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
     }
 
+    /// Whether the byte is a letter, a digit, a hyphen or an underscore.
+    package var isASCIIWordByte: Bool {
+        isASCIIAlphanumeric || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
+    }
+
     /// Space and tab.
     var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
@@ -124,8 +129,7 @@ public enum Base64URL {
 
     /// Returns the bytes of a text from ``text(of:)``; nil for any other text.
     ///
-    /// Rejects padding, other alphabets, and non-zero bits after the last byte, so that all bytes have
-    /// exactly one text.
+    /// Rejects padding, other alphabets, and non-zero bits after the last byte, so that bytes have one text.
     public static func bytes(of text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3 / 4)

@@ -111,8 +111,8 @@ public struct AddressKeys: Sendable {
         guard let hashes = current.addressHashes(of: address) else { return nil }
         let searched = min(Int64(Self.searchedDays), current.day - firstDay)
         let since = Timestamp(milliseconds: (current.day - searched) * Self.period)
-        // After a clock was set back, the time may be on a day before the first one, whose clicks have the
-        // first key too.
+        // After a clock was set back, the day may be before the first one; its clicks then have the first
+        // key.
         let isSinceEver = time < since || (coversEarlierDays && current.day - searched == firstDay)
         return LaunchAddress(hashes, searchedDays: Int(searched), since: isSinceEver ? nil : since) {
             daysLater in
@@ -172,8 +172,7 @@ public struct AddressKey: Sendable {
         self.key = key
     }
 
-    /// Returns the hashes that are stored instead of an address; nil for an address that distinguishes no
-    /// visitors.
+    /// Returns the hashes stored instead of an address; nil for an address that distinguishes no visitors.
     public func addressHashes(of address: NetworkAddress) -> AddressHashes? {
         key.addressHashes(of: address).map {
             AddressHashes(exact: $0.exact, near: $0.near, keyedOn: day)

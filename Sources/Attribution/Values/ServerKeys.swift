@@ -6,8 +6,7 @@ public struct ServerKeys: Sendable {
     public let current: ServerKey
     /// The other keys that clicks and tokens may have, upcoming ones before former ones.
     public let others: [ServerKey]
-    /// The key that has been in use for longest: a hash under it remains the same when the current key is
-    /// replaced.
+    /// The key in use for longest: a hash under it remains the same when the current key is replaced.
     public let oldest: ServerKey
 
     /// - Parameters:
@@ -26,8 +25,7 @@ public struct ServerKeys: Sendable {
 
 /// Whether a store recognises the server keys that it is opened with.
 public enum ServerKeyRecognition: Equatable, Sendable {
-    /// The keys are the store's; `missing` is the number of keys that stored clicks may still need but were
-    /// not provided.
+    /// The keys are the store's; `missing` counts keys that stored clicks may still need but that are absent.
     case own(missing: Int)
     /// The store's rows were hashed under another key.
     case foreign
@@ -44,8 +42,7 @@ public struct RequiredKeys: Equatable, Sendable {
 
     public init(oldestRecord: Timestamp? = nil) { self.oldestRecord = oldestRecord }
 
-    /// The time in milliseconds for which a process that has not noticed the change may still use a replaced
-    /// key.
+    /// The milliseconds for which a process that has not noticed the change may still use a replaced key.
     static let margin: Int64 = 3_600_000
 
     /// Returns whether the store may still contain something hashed under a key that was replaced at a time.
@@ -57,8 +54,7 @@ public struct RequiredKeys: Equatable, Sendable {
 
 /// The server's secret, which hashes all values that could be guessed by enumeration.
 ///
-/// A restored database matches nothing without its key, so a backup includes the key. It never appears in
-/// text.
+/// A restored database matches nothing without its key, so backups include it. It never appears in text.
 public struct ServerKey: Sendable {
     public static let byteCount = 32
 
@@ -152,8 +148,7 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Returns the hash that is stored instead of an advertising id, with the click that an ad network put
-    /// the id on.
+    /// Returns the hash that is stored instead of an advertising id.
     public func advertisingID(app: AppID, isTest: Bool, id: AdvertisingID) -> KeyedHash {
         var message = KeyedMessage(.advertisingID)
         message.append(app)
@@ -164,8 +159,7 @@ public struct ServerKey: Sendable {
         return hash(of: message)
     }
 
-    /// Returns the hash that is stored instead of an address, which the caller has cut to the compared bits
-    /// of the level.
+    /// Returns the hash that is stored instead of an address, which the caller has cut to the level's bits.
     func addressHash(of address: NetworkAddress, bits level: UInt64) -> UInt64 {
         var message = KeyedMessage(.address)
         message.append(level)
@@ -182,8 +176,7 @@ public struct ServerKey: Sendable {
         return hash(of: message).index
     }
 
-    /// Returns the number that chooses a variant of a link for a visitor, always the same for one visitor and
-    /// link.
+    /// Returns the number that chooses a link's variant for a visitor, always the same for visitor and link.
     ///
     /// Only the network part of the address counts, because IPv6 addresses change within their /64.
     public func variantChoice(of link: LinkID, address: NetworkAddress, userAgent: String) -> UInt64 {
@@ -224,8 +217,7 @@ extension HiddenValue {
 
 extension ServerKey: HiddenValue {}
 
-/// The first 16 bytes of an HMAC-SHA256 under the server key, stored instead of a fingerprint, an address or
-/// an install id.
+/// The first 16 bytes of an HMAC-SHA256 under the server key, stored instead of an identifying value.
 ///
 /// All fingerprints and addresses can be enumerated, so that a plain hash would hide nothing. Stores index
 /// ``index`` and compare ``rest`` in the row.
