@@ -20,7 +20,7 @@ public enum KeyKind: String, CaseIterable, Sendable {
 ///
 /// A random key needs no slow hash.
 ///
-/// Comparing takes the same time whatever the difference, so that its time reveals nothing of a stored key.
+/// Comparing takes constant time, so that its time reveals nothing of a stored key.
 public struct KeyDigest: Hashable, Sendable {
     private let digest: SHA256.Digest
 
@@ -114,7 +114,7 @@ public struct KeyText: Sendable {
         }
     }
 
-    /// Returns whether a text contains the characters of a generated key, whatever surrounds them.
+    /// Returns whether a text contains the characters of a generated key, between any other characters.
     ///
     /// It may return true without a key. ``occurs(in:)`` decides what is rejected, this only what is omitted.
     public static func mayOccur(in text: String) -> Bool {

@@ -183,10 +183,10 @@ public final class Directory: Equatable, Sendable {
 
     /// Returns the apps that would newly share a link host with this one under these settings.
     public func newNeighbours(of app: App, with links: AppLinks) -> [App] {
-        let present = Set(neighbours(of: app).map(\.id))
+        let current = Set(neighbours(of: app).map(\.id))
         var changed = app
         changed.settings.links = links
-        return neighbours(of: changed).filter { !present.contains($0.id) }
+        return neighbours(of: changed).filter { !current.contains($0.id) }
     }
 
     public func key(_ digest: KeyDigest) -> APIKey? { keyIndexes[digest].map { keys[$0] } }
@@ -206,7 +206,7 @@ public protocol AppStore {
 
     /// - Throws: `conflict` if the same key text exists already, `notFound` for an unknown app.
     func create(_ key: APIKey) async throws(StoreError)
-    /// Revokes a key; a key that was revoked before keeps its time.
+    /// Revokes a key; does not change the time of a key that was revoked before.
     ///
     /// - Throws: `notFound`.
     func revoke(_ key: KeyID, at now: Timestamp) async throws(StoreError)

@@ -107,7 +107,7 @@ public struct Click: Equatable, Sendable {
     }
 }
 
-/// A click to be stored; the store gives it its identifier.
+/// A click to be stored; the store creates its identifier.
 public struct NewClick: Equatable, Sendable {
     public var facts: Click.Facts
     /// At least one, unless only a token can find the click.

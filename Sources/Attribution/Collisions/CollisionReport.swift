@@ -55,18 +55,18 @@ extension CollisionReport {
     ///   - sharings: the result of a ``CollisionCount`` whose only window is the app's.
     ///   - estimate: the estimate from the records of the app's checks.
     ///   - window: the app's window.
-    ///   - moment: the current time.
+    ///   - time: the current time.
     public init(
         _ sharings: [PlatformForm: [FingerprintSharing]],
         _ estimate: FalseMatchEstimate,
         window: AttributionWindow,
-        at moment: Timestamp
+        at time: Timestamp
     ) {
         let forms = sharings.compactMap { platformForm, sharings in
             sharings.first.map { Form(platformForm: platformForm, crowding: $0) }
         }
         self.init(
-            countedAt: moment,
+            countedAt: time,
             window: window,
             forms: forms.sorted { $0.platformForm.code < $1.platformForm.code },
             matches: estimate.matches,

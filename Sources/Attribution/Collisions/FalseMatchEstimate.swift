@@ -63,12 +63,12 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     }
 
     /// Returns the settings that limit the share of wrong matches to each of ``FalseMatchLimit/shares``.
-    public func limits(within present: AttributionWindow) -> [FalseMatchLimit] {
+    public func limits(within current: AttributionWindow) -> [FalseMatchLimit] {
         FalseMatchLimit.shares.map { share in
             FalseMatchLimit(
                 share: share,
                 threshold: threshold(keepingFalseBelow: share),
-                window: window(keepingFalseBelow: share, within: present)
+                window: window(keepingFalseBelow: share, within: current)
             )
         }
     }
@@ -99,13 +99,13 @@ public struct FalseMatchEstimate: Equatable, Sendable {
     /// It assumes the current policy. Records contain nothing about windows longer than the current one.
     public func window(
         keepingFalseBelow share: Double,
-        within present: AttributionWindow
+        within current: AttributionWindow
     ) -> FalseMatchLimit.Window? {
         let all = sum(upTo: Self.windows.count)
         let leastRight = Self.minimumKept * (all.matches - all.wrong)
-        let shorter = Self.windows.indices.filter { Self.windows[$0].seconds < present.seconds }
-        // The current window contains every click, whatever window the click was recorded under.
-        let sums = [(present, all)] + shorter.reversed().map { (Self.windows[$0], sum(upTo: $0 + 1)) }
+        let shorter = Self.windows.indices.filter { Self.windows[$0].seconds < current.seconds }
+        // The current window contains every click, even one that was recorded under another window.
+        let sums = [(current, all)] + shorter.reversed().map { (Self.windows[$0], sum(upTo: $0 + 1)) }
         let best = sums.first { _, sum in
             sum.matches > 0 && sum.wrong <= share * sum.matches && sum.matches - sum.wrong >= leastRight
         }

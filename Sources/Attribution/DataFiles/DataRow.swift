@@ -126,9 +126,9 @@ extension DataRow {
     }
 }
 
-/// Why a data file cannot be read: where, what is wrong, what to do.
+/// The reason why a data file cannot be read, with its position and the remedy.
 public struct DataFileError: Error, Equatable, Sendable {
-    /// The file's name as it was given.
+    /// The file's name as the caller named it.
     public let file: String
     /// Counted from 1; 0 for the file as a whole.
     public let line: Int

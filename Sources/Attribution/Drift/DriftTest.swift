@@ -268,9 +268,9 @@ public struct DriftHistory: Sendable {
     public init(end: Timestamp) { self.end = end }
 
     /// Returns the start of the span that contains a time: everything before it is complete.
-    public static func end(at moment: Timestamp) -> Timestamp {
-        let remainder = moment.milliseconds % periodMilliseconds
-        return moment.advanced(byMilliseconds: remainder < 0 ? -remainder - periodMilliseconds : -remainder)
+    public static func end(at time: Timestamp) -> Timestamp {
+        let remainder = time.milliseconds % periodMilliseconds
+        return time.advanced(byMilliseconds: remainder < 0 ? -remainder - periodMilliseconds : -remainder)
     }
 
     /// Returns the start of the first span that is read when the last one ended at `end`.

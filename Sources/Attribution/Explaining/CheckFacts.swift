@@ -55,7 +55,7 @@ public struct CheckFacts: Equatable, Sendable {
     /// The first words of its other fingerprints, at most ``otherFingerprintLimit``.
     public var otherFingerprints: [UInt64] = []
     public var address: AddressHashes?
-    /// Whether the launch brought a token, or the identifier of a click.
+    /// Whether the launch sent a token, or the identifier of a click.
     public var namesClick: Bool
     public var hasInstallID: Bool
     /// The first word of the keyed hash of the install id, or else of the caller; nil if it was not recorded.

@@ -1,6 +1,6 @@
 /// What happened to a click that answered no known check.
 public struct ClickExplanation: Equatable, Sendable {
-    /// What a store knows about the click.
+    /// The stored facts about the click.
     public let material: ClickExplanationInput
     /// Whether the app currently recognises launches by fingerprints.
     public let usesFingerprints: Bool
@@ -19,7 +19,7 @@ public struct ClickExplanation: Equatable, Sendable {
     public var state: KnownClick.State { click.state(at: now, isAnswer: false) }
 }
 
-/// What a store knows about a click, for its explanation.
+/// The stored facts about a click, for its explanation.
 public struct ClickExplanationInput: Equatable, Sendable {
     public var click: KnownClick
     public var app: AppID

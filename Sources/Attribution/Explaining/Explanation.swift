@@ -256,7 +256,7 @@ public struct KnownClick: Equatable, Sendable {
         self.canonicalText = canonicalText
     }
 
-    /// Why the click contains little about its visitor; nil for a complete click.
+    /// The reason why the click contains little about its visitor; nil for a complete click.
     public var basis: ClickBasis? { canonicalText.flatMap { ClickBasis(suffixOf: $0) } }
 
     /// The relation of the click to a check.
@@ -286,7 +286,7 @@ public struct KnownClick: Equatable, Sendable {
     }
 }
 
-/// What a store knows about a check, for its explanation.
+/// The stored facts about a check, for its explanation.
 public struct ExplanationInput: Sendable {
     public var record: RecordedCheck
     /// Clicks with the check's fingerprint, live or not, newest first.

@@ -120,8 +120,8 @@ extension ClickToken.Payload {
     }
 
     /// Returns a time rounded up to a whole second, and clamped to the years 1970 to 2106.
-    static func seconds(upTo moment: Timestamp) -> UInt32 {
-        let seconds = moment.milliseconds / 1000 + (moment.milliseconds % 1000 > 0 ? 1 : 0)
+    static func seconds(upTo time: Timestamp) -> UInt32 {
+        let seconds = time.milliseconds / 1000 + (time.milliseconds % 1000 > 0 ? 1 : 0)
         return UInt32(clamping: seconds)
     }
 }

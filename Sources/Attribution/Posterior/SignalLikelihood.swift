@@ -8,7 +8,7 @@ internal import Crypto
 /// the next offset. The hash is not keyed: a screen reveals nothing personal, and the hashes remain
 /// comparable when a server key is replaced.
 public struct SignalHashes: Hashable, Sendable {
-    /// The width in bits 0–15, the screen in bits 16–31; 0 where a value is unknown.
+    /// The width in bits 0–15, the screen in bits 16–31; 0 for an unknown value.
     public let word: UInt64
 
     /// No value is known.

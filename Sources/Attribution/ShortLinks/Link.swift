@@ -121,7 +121,7 @@ public struct LinkPath: Hashable, Sendable {
         guard !URLPath.climbs(Array(path)[...]) else { throw .climbs }
     }
 
-    /// Returns the link with an app's scheme: `myapp` and `/products/1` give `myapp://products/1`.
+    /// Returns the link with an app's scheme: `myapp` and `/products/1` become `myapp://products/1`.
     ///
     /// Nil if the first part of the path is no host that clients can read.
     public func url(scheme: String) -> DeepLinkURL? { try? DeepLinkURL(parsing: "\(scheme):/\(text)") }

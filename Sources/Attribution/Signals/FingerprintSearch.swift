@@ -140,7 +140,7 @@ public struct FingerprintSearch: Sendable {
     }
 }
 
-/// The values that a search knows without a click.
+/// The vocabulary of a search without a click, from the tables.
 extension FingerprintSearch.Vocabulary {
     /// Creates a vocabulary of every value in the tables, the newest or most common first.
     public init(_ data: DeviceData) {

@@ -139,12 +139,12 @@ public enum Granularity: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the first millisecond of the span that contains `moment`, in UTC; 0 for ``all``.
-    public func start(of moment: Timestamp) -> Timestamp {
+    /// Returns the first millisecond of the span that contains `time`, in UTC; 0 for ``all``.
+    public func start(of time: Timestamp) -> Timestamp {
         guard let length = milliseconds else { return Timestamp(milliseconds: 0) }
         // Round down before 1970 too, when the remainder is negative.
-        let remainder = moment.milliseconds % length
-        return moment.advanced(byMilliseconds: remainder < 0 ? -remainder - length : -remainder)
+        let remainder = time.milliseconds % length
+        return time.advanced(byMilliseconds: remainder < 0 ? -remainder - length : -remainder)
     }
 
     /// The length of a span in milliseconds; nil for ``all``.

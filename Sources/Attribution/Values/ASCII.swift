@@ -81,7 +81,7 @@ package enum Hexadecimal {
     /// Reads all eight at once, because every check contains sixty-four.
     static func value(ofEight digits: Span<UInt8>, at start: Int) -> UInt32? {
         precondition(start >= 0 && start + 8 <= digits.count, "there are eight bytes from the start on")
-        // The check above keeps the load within the bytes.
+        // The precondition keeps the load within the bytes.
         let word = unsafe digits.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self).bigEndian
         // The highest bit of each byte shows whether the byte has passed a bound. No byte carries into the
         // next, because a word with a byte from 0x80 on is rejected.

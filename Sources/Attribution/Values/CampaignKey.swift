@@ -53,7 +53,7 @@ public enum JourneySubject: IdentifiedSubject { public static let prefix = "j" }
 
 extension JourneyID {
     /// Creates an id for a click that has none: `j_` and a time-ordered identifier.
-    public init(at moment: Timestamp, random: RandomSource) {
-        text = Identifier<JourneySubject>(at: moment, random: random).text
+    public init(at time: Timestamp, random: RandomSource) {
+        text = Identifier<JourneySubject>(at: time, random: random).text
     }
 }

@@ -43,19 +43,19 @@ extension Identifier {
     ///
     /// Identifiers of one millisecond differ in 80 random bits. A time before 1970, or after the largest
     /// number of 48 bits (the year 10889), is clamped.
-    public init(at moment: Timestamp, random: RandomSource) {
+    public init(at time: Timestamp, random: RandomSource) {
         let bytes = random.exactly(10)
         let sequence = UInt16(bytes[0]) << 8 | UInt16(bytes[1])
-        self.init(at: moment, sequence: sequence, unique: bytes[2...])
+        self.init(at: time, sequence: sequence, unique: bytes[2...])
     }
 
     /// Creates a new identifier of this time, whose `sequence` orders those of one millisecond.
-    public init(at moment: Timestamp, sequence: UInt16, random: RandomSource) {
-        self.init(at: moment, sequence: sequence, unique: random.exactly(8)[...])
+    public init(at time: Timestamp, sequence: UInt16, random: RandomSource) {
+        self.init(at: time, sequence: sequence, unique: random.exactly(8)[...])
     }
 
-    private init(at moment: Timestamp, sequence: UInt16, unique: ArraySlice<UInt8>) {
-        let milliseconds = UInt64(min(max(moment.milliseconds, 0), 1 << 48 - 1))
+    private init(at time: Timestamp, sequence: UInt16, unique: ArraySlice<UInt8>) {
+        let milliseconds = UInt64(min(max(time.milliseconds, 0), 1 << 48 - 1))
         self.init(high: milliseconds << 16 | UInt64(sequence), low: unique.reduce(0) { $0 << 8 | UInt64($1) })
     }
 

@@ -46,8 +46,8 @@ public struct RequiredKeys: Equatable, Sendable {
     static let margin: Int64 = 3_600_000
 
     /// Returns whether the store may still contain something hashed under a key that was replaced at a time.
-    public func needsKey(replacedAt moment: Timestamp, at now: Timestamp) -> Bool {
-        let end = moment.advanced(byMilliseconds: Self.margin)
+    public func needsKey(replacedAt time: Timestamp, at now: Timestamp) -> Bool {
+        let end = time.advanced(byMilliseconds: Self.margin)
         return now <= end || (oldestRecord.map { $0 <= end } ?? false)
     }
 }

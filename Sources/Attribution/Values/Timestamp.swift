@@ -29,7 +29,7 @@ public struct WallClock: Sendable {
 
     public init(now: @escaping @Sendable () -> Timestamp) { self.now = now }
 
-    public static func fixed(_ moment: Timestamp) -> WallClock { WallClock { moment } }
+    public static func fixed(_ time: Timestamp) -> WallClock { WallClock { time } }
 }
 
 /// The text form of a time: ISO 8601 in the subset of RFC 3339.
@@ -43,10 +43,10 @@ extension Timestamp {
     ///
     /// Clients compare such texts and do not parse them. A time outside the years 1 to 9999 is clamped.
     public var iso8601: String {
-        let moment = min(max(self, .earliestWritten), .latestWritten)
-        let days = CivilDate.floorDivide(moment.milliseconds, by: Self.millisecondsPerDay)
+        let time = min(max(self, .earliestWritten), .latestWritten)
+        let days = CivilDate.floorDivide(time.milliseconds, by: Self.millisecondsPerDay)
         let date = CivilDate(daysSinceEpoch: days)
-        let ofDay = moment.milliseconds - days * Self.millisecondsPerDay
+        let ofDay = time.milliseconds - days * Self.millisecondsPerDay
         var digits: [UInt8] = []
         digits.reserveCapacity(24)
         func write(_ value: Int64, width: Int, then separator: Unicode.Scalar) {
