@@ -186,7 +186,7 @@ public struct Explainer: Sendable {
         }
         return (real.isEmpty ? plain : real).map { component in
             ExplainedClick.Difference(
-                component: component,
+                component,
                 click: input.value(of: component) ?? "",
                 launch: launch.value(of: component) ?? ""
             )

@@ -18,6 +18,12 @@ public struct ExplainedClick: Equatable, Sendable {
         public let component: SignalComponent
         public let click: String
         public let launch: String
+
+        public init(_ component: SignalComponent, click: String, launch: String) {
+            self.component = component
+            self.click = click
+            self.launch = launch
+        }
     }
 
     public let click: KnownClick

@@ -63,7 +63,7 @@ struct RobotAgentsTests {
             #expect(RobotAgents.embedded.robot(agent.uppercased()) != nil, "\(robot.keyword)")
             let cut = String(mark.dropLast()) + "~"
             let isPart = known.contains {
-                mark.dropLast().contains($0.mark.trimmingCharacters(in: ["^", "$"]))
+                mark.dropLast().contains($0.keyword.trimmingCharacters(in: ["^", "$"]))
             }
             #expect(isPart || RobotAgents.embedded.robot(cut) == nil, "\(robot.keyword)")
         }
@@ -73,7 +73,7 @@ struct RobotAgentsTests {
     func sources() {
         let known = RobotAgents.embedded.known
         #expect(known.allSatisfy { !$0.vendor.isEmpty && $0.source.contains("://") })
-        #expect(Set(known.map(\.mark)).count == known.count)
+        #expect(Set(known.map(\.keyword)).count == known.count)
         for purpose in RobotAgents.Purpose.allCases { #expect(known.contains { $0.purpose == purpose }) }
     }
 
@@ -115,7 +115,7 @@ struct RobotAgentsTests {
     @Test("of a file given at start take the place of the built-in ones, kind by kind")
     func replacing() throws {
         let robots = try Self.list("# a comment\n\n" + Self.row("newbot"))
-        #expect(robots.known.map(\.mark) == ["newbot"])
+        #expect(robots.known.map(\.keyword) == ["newbot"])
         #expect(!robots.isRobot("Googlebot/2.1") && robots.isRobot("NewBot"))
         let people = try Self.list("person\tA\tgooglebot/\thttps://a.example\r\n")
         #expect(people.known == RobotAgents.embedded.known)
