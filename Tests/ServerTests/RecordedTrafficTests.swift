@@ -151,7 +151,7 @@ struct RecordedTrafficTests {
         let backtest = try played(&history)
         let gaps = history.gaps
         #expect(gaps.clicksWithoutVisitor == backtest.clicks)
-        #expect(gaps.clicksNotRemade == backtest.clicks)
+        #expect(gaps.clicksNotReconstructed == backtest.clicks)
         #expect(gaps.launchesWithoutCaller == backtest.launches)
         #expect(gaps.launchesWithoutAddress > backtest.launches / 3)
         #expect(gaps.probabilitiesNotKnown > 0)

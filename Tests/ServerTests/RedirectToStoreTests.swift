@@ -39,7 +39,7 @@ struct RedirectToStoreTests {
         )
         #expect(facts.destination.text == "myapp://promo/item")
         #expect(service.watch.click?.fingerprints.isEmpty == true)
-        #expect(service.watch.click?.evidence.canonicalText.flatMap { ClickBasis(markedIn: $0) } == .request)
+        #expect(service.watch.click?.evidence.canonicalText.flatMap { ClickBasis(suffixOf: $0) } == .request)
         #expect(try await service.totals()[.clicks] == 1)
         let launch = await service.resolve(#"{"referrer":"\#(referrer)"}"#)
         #expect(launch.text.contains(#""attributionMethod":"signed_token""#), "\(launch.text)")

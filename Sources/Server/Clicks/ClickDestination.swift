@@ -184,7 +184,7 @@ struct ClickDestination {
     ) throws(APIError) {
         self.link = link
         let items = body.query.map { QueryItem.items(ofQuery: $0[...].utf8) } ?? []
-        query = link?.besides(items) ?? items
+        query = link?.additionalItems(of: items) ?? items
         let named = body.variant.flatMap { name in link?.settings.variant(named: name) }
         if let stated {
             url = stated

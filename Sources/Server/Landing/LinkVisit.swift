@@ -24,7 +24,7 @@ struct LinkVisit {
         self.app = app
         visitor = LinkVisitor(headers)
         address = LinkAddress(exchange, context, link, of: app)
-        query = LinkParameter.kept(link.besides(items))
+        query = LinkParameter.kept(link.additionalItems(of: items))
         let shown = items.first { $0.name == LinkParameter.variant }.flatMap {
             link.settings.variant(named: $0.value)
         }

@@ -117,7 +117,7 @@ public struct Trial: Sendable {
     public var inputsOfValues: [FingerprintInput] {
         let native = device.values(for: person).withLanguageOfClicks(
             localization,
-            told: nil,
+            reported: nil,
             languages: DeviceData.embedded.languages
         )
         return CanonicalSignals(native).inputs().reversed()

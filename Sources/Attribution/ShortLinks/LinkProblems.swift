@@ -1,6 +1,6 @@
-/// What an app allows its links to say.
+/// The rules of an app for its links.
 extension Link.Settings {
-    /// Returns what is wrong with the link for this app; empty if nothing is.
+    /// Returns the problems of the link for this app; empty if there are none.
     ///
     /// An expiry is compared with `now`.
     public func problems(for app: App.Settings, at now: Timestamp) -> [FieldProblem] {
@@ -44,17 +44,12 @@ extension Link.Settings {
 
     private func otherProblems(at now: Timestamp) -> [FieldProblem] {
         guard let expiresAt, expiresAt <= now else { return [] }
-        return [
-            FieldProblem(
-                LinkField.expiresAt,
-                "expires_at lies in the past; give a later time, or none."
-            )
-        ]
+        return [FieldProblem(LinkField.expiresAt, "expires_at is in the past; give a later time, or none.")]
     }
 }
 
 extension Link.Target {
-    /// Returns what is wrong with the target for the app; nil if nothing is.
+    /// Returns the problem of the target for the app; nil if there is none.
     fileprivate func problem(of field: LinkField, for app: App.Settings) -> String? {
         switch self {
         case .path(let path): Self.problem(of: field, path, schemes: app.links.schemes)
@@ -63,13 +58,12 @@ extension Link.Target {
     }
 
     private static func problem(of field: LinkField, _ url: DeepLinkURL, for app: App.Settings) -> String? {
-        // The operator's own links may lead wherever visitors' clicks may.
+        // The operator's own links may lead to all targets that visitors' clicks may lead to.
         guard app.destinations.isEmpty || !app.allows(url) else { return nil }
         guard let parts = try? URLParts(Array(url.text.utf8)) else { return nil }
         guard parts.isWeb else { return schemeProblem(of: field, parts.scheme, known: app.links.schemes) }
-        guard parts.scheme == "https" else {
-            return "\(field.rawValue) leads to a page without encryption; begin it with https://."
-        }
+        guard parts.scheme == "https"
+        else { return "\(field.rawValue) leads to a page without encryption; start it with https://." }
         guard let host = try? parts.host().name, !app.links.allows(webHost: host) else { return nil }
         return "\(field.rawValue) \(AppLinks.foreignHost(host))"
     }
@@ -89,7 +83,7 @@ extension Link.Target {
                 + "link such as myapp:/\(path.text)."
         }
         guard schemes.allSatisfy({ path.url(scheme: $0) != nil }) else {
-            return "\(field.rawValue): the first part of the path stands where a host does behind the app's "
+            return "\(field.rawValue): the first part of the path is read as a host after the app's "
                 + "scheme; let it be letters, digits, -, . and _ only."
         }
         return nil
@@ -109,19 +103,17 @@ extension AppLinks {
         return webHosts.contains(host) || hosts.contains { $0.text == host }
     }
 
-    /// Returns whether a fallback may be this page: on one of the app's hosts, or in a store.
-    func allows(_ page: WebURL) -> Bool {
-        Self.storeHosts.contains(page.host) || allows(webHost: page.host)
-    }
+    /// Returns whether a fallback may be this page, which must be on one of the app's hosts or in a store.
+    func allows(_ page: WebURL) -> Bool { Self.storeHosts.contains(page.host) || allows(webHost: page.host) }
 
-    /// The hosts of the platforms' stores: links may always point to them.
+    /// The hosts of the platforms' stores, which fallbacks may always lead to.
     private static let storeHosts: Set<String> = [
         "apps.apple.com", "itunes.apple.com", "testflight.apple.com", "play.google.com",
         "appgallery.huawei.com",
         "appgallery.cloud.huawei.com", "galaxystore.samsung.com", "apps.samsung.com", "app.mi.com",
     ]
 
-    /// Returns the sentence after a field's name.
+    /// Returns the rest of a sentence that starts with a field's name.
     static func foreignHost(_ host: String) -> String {
         "leads to \(host), which is none of the app's web hosts; add it with "
             + "\"afterlink apps set --web-host \(host)\", or allow all with --web-host any."
