@@ -45,6 +45,7 @@ package struct Arguments: Equatable, Sendable {
     ///   - option: its name.
     ///   - sentence: what the value must be; begins with "must".
     ///   - parse: returns nil for a text that is not allowed.
+    /// - Returns: the value that `parse` returned.
     /// - Throws: a wrong use for such a text, with the sentence.
     func read<Value>(
         _ option: String,

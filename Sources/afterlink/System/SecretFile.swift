@@ -22,6 +22,7 @@ struct SecretFile {
     ///   - name: what the file holds, for messages.
     ///   - pronoun: "its", or "their" for several keys.
     ///   - outOfReach: explains why the file cannot be read.
+    /// - Returns: the content.
     /// - Throws: also if other users may read or change the file.
     func secret(
         _ name: String,
