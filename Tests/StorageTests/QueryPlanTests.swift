@@ -51,7 +51,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
     ([SnapshotSQL.openOfKey], "click_index(scope hash state)"),
     ([SnapshotSQL.aroundAddress, SnapshotSQL.clicksNearAddress], "click_addresses(scope near_address)"),
     (
-        [SnapshotSQL.openClick, IndexSQL.close, IndexSQL.removeClosed, ClickExplanationReader.indexed],
+        [SnapshotSQL.openClick, IndexSQL.close, IndexSQL.removeClosed, SQLiteReader.indexRow],
         "click_index(scope hash state since click)"
     ),
     (
@@ -94,16 +94,16 @@ private let plans: [(statements: [SQL], plan: String)] = [
     ([RetentionSQL.due], "clicks INDEX clicks_by_expiry(expires_at>…"),
     ([FilterSQL.stored], "SEARCH click_index USING PRIMARY KEY ((scope,hash,state,since,click)>(?,?,?,?,?))"),
     ([FilterSQL.recordedSince, RecentPosts.recent], "clicks(rowid>)"),
-    ([CheckReading.page], "checks(rowid> rowid<) | clicks(rowid) LEFT-JOIN"),
-    ([CheckReading.ofClaim], "CO-ROUTINE | checks(rowid>) | SCAN"),
-    ([ClickExplanationReader.checks], "checks(rowid> rowid<)"),
+    ([SQLiteReader.checkPage], "checks(rowid> rowid<) | clicks(rowid) LEFT-JOIN"),
+    ([SQLiteReader.checkOfClaim], "CO-ROUTINE | checks(rowid>) | SCAN"),
+    ([SQLiteReader.checkTraces], "checks(rowid> rowid<)"),
     ([CheckSQL.deleteOldest], "checks(rowid) | LIST SUBQUERY | checks(rowid<)"),
     (
         [CheckSQL.campaignOfHash],
         "CO-ROUTINE open | click_index(scope hash state) | SCAN open | clicks(rowid)"
     ),
     (
-        [ExplanationReader.recent],
+        [SQLiteReader.recentClicks],
         "CO-ROUTINE newest | clicks(rowid<) | SCAN newest | claims(rowid) LEFT-JOIN"
     ),
     (
