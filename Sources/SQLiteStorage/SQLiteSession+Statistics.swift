@@ -9,13 +9,13 @@ extension SQLiteSession: StatsStore {
         try await flushUpdates()
         let directory = try currentDirectory()
         let ids = query.app.map { [$0] } ?? directory.apps.map(\.id)
-        var apps: [StatisticsReader.CountedApp] = []
+        var apps: [(id: AppID, scope: Scope)] = []
         for id in ids {
             guard let scope = try scope(of: id, isTest: query.isTest) else { continue }
-            apps.append(StatisticsReader.CountedApp(id: id, scope: scope))
+            apps.append((id, scope))
         }
         var report = try read { reader throws(SQLiteError) in
-            try StatisticsReader(reader: reader, query: query, apps: apps).report(at: now)
+            try StatisticsReader(reader, query, of: apps).report(at: now)
         }
         report.writeAheadLogBytes = logByteCount
         return report

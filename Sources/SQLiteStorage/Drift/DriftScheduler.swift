@@ -22,24 +22,16 @@ struct DriftScheduler {
     private static let turnNanoseconds: UInt64 = 100_000_000
     /// How long another process waits for this one to go on.
     private static let leaseMilliseconds: Int64 = 60_000
-    /// What was looked at this much later than now was looked at by a clock that had leapt ahead.
-    private static let leapMilliseconds: Int64 = 86_400_000
 
     init(shared: SharedState) {
         self.shared = shared
-    }
-
-    /// Whether the span that ended at `end` is to be looked at when the last look was at `looked`.
-    static func isDue(_ end: Timestamp, after looked: Timestamp?) -> Bool {
-        guard let looked else { return true }
-        return end > looked || looked.milliseconds(since: end) > leapMilliseconds
     }
 
     /// Looks at as many apps as a turn has time for; those that are left wait for the next.
     mutating func runTurn(_ open: () throws(StoreError) -> SQLiteConnection) throws(StoreError) {
         guard let now = shared.settledNow() else { return }
         let end = DriftHistory.end(at: now)
-        if Self.isDue(end, after: looked) {
+        if DriftHistory.isDue(end, after: looked) {
             guard try begin(end, at: now, open) else { return }
         }
         guard let looked else { return }
@@ -69,7 +61,7 @@ struct DriftScheduler {
         let done = try reading(open) { reader throws(SQLiteError) in
             try reader.progress(of: .drift)
         }
-        guard Self.isDue(end, after: done) else {
+        guard DriftHistory.isDue(end, after: done) else {
             (looked, waiting, holdsLease) = (end, [], false)
             return true
         }

@@ -1,22 +1,22 @@
-internal import Attribution
-internal import SQLite
-internal import Storage
+public import Attribution
 
 /// Puts a report together from counts: its cost follows the values and spans asked for, never the clicks.
-struct StatisticsReader {
-    struct CountedApp {
-        let id: AppID
-        let scope: Scope
+public struct StatisticsReader<Reader: ReportReader> {
+    private let reader: Reader
+    private let query: StatisticsQuery
+    private let apps: [(id: AppID, scope: Scope)]
+
+    /// - Parameters:
+    ///   - reader: reads one snapshot.
+    ///   - query: what is asked for.
+    ///   - apps: the apps of the query, with its live or test traffic.
+    public init(_ reader: Reader, _ query: StatisticsQuery, of apps: [(id: AppID, scope: Scope)]) {
+        (self.reader, self.query, self.apps) = (reader, query, apps)
     }
 
-    let reader: SQLiteReader
-    let query: StatisticsQuery
-    let apps: [CountedApp]
-
-    private var connection: SQLiteConnection { reader.connection }
     private var campaign: String { query.campaign?.text ?? "" }
 
-    func report(at now: Timestamp) throws(SQLiteError) -> StatisticsReport {
+    public func report(at now: Timestamp) throws(Reader.Failure) -> StatisticsReport {
         var report = StatisticsReport()
         for app in apps {
             let total = try sum(.total, of: app.scope, campaign: campaign)
@@ -34,16 +34,16 @@ struct StatisticsReader {
         // Delays and probabilities are kept by day: a range within days takes in the whole of them.
         report.timeToInstall = try sum(.timeToInstall, over: [query.delaySpan]).timeToInstall
         report.calibration = try sum(.calibration, campaign: "", over: [query.delaySpan]).calibration
-        report.unrecordedChecks = try connection.statement(Self.unrecordedChecks).first { $0.integer(0) } ?? 0
+        report.unrecordedChecks = try reader.unrecordedCheckCount()
         report.drift = try drift(at: now)
         report.collisions = try collisions()
-        report.databaseBytes = try connection.databaseByteCount()
+        report.databaseBytes = try reader.databaseByteCount()
         return report
     }
 
     /// Counts by value of a dimension over all apps of the query, in its campaign and spans unless given.
     private func sum(_ dimension: Dimension, campaign: String? = nil, over spans: [CountedSpans]? = nil)
-        throws(SQLiteError) -> CountSum
+        throws(Reader.Failure) -> CountSum
     {
         var sum = CountSum()
         for app in apps {
@@ -59,7 +59,7 @@ struct StatisticsReader {
         of scope: Scope,
         campaign: String,
         over spans: [CountedSpans]? = nil
-    ) throws(SQLiteError) -> CountSum {
+    ) throws(Reader.Failure) -> CountSum {
         var sum = CountSum()
         for spans in spans ?? query.spans {
             let query = CountQuery(scope: scope, campaign: campaign, dimension: dimension, spans: spans)
@@ -69,14 +69,14 @@ struct StatisticsReader {
     }
 
     /// In the order in which they are tried.
-    private func methods() throws(SQLiteError) -> [StatisticsReport.Group] {
+    private func methods() throws(Reader.Failure) -> [StatisticsReport.Group] {
         let sum = try sum(.method)
         return AttributionMethod.allCases.map(\.rawValue).filter(sum.values.contains).map { method in
             StatisticsReport.Group(name: method, counts: sum.counts(of: method))
         }
     }
 
-    private func campaigns(totals: Counts) throws(SQLiteError) -> [StatisticsReport.Group] {
+    private func campaigns(totals: Counts) throws(Reader.Failure) -> [StatisticsReport.Group] {
         var groups: [StatisticsReport.Group]
         if let campaign = query.campaign {
             groups = totals.isEmpty ? [] : [StatisticsReport.Group(name: campaign.text, counts: totals)]
@@ -99,42 +99,31 @@ struct StatisticsReader {
     ///
     /// Over all time they are read off. Over a range, the most clicked of each span compete: a campaign that is never
     /// among a span's first hundred is not in the report, though it might have come in by its sum.
-    private func topCampaigns(of scope: Scope) throws(SQLiteError) -> [String] {
+    private func topCampaigns(of scope: Scope) throws(Reader.Failure) -> [String] {
         let limit = StatisticsReport.campaignLimit
         var candidates: [String: Int64] = [:]
         for span in query.spans {
-            for period in try periods(of: span, scope) {
-                try connection.statement(SQLiteReader.topCampaigns)
-                    .forEach(scope.number, span.granularity.rawValue, period, limit) { row in
-                        candidates[row.text(0), default: 0] += row.integer(1)
-                    }
+            // There is one span of all time.
+            let periods =
+                try span.granularity == .all
+                ? [Timestamp(milliseconds: 0)] : reader.countedPeriods(of: span, in: scope)
+            for period in periods {
+                for top in try reader.topCampaigns(of: scope, span.granularity, from: period, atMost: limit) {
+                    candidates[top.name, default: 0] += top.clicks
+                }
             }
         }
         return candidates.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(2 * limit).map(\.key)
     }
 
-    /// The starts of the spans in which anything was counted.
-    private func periods(of span: CountedSpans, _ scope: Scope) throws(SQLiteError) -> [Int64] {
-        guard span.granularity != .all else { return [0] }
-        return try connection.statement(SQLiteReader.countedPeriods).all(
-            scope.number,
-            span.granularity.rawValue,
-            span.first.milliseconds,
-            span.end.milliseconds
-        ) { $0.integer(0) }
-    }
-
-    private func series() throws(SQLiteError) -> [StatisticsReport.Period] {
+    private func series() throws(Reader.Failure) -> [StatisticsReport.Period] {
         var periods: [Int64: CountSum] = [:]
         let (first, end) = query.range
+        let spans = CountedSpans(query.seriesGranularity, from: first, before: end)
         for app in apps {
-            try connection.statement(SQLiteReader.countSeries).forEach(
-                app.scope.number,
-                campaign,
-                query.seriesGranularity.rawValue,
-                first.milliseconds,
-                end.milliseconds
-            ) { row in periods[row.integer(0), default: CountSum()].add(row.integer(2), row.text(1), of: "") }
+            try reader.totals(of: app.scope, campaign: campaign, over: spans) { period, metric, count in
+                periods[period.milliseconds, default: CountSum()].add(count, metric, of: "")
+            }
         }
         return periods.sorted { $0.key < $1.key }.compactMap { period in
             let counts = period.value.counts()
@@ -144,15 +133,17 @@ struct StatisticsReader {
     }
 
     /// As the last look found it, or a look of its own where that is not up to date.
-    private func drift(at now: Timestamp) throws(SQLiteError) -> [AppDrift] {
+    private func drift(at now: Timestamp) throws(Reader.Failure) -> [AppDrift] {
         let end = DriftHistory.end(at: now)
         var drift: [AppDrift] = []
         var room = AppDrift.groupLimit
         let looked = try reader.progress(of: .drift)
         for app in apps where !app.scope.isTest {
             var readings: [DriftReading]
-            if apps.count == 1, DriftScheduler.isDue(end, after: looked) {
-                readings = try reader.driftFindings(of: app.scope, end: end).readings
+            if apps.count == 1, DriftHistory.isDue(end, after: looked) {
+                let alarms = try reader.driftAlarms(of: app.scope).compactMap(\.alarm)
+                let history = try reader.driftHistory(of: app.scope, end: end)
+                readings = DriftDetector.evaluate(history, alarms: alarms).readings
             } else if room > 0 {
                 readings = try reader.driftReadings(of: app.scope, atMost: room)
             } else {
@@ -165,7 +156,7 @@ struct StatisticsReader {
         return drift
     }
 
-    private func collisions() throws(SQLiteError) -> [AppCollisions] {
+    private func collisions() throws(Reader.Failure) -> [AppCollisions] {
         var collisions: [AppCollisions] = []
         for app in apps.prefix(StatisticsReport.collisionLimit) {
             guard let report = try reader.collisionReport(of: app.scope) else { continue }
@@ -173,10 +164,6 @@ struct StatisticsReader {
         }
         return collisions
     }
-
-    private static let unrecordedChecks: SQL = """
-        SELECT value FROM progress WHERE name = 'unrecorded_checks'
-        """
 }
 
 extension StatisticsQuery {
@@ -186,5 +173,14 @@ extension StatisticsQuery {
         query.interval = .day
         return query.spans.first
             ?? CountedSpans(.all, from: Timestamp(milliseconds: 0), before: .init(milliseconds: 1))
+    }
+}
+
+extension DriftHistory {
+    /// Whether match rates are due for the span that ended at `end`, after those of the span that ended at `last`.
+    public static func isDue(_ end: Timestamp, after last: Timestamp?) -> Bool {
+        guard let last else { return true }
+        // What is this much later than now was evaluated by a clock that had leapt ahead.
+        return end > last || last.milliseconds(since: end) > 86_400_000
     }
 }
