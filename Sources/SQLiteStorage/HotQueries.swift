@@ -49,8 +49,8 @@ package enum HotQueries {
         ),
         query(
             "all live clicks of a key",
-            SnapshotSQL.openOfKey,
-            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=?)"
+            SQLiteReader.openClicks,
+            "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND (since,click)<(?,?))"
         ),
         query(
             "clicks around an address",
@@ -194,6 +194,11 @@ package enum HotQueries {
             "SEARCH click_index USING PRIMARY KEY ((scope,hash,state,since,click)>(?,?,?,?,?))"
         ),
         query(
+            "fingerprints, counted in order",
+            FilterSQL.rowAfter,
+            "SEARCH click_index USING PRIMARY KEY ((scope,hash,state,since,click)>(?,?,?,?,?))"
+        ),
+        query(
             "clicks that another process has recorded",
             FilterSQL.recordedSince,
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid>?)"
@@ -251,12 +256,12 @@ package enum HotQueries {
         ),
         query(
             "fingerprints of a scope, in order",
-            CollisionCensus.fingerprints,
+            SQLiteReader.indexedClicks,
             "SEARCH click_index USING PRIMARY KEY (scope=? AND (hash,state,since,click)>(?,?,?,?))"
         ),
         query(
             "records of checks, on from one",
-            CollisionCensus.checks,
+            SQLiteReader.checkRecords,
             "SEARCH checks USING INTEGER PRIMARY KEY (rowid>?)",
             "SEARCH clicks USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"
         ),

@@ -151,7 +151,7 @@ struct StatisticsReader {
         let looked = try reader.progress(of: .drift)
         for app in apps where !app.scope.isTest {
             var readings: [DriftReading]
-            if apps.count == 1, DriftScheduler.isDue(end, after: looked) {
+            if apps.count == 1, DriftHistory.isDue(end, after: looked) {
                 readings = try reader.driftFindings(of: app.scope, end: end).readings
             } else if room > 0 {
                 readings = try reader.driftReadings(of: app.scope, atMost: room)

@@ -89,12 +89,7 @@ public struct CollisionJob<Reader: JobReader>: Job {
     private func places() throws(StoreError) -> [CollisionCensus.Place] {
         let apps = try context.read { reader throws(Reader.Failure) in try reader.numberedApps() }
         return apps.flatMap { app in
-            [false, true].map { isTest in
-                CollisionCensus.Place(
-                    scope: Scope(app: app.number, isTest: isTest),
-                    window: app.window ?? standardWindow
-                )
-            }
+            app.scopes.map { CollisionCensus.Place(scope: $0, window: app.window ?? standardWindow) }
         }
     }
 

@@ -93,6 +93,9 @@ public struct NumberedApp: Sendable {
         self.name = name
         self.window = window
     }
+
+    /// Its live traffic and its test traffic.
+    public var scopes: [Scope] { [false, true].map { Scope(app: number, isTest: $0) } }
 }
 
 /// What the jobs of one store share: a reader, the queue of writes, the clock, and the store's name in leases.
