@@ -26,7 +26,7 @@ struct FailureLogTests {
         }
     }
 
-    @Test("a disk that is full for writer and housekeeper is one trouble, told again after ten seconds")
+    @Test("a disk that is full for the writer and a job is one failure, reported again after ten seconds")
     func once() {
         let said = Said()
         let troubles = said.makeLog()

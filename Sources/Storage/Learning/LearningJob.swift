@@ -78,6 +78,52 @@ public struct LearningJob<Reader: JobReader>: Job {
     }
 }
 
+/// Some of what was learnt, small enough for one slice of the writer's time.
+public struct LearntSlice: Sendable {
+    public let scope: Scope
+    public let epoch: LearningEpoch
+    public let sums: [(key: CounterKey, sum: Double)]
+    /// What may be added that is not stored yet.
+    public let room: Room
+
+    /// Whether there is room for more counters.
+    public struct Room: Sendable {
+        /// For counters of fingerprints and addresses.
+        public var forKeys = true
+        /// For counters of systems and signals.
+        public var forMarks = true
+
+        public init() {}
+
+        /// Whether there is room for more counters of a family.
+        public func holds(_ family: CounterFamily) -> Bool {
+            guard family.isOpenEnded else { return true }
+            return family.belongsToModel ? forMarks : forKeys
+        }
+    }
+
+    private static let length = 400
+
+    /// Splits what a scope has learnt.
+    public static func slices(_ scope: Scope, _ increments: LearntIncrements, _ room: Room = Room())
+        -> [LearntSlice]
+    {
+        // In the order in which they are stored, so that neighbours share pages.
+        let sums = increments.sums.map { ($0.key, $0.value) }.sorted {
+            ($0.0.family.rawValue, Int64(bitPattern: $0.0.key))
+                < ($1.0.family.rawValue, Int64(bitPattern: $1.0.key))
+        }
+        return stride(from: 0, to: sums.count, by: length).map { start in
+            LearntSlice(
+                scope: scope,
+                epoch: increments.epoch,
+                sums: Array(sums[start..<min(start + length, sums.count)]),
+                room: room
+            )
+        }
+    }
+}
+
 /// Sums up the clicks of keys that very many clicks have, when checks ask for it.
 public struct SummaryJob<Reader: JobReader>: Job {
     public let name = JobName.summaries
@@ -130,7 +176,11 @@ public struct SummaryJob<Reader: JobReader>: Job {
     }
 
     private mutating func next() -> Summing? {
-        if waiting.isEmpty { waiting = learnt.takeSummaryRequests().map { ($0.key, $0.value) } }
+        if waiting.isEmpty {
+            // Some were asked for again while they were summed up.
+            waiting = learnt.takeSummaryRequests().map { (key: $0.key, at: $0.value) }
+                .filter { learnt.summary(of: $0.key, at: $0.at)?.isOld(at: $0.at) ?? true }
+        }
         return waiting.popLast().map { Summing(key: $0.key, builder: KeySummary.Builder(at: $0.at)) }
     }
 }
