@@ -54,10 +54,10 @@ extension SQLiteSession: ClickStore {
                 return
             }
         }
-        let slices = shared.makeLearningWrites()
+        let slices = learnt.takeSlices()
         if !slices.isEmpty { try await write(.learning(.add(slices))) }
         _ = try read { reader throws(SQLiteError) in
-            try learnt.reload(scope, at: moment, by: reader)
+            try learnt.reload(scope, at: moment, reader)
         }
     }
 

@@ -33,7 +33,7 @@ extension SQLiteSession: StatsStore {
         var census = CollisionCensus(of: [CollisionCensus.Place(scope: scope, window: window)])
         var isMore = true
         while isMore {
-            isMore = try read { reader throws(SQLiteError) in try census.runSlice(on: reader.connection) }
+            isMore = try read { reader throws(SQLiteError) in try census.runSlice(reader) }
             // A serving process must be able to begin its log anew.
             endTurn()
             progress(census.progress)

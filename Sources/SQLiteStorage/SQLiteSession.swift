@@ -57,7 +57,7 @@ public final class SQLiteSession {
         self.opening = opening
         cache = directory
         updates = shared.updates.makeUpdates()
-        lessons = LoopLearner(shared: shared)
+        lessons = LoopLearner(shared.learnt)
         seenDirectoryChanges = shared.directoryChangeCount
         directorySnapshot = directory.snapshot.copy()
     }

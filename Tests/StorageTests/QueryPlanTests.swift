@@ -48,7 +48,10 @@ private let plans: [(statements: [SQL], plan: String)] = [
         click_index(scope hash state) | SCAN
         """
     ),
-    ([SnapshotSQL.openOfKey], "click_index(scope hash state)"),
+    (
+        [SQLiteReader.openClicks],
+        "SEARCH click_index USING PRIMARY KEY (scope=? AND hash=? AND state=? AND (since,click)<(?,?))"
+    ),
     ([SnapshotSQL.aroundAddress, SnapshotSQL.clicksNearAddress], "click_addresses(scope near_address)"),
     (
         [SnapshotSQL.openClick, IndexSQL.close, IndexSQL.removeClosed, SQLiteReader.indexRow],
@@ -92,7 +95,10 @@ private let plans: [(statements: [SQL], plan: String)] = [
         """
     ),
     ([RetentionSQL.due], "clicks INDEX clicks_by_expiry(expires_at>…"),
-    ([FilterSQL.stored], "SEARCH click_index USING PRIMARY KEY ((scope,hash,state,since,click)>(?,?,?,?,?))"),
+    (
+        [FilterSQL.stored, FilterSQL.rowAfter],
+        "SEARCH click_index USING PRIMARY KEY ((scope,hash,state,since,click)>(?,?,?,?,?))"
+    ),
     ([FilterSQL.recordedSince, RecentPosts.recent], "clicks(rowid>)"),
     ([SQLiteReader.checkPage], "checks(rowid> rowid<) | clicks(rowid) LEFT-JOIN"),
     ([SQLiteReader.checkOfClaim], "CO-ROUTINE | checks(rowid>) | SCAN"),
@@ -107,10 +113,10 @@ private let plans: [(statements: [SQL], plan: String)] = [
         "CO-ROUTINE newest | clicks(rowid<) | SCAN newest | claims(rowid) LEFT-JOIN"
     ),
     (
-        [CollisionCensus.fingerprints],
+        [SQLiteReader.indexedClicks],
         "SEARCH click_index USING PRIMARY KEY (scope=? AND (hash,state,since,click)>(?,?,?,?))"
     ),
-    ([CollisionCensus.checks], "checks(rowid>) | clicks(rowid) LEFT-JOIN"),
+    ([SQLiteReader.checkRecords], "checks(rowid>) | clicks(rowid) LEFT-JOIN"),
     ([SQLiteReader.collisionFigures], "figures(scope report)"),
     (
         [LinkSQL.limits],

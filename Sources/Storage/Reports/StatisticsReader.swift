@@ -175,12 +175,3 @@ extension StatisticsQuery {
             ?? CountedSpans(.all, from: Timestamp(milliseconds: 0), before: .init(milliseconds: 1))
     }
 }
-
-extension DriftHistory {
-    /// Whether match rates are due for the span that ended at `end`, after those of the span that ended at `last`.
-    public static func isDue(_ end: Timestamp, after last: Timestamp?) -> Bool {
-        guard let last else { return true }
-        // What is this much later than now was evaluated by a clock that had leapt ahead.
-        return end > last || last.milliseconds(since: end) > 86_400_000
-    }
-}

@@ -127,6 +127,8 @@ public enum KeyChange: Sendable {
 public enum JobStep: Sendable {
     /// Answered by ``Written/retention(_:)``.
     case retention(RetentionStep)
+    /// Compacts some counts by name of a day, until so many nanoseconds have passed, and stores when the day is done.
+    case compact(day: Timestamp, nanoseconds: UInt64)
     /// Takes or renews a lease; ``Written/flag(_:)`` is false while another process holds it.
     case takeLease(JobLease)
     /// Gives up the lease of a job that has got as far as `progress`.

@@ -1,10 +1,15 @@
+internal import Attribution
+internal import SQLite
+internal import Storage
+internal import Threads
+
 /// Decides when the write-ahead log is copied into the database, and by whom, so that it stays bounded and who
 /// writes waits as little as can be.
 ///
 /// All sizes are in pages of the database.
 package struct CheckpointPolicy: Sendable {
     package enum Checkpointer: Sendable {
-        /// The housekeeper, beside the writes.
+        /// The jobs' thread, beside the writes.
         case background
         /// The writer, between two transactions: nobody can write more meanwhile.
         case writer
@@ -68,5 +73,46 @@ package struct CheckpointPolicy: Sendable {
     private mutating func beginAnew() {
         copiedPages = 0
         longPasses = 0
+    }
+}
+
+/// Copies the write-ahead log into the database when the writer asks for it, and every second.
+///
+/// It waits for no reader and no writer: it copies what it can.
+struct CheckpointJob: Job {
+    let name = JobName.checkpoint
+    let share = 1.0
+    let comesFirst = true
+
+    private let shared: SharedState
+    private let opening: DatabaseOpening
+    private var connection: SQLiteConnection?
+
+    private static let interval: UInt64 = 1_000_000_000
+
+    init(_ shared: SharedState, _ opening: DatabaseOpening) {
+        self.shared = shared
+        self.opening = opening
+    }
+
+    mutating func slice(at _: UInt64) throws(StoreError) -> Due {
+        let connection = try openConnection()
+        do throws(SQLiteError) {
+            let checkpoint = try connection.checkpoint(.passive)
+            if !checkpoint.isBlocked {
+                shared.logCopying.withLock { $0.noteCopied(logPages: checkpoint.copiedPages) }
+            }
+        } catch {
+            if error.endsConnection { self.connection = nil }
+            throw StoreError(error)
+        }
+        return .after(Self.interval)
+    }
+
+    private mutating func openConnection() throws(StoreError) -> SQLiteConnection {
+        if let connection { return connection }
+        let opened = try opening.reopen()
+        connection = opened
+        return opened
     }
 }

@@ -1,28 +1,26 @@
-internal import Attribution
-internal import SQLite
-internal import Storage
+public import Attribution
 internal import Threads
 
 /// What a loop learns from, in passing.
-struct LoopLearner {
-    private let shared: SharedState
-    private let notes: PendingIncrements
+public struct LoopLearner {
+    private let learnt: LearningState
+    private let pending: PendingIncrements
     private var sampling = LaunchSampling()
 
-    init(shared: SharedState) {
-        self.shared = shared
-        notes = shared.learnt.makeNotes()
+    public init(_ learnt: LearningState) {
+        self.learnt = learnt
+        pending = learnt.makePendingIncrements()
     }
 
     /// From a click that was recorded.
-    func learn(from click: NewClick, _ scope: Scope) {
+    public func learn(from click: NewClick, _ scope: Scope) {
         let facts = click.facts
         guard !facts.isRobot else { return }
         var forms: [FingerprintForm?] = []
         for entry in click.fingerprints where !forms.contains(entry.form) { forms.append(entry.form) }
         // By when it was told: a click of days ago that is told now was not observed then.
-        let present = shared.learnt.present(of: scope, at: facts.recordedAt)
-        notes.update(scope, present.epoch) { increments in
+        let present = learnt.present(of: scope, at: facts.recordedAt)
+        pending.update(scope, present.epoch) { increments in
             ModelUpdates.addClick(
                 at: facts.clickedAt,
                 platform: facts.platform,
@@ -40,7 +38,7 @@ struct LoopLearner {
     ///
     /// - Returns: for how many launches it stands: 1 for every match, 0 for a repetition and for one that lost a race,
     ///   and in a flood several, for those that are left out.
-    mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64) -> Int {
+    public mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64) -> Int {
         switch report.ending {
         case .replay: return 0
         case .match(let claim):
@@ -62,7 +60,7 @@ struct LoopLearner {
         let candidate = report.evidence?.candidates.first { $0.click.high == claim.click.id.high }
         guard let candidate else { return }
         let delay = Double(check.at.milliseconds(since: candidate.clickedAt)) / 1000
-        notes.update(scope, shared.learnt.epoch(of: scope, at: check.at)) { increments in
+        pending.update(scope, learnt.present(of: scope, at: check.at).epoch) { increments in
             ModelUpdates.addCertainPair(
                 agreement: candidate.address,
                 delaySeconds: delay,
@@ -79,15 +77,15 @@ struct LoopLearner {
         _ scope: Scope,
         _ now: UInt64
     ) -> Int {
-        let times = shared.learnt.isAtOnce ? 1 : sampling.times(at: now)
+        let times = learnt.isAtOnce ? 1 : sampling.times(at: now)
         guard times > 0 else { return 0 }
         var check = check
         check.details.settle()
         let launch = check.install?.index ?? check.caller.hash.index
-        guard shared.learnt.sightings.withLock({ $0.isNew(launch, at: check.at) }) else { return 0 }
+        guard learnt.sightings.withLock({ $0.isNew(launch, at: check.at) }) else { return 0 }
         let address = check.details.value.address
-        let model = report.model ?? shared.learnt.model(of: scope) ?? .fresh(at: check.at)
-        notes.update(scope, shared.learnt.epoch(of: scope, at: check.at)) { increments in
+        let model = report.model ?? learnt.model(of: scope) ?? .fresh(at: check.at)
+        pending.update(scope, learnt.present(of: scope, at: check.at).epoch) { increments in
             increments.counting(times: times) { increments in
                 ModelUpdates.addLaunch(
                     check.traits,
@@ -100,5 +98,31 @@ struct LoopLearner {
             }
         }
         return times
+    }
+}
+
+/// Which launches are learnt from: all of them up to a thousand a second, then every second, every fourth, and so
+/// on, each for the ones left out.
+///
+/// Learning then costs the same however many there are.
+struct LaunchSampling {
+    /// Launches a second that a loop learns from at most.
+    private static let maximumPerSecond = 1000
+    private static let second: UInt64 = 1_000_000_000
+
+    private var begun: UInt64 = 0
+    private var seen = 0
+    private var every = 1
+
+    /// How many launches this one stands for; 0 for one that is left out.
+    mutating func times(at now: UInt64) -> Int {
+        if now >= begun + Self.second {
+            every = 1
+            while seen / every > Self.maximumPerSecond { every *= 2 }
+            begun = now
+            seen = 0
+        }
+        seen += 1
+        return seen % every == 0 ? every : 0
     }
 }

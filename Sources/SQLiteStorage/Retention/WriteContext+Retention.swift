@@ -3,86 +3,7 @@ internal import SQLite
 internal import Storage
 internal import Threads
 
-/// What retention has done.
-public struct RetentionProgress: Equatable, Sendable {
-    /// Clicks whose window has ended, taken out of what checks look into.
-    public var closed: Int64 = 0
-    /// Clicks deleted with their fingerprints and claims.
-    ///
-    /// Their counts stay.
-    public var deleted: Int64 = 0
-
-    public init(closed: Int64 = 0, deleted: Int64 = 0) {
-        self.closed = closed
-        self.deleted = deleted
-    }
-}
-
-/// Closes clicks that expired and deletes those whose time is over, in slices that hold the writer for a few
-/// milliseconds each.
-struct Retention: Sendable {
-    let shared: SharedState
-    private var pace = RetentionPace()
-
-    init(shared: SharedState) {
-        self.shared = shared
-    }
-
-    /// Clicks of one slice, at most.
-    static let sliceLength = 200
-    /// When a slice that is not done ends all the same: whoever waits for the writer waits for it too.
-    static let sliceNanoseconds: UInt64 = 2_000_000
-    /// How long after its window a click is closed: so much may a clock be set back without a loss.
-    ///
-    /// Checks judge by the clock itself, not by this.
-    static let closingDelay: Int64 = 60_000
-
-    /// Works for about as long, with pauses, each until a moment of the monotonic clock; none is made once one is
-    /// cut short, because the store stops.
-    mutating func runSlices(for nanoseconds: UInt64, pausing: (UInt64) -> Bool) throws(StoreError) {
-        let end = MonotonicTime.now().nanoseconds + nanoseconds
-        var slice = RetentionSlice()
-        repeat {
-            let start = MonotonicTime.now().nanoseconds
-            slice = try runSlice()
-            guard slice.isMore else { break }
-            let worked = MonotonicTime.now().nanoseconds
-            guard pausing(worked + pace.pause(after: worked - start)) else { break }
-        } while MonotonicTime.now().nanoseconds < end
-        pace.noteLag(slice.lag)
-    }
-
-    func runToEnd() throws(StoreError) -> RetentionProgress {
-        var progress = RetentionProgress()
-        var isMore = true
-        while isMore {
-            let slice = try runSlice()
-            progress.closed += slice.closed
-            progress.deleted += slice.deleted
-            isMore = slice.isMore
-        }
-        return progress
-    }
-
-    private func runSlice() throws(StoreError) -> RetentionSlice {
-        guard let now = shared.settledNow() else { return RetentionSlice() }
-        let keptMilliseconds = shared.configuration.retentionSeconds * 1000
-        let step = RetentionStep(
-            closingBefore: now.advanced(byMilliseconds: -Self.closingDelay),
-            deletingBefore: now.advanced(byMilliseconds: -keptMilliseconds),
-            now: now,
-            limit: Self.sliceLength,
-            nanoseconds: Self.sliceNanoseconds,
-            notesSettledClock: !shared.configuration.trustsClock
-        )
-        guard case .retention(let slice) = try shared.queue.perform(.job(.retention(step))) else {
-            throw .mismatch
-        }
-        shared.health.setRetentionLag(slice.isDeleting ? slice.lag / 1000 : 0)
-        return slice
-    }
-}
-
+/// Closes and deletes clicks in bounded steps.
 extension WriteContext {
     /// Ends with the clicks of the step's limit, or with its time.
     func runRetention(_ step: RetentionStep) throws(SQLiteError) -> RetentionSlice {
@@ -107,13 +28,9 @@ extension WriteContext {
         slice.closed = try closeClicks(expiredBefore: closingBefore, limit: limit, until: deadline)
         slice.isMore = closedBefore.moment < closingBefore
         slice.lag = slice.isMore ? closingBefore.milliseconds(since: closedBefore.moment) : 0
-        let scopes = try allScopes()
-        for scope in scopes
+        for scope in try reader.numberedApps().flatMap(\.scopes)
         where try purgeLiveClicks(of: scope, at: step.now, atMost: limit) { slice.isMore = true }
         if try deleteChecks(before: deletingBefore, limit: 4 * limit) { slice.isMore = true }
-        if !slice.isMore {
-            slice.isMore = try thinCounters(of: scopes, at: step.now, until: deadline)
-        }
         return slice
     }
 
@@ -163,11 +80,6 @@ extension WriteContext {
         try removeAddress(click)
         return try close(click, as: .expired, at: click.expiresAt)
     }
-
-    private func allScopes() throws(SQLiteError) -> [Scope] {
-        try connection.statement(RetentionSQL.apps).all { $0.integer(0) }
-            .flatMap { [Scope(app: $0, isTest: false), Scope(app: $0, isTest: true)] }
-    }
 }
 
 enum RetentionSQL {
@@ -176,11 +88,50 @@ enum RetentionSQL {
         WHERE expires_at >= ?1 AND expires_at < ?2 ORDER BY expires_at LIMIT ?3
         """
     static let delete: SQL = "DELETE FROM clicks WHERE id = ?1"
-    static let apps: SQL = "SELECT number FROM apps"
     /// When the last click expired of those that were deleted: of what came later, all is held.
     static let deletedUpTo: SQL = "SELECT value FROM progress WHERE name = 'deleted_up_to'"
     static let saveDeletedUpTo: SQL = """
         INSERT INTO progress VALUES ('deleted_up_to', ?1)
         ON CONFLICT DO UPDATE SET value = max(value, excluded.value)
+        """
+}
+
+/// How far expired clicks have been closed: every click that expires before this moment is closed.
+///
+/// A click that expires earlier still, which a clock that leapt ahead and back again makes, moves it back.
+struct ClosingWatermark {
+    private(set) var moment = Timestamp(milliseconds: .min)
+    private var committed = Timestamp(milliseconds: .min)
+
+    mutating func lower(to other: Timestamp) {
+        moment = min(moment, other)
+    }
+
+    mutating func raise(to other: Timestamp) {
+        moment = max(moment, other)
+    }
+
+    mutating func load(from connection: SQLiteConnection) throws(SQLiteError) {
+        let value = try connection.statement(Self.read).first { $0.integer(0) }
+        committed = Timestamp(milliseconds: value ?? .min)
+        moment = committed
+    }
+
+    func write(to connection: SQLiteConnection) throws(SQLiteError) {
+        guard moment != committed else { return }
+        try connection.statement(Self.save).run(moment.milliseconds)
+    }
+
+    mutating func commit() {
+        committed = moment
+    }
+
+    mutating func rollback() {
+        moment = committed
+    }
+
+    static let read: SQL = "SELECT value FROM progress WHERE name = 'closed_before'"
+    static let save: SQL = """
+        INSERT INTO progress VALUES ('closed_before', ?1) ON CONFLICT DO UPDATE SET value = excluded.value
         """
 }
