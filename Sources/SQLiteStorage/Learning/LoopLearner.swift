@@ -44,7 +44,7 @@ struct LoopLearner {
         switch report.ending {
         case .replay: return 0
         case .match(let claim):
-            if report.hasLostRace { return 1 }
+            if report.basis.hasLostRace { return 1 }
             if claim.method.confidence != nil {
                 learnPair(claim, report, check, scope)
             } else if let key = check.ladder.fingerprints.first {
@@ -52,14 +52,14 @@ struct LoopLearner {
             }
             return 1
         case .noMatch:
-            guard !report.hasLostRace, let key = check.ladder.fingerprints.first else { return 0 }
+            guard !report.basis.hasLostRace, let key = check.ladder.fingerprints.first else { return 0 }
             return learnLaunch(key, report, check, scope, now)
         }
     }
 
     /// A surer way tells which click led to the launch: how addresses and delays go.
     private func learnPair(_ claim: Claim, _ report: CheckReport, _ check: Check, _ scope: Scope) {
-        let candidate = report.evidence?.candidates.first { $0.click.high == claim.click.id.high }
+        let candidate = report.basis.evidence?.candidates.first { $0.click.high == claim.click.id.high }
         guard let candidate else { return }
         let delay = Double(check.at.milliseconds(since: candidate.clickedAt)) / 1000
         notes.update(scope, shared.learnt.epoch(of: scope, at: check.at)) { increments in
@@ -81,17 +81,15 @@ struct LoopLearner {
     ) -> Int {
         let times = shared.learnt.isAtOnce ? 1 : sampling.times(at: now)
         guard times > 0 else { return 0 }
-        var check = check
-        check.details.settle()
-        let launch = check.install?.index ?? check.caller.hash.index
+        let launch = check.installs.first?.index ?? check.caller.index
         guard shared.learnt.sightings.withLock({ $0.isNew(launch, at: check.at) }) else { return 0 }
-        let address = check.details.value.address
-        let model = report.model ?? shared.learnt.model(of: scope) ?? .fresh(at: check.at)
+        let address = check.details.address
+        let model = report.basis.model ?? shared.learnt.model(of: scope) ?? .fresh(at: check.at)
         notes.update(scope, shared.learnt.epoch(of: scope, at: check.at)) { increments in
             increments.counting(times: times) { increments in
                 ModelUpdates.addLaunch(
                     check.traits,
-                    report.evidence ?? CandidateEvidence(candidates: []),
+                    report.basis.evidence ?? CandidateEvidence(candidates: []),
                     fingerprint: key.index,
                     address: address?.present,
                     model: model,
