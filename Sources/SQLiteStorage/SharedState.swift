@@ -52,7 +52,11 @@ final class SharedState: Sendable {
         failures = FailureLog(configuration.log, quiet: configuration.quietNanoseconds)
         queue = WriteQueue(limit: configuration.queueLimit)
         claims = ClaimsUnderWay(queue)
-        ledger = AnswerLedger(now: configuration.monotonicNow)
+        let (updates, queue) = (updates, self.queue)
+        ledger = AnswerLedger(now: configuration.monotonicNow) { click in
+            updates.addFailedDelivery(of: click)
+            queue.requestUpdates()
+        }
         learnt = LearningState(isAtOnce: configuration.learnsAtOnce)
         logCopying = ConditionLock(CheckpointPolicy(hasBackground: configuration.hasBackgroundWork))
         // Nobody comes to do them.

@@ -130,7 +130,7 @@ extension SnapshotReader: EvidenceSource {
 
 extension SnapshotReader: StorageReader {
     func claim(ofInstallOf check: Check) throws(SQLiteError) -> ClaimRecord? {
-        try reader.claim(ofInstallOf: check, in: scope)
+        try reader.claim(ofInstall: check.installs, in: scope, at: check.at)
     }
 
     func click(_ id: ClickID) throws(SQLiteError) -> ClickRecord? {
@@ -142,7 +142,7 @@ extension SnapshotReader: StorageReader {
     }
 
     func answer(of record: ClaimRecord, to check: Check) throws(SQLiteError) -> Claim? {
-        try reader.claim(record, for: check)
+        try reader.claim(record, of: check.app)
     }
 
     func isOpen(_ click: ClickRecord) throws(SQLiteError) -> Bool {

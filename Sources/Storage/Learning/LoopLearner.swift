@@ -42,7 +42,7 @@ public struct LoopLearner {
         switch report.ending {
         case .replay: return 0
         case .match(let claim):
-            if report.hasLostRace { return 1 }
+            if report.basis.hasLostRace { return 1 }
             if claim.method.confidence != nil {
                 learnPair(claim, report, check, scope)
             } else if let key = check.ladder.fingerprints.first {
@@ -50,14 +50,14 @@ public struct LoopLearner {
             }
             return 1
         case .noMatch:
-            guard !report.hasLostRace, let key = check.ladder.fingerprints.first else { return 0 }
+            guard !report.basis.hasLostRace, let key = check.ladder.fingerprints.first else { return 0 }
             return learnLaunch(key, report, check, scope, now)
         }
     }
 
     /// A surer way tells which click led to the launch: how addresses and delays go.
     private func learnPair(_ claim: Claim, _ report: CheckReport, _ check: Check, _ scope: Scope) {
-        let candidate = report.evidence?.candidates.first { $0.click.high == claim.click.id.high }
+        let candidate = report.basis.evidence?.candidates.first { $0.click.high == claim.click.id.high }
         guard let candidate else { return }
         let delay = Double(check.at.milliseconds(since: candidate.clickedAt)) / 1000
         pending.update(scope, learnt.present(of: scope, at: check.at).epoch) { increments in
@@ -79,17 +79,15 @@ public struct LoopLearner {
     ) -> Int {
         let times = learnt.isAtOnce ? 1 : sampling.times(at: now)
         guard times > 0 else { return 0 }
-        var check = check
-        check.details.settle()
-        let launch = check.install?.index ?? check.caller.hash.index
+        let launch = check.installs.first?.index ?? check.caller.index
         guard learnt.sightings.withLock({ $0.isNew(launch, at: check.at) }) else { return 0 }
-        let address = check.details.value.address
-        let model = report.model ?? learnt.model(of: scope) ?? .fresh(at: check.at)
+        let address = check.details.address
+        let model = report.basis.model ?? learnt.model(of: scope) ?? .fresh(at: check.at)
         pending.update(scope, learnt.present(of: scope, at: check.at).epoch) { increments in
             increments.counting(times: times) { increments in
                 ModelUpdates.addLaunch(
                     check.traits,
-                    report.evidence ?? CandidateEvidence(candidates: []),
+                    report.basis.evidence ?? CandidateEvidence(candidates: []),
                     fingerprint: key.index,
                     address: address?.present,
                     model: model,
