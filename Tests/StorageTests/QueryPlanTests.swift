@@ -36,8 +36,9 @@ struct QueryPlanTests {
     }
 }
 
-/// How SQLite is to go about the statements that run for every click or check, or whose cost must not follow what is
-/// stored: what each line of the plan contains, in order. `table(a b>)` is a search by the table's key for a value of `a`
+/// The plans of the statements that run for every click or check, or whose cost must not follow what is stored.
+///
+/// A plan is what each of its lines contains, in order. `table(a b>)` is a search by the table's key for a value of `a`
 /// and above one of `b`, `table INDEX name(a)` one by an index; a plan may go on where `…` ends it.
 private let plans: [(statements: [SQL], plan: String)] = [
     (

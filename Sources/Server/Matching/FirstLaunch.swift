@@ -39,7 +39,7 @@ final class FirstLaunch: LaunchSource, @unchecked Sendable {
     ///   - context: the loop.
     ///   - fingerprint: the one that the request names; nil for none.
     ///   - evidence: everything that it brought; nil for a fingerprint alone.
-    ///   - details: what makes the details, once.
+    ///   - makeDetails: makes the details, once.
     /// - Throws: 401 for a request without the key of an app.
     init(
         _ exchange: Exchange,

@@ -139,7 +139,9 @@ extension LearningState {
     ///   - key: the key that it sums up.
     public func publish(_ summary: KeySummary?, of key: KeySummary.Key) {
         keys.withLock { keys in
-            if keys.summaries.count >= Self.maximumSummaries, keys.summaries[key] == nil { keys.summaries = [:] }
+            if keys.summaries.count >= Self.maximumSummaries, keys.summaries[key] == nil {
+                keys.summaries = [:]
+            }
             keys.summaries[key] = summary
         }
     }

@@ -38,7 +38,9 @@ public struct LoopLearner {
     ///
     /// - Returns: for how many launches it stands: 1 for every match, 0 for a repetition and for one that lost a race,
     ///   and in a flood several, for those that are left out.
-    public mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64) -> Int {
+    public mutating func learn(from report: CheckReport, of check: Check, _ scope: Scope, at now: UInt64)
+        -> Int
+    {
         switch report.ending {
         case .replay: return 0
         case .match(let claim):

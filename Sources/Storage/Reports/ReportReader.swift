@@ -45,6 +45,9 @@ public protocol ReportReader {
     /// - Parameters:
     ///   - id: records before this one; nil for the newest.
     ///   - times: when they were written, as their identifiers say; open ends are nil.
+    ///   - limit: records that are fed, at most.
+    ///   - body: returns whether it needs another one.
+    /// - Throws: if the database cannot be read.
     func checks(
         before id: CheckID?,
         within times: (from: Timestamp?, to: Timestamp?),

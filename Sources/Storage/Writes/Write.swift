@@ -104,6 +104,7 @@ public final class ClaimRequest: Sendable {
     ///   - scope: whose it is.
     ///   - hashes: what the click is found by. The row has one that was asked for too, so that an answer which is lost is
     ///     found where the click's closed rows are; a click that is found by its token alone has none.
+    /// - Returns: the row.
     public func row(of claim: Claim, in scope: Scope, foundBy hashes: [KeyedHash]) -> ClaimRecord {
         let hash = asked.count > 1 ? asked.first(where: hashes.contains) ?? asked.first : asked.first
         return ClaimRecord(claim, scope, hash: hash, install: installs.first, caller: caller)
