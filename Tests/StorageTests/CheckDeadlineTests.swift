@@ -10,14 +10,16 @@ private final class LimitingStore: ClickStore, Sendable {
 
     init(_ click: Click) { self.click = click }
 
-    func begin(_ check: inout Check) { check.deadline = 42 }
+    func setDeadline(of check: inout Check) { check.deadline = 42 }
 
     func view(for check: Check) async throws(StoreError) -> CheckView {
         deadlines.withLock { $0.append(check.deadline) }
-        return CheckView(sure: ClickChoice(click.id, method: .clickID))
+        return CheckView(certainChoice: ClickChoice(click.id, method: .clickID))
     }
 
-    func claim(_ choice: ClickChoice, for check: Check) async throws(StoreError) -> ClaimOutcome {
+    func claim(_ choice: ClickChoice, for check: Check, _ basis: CheckBasis) async throws(StoreError)
+        -> ClaimOutcome
+    {
         let count = deadlines.withLock { deadlines in
             deadlines.append(check.deadline)
             return deadlines.count
@@ -26,10 +28,14 @@ private final class LimitingStore: ClickStore, Sendable {
     }
 
     func record(_ click: NewClick) async throws(StoreError) -> RecordOutcome { .recorded(self.click) }
-    func answering(_ click: ClickID) {}
-    func delivered(_ click: ClickID) {}
-    func deliveryFailed(of click: ClickID) {}
-    func note(_ report: CheckReport, of check: Check) {}
+    func receipt(for claim: Claim) -> any Receipt { UnwatchedReceipt() }
+    func recordOutcome(_ report: CheckReport, of check: Check) {}
+
+    private struct UnwatchedReceipt: Receipt {
+        func willRespond() {}
+        func delivered() {}
+        func failed() {}
+    }
 }
 
 @Suite("The time limit of a check")

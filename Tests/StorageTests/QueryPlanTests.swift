@@ -1,5 +1,6 @@
 import Foundation
 import SQLite
+import Storage
 import Testing
 
 @testable import SQLiteStorage
@@ -114,7 +115,7 @@ private let plans: [(statements: [SQL], plan: String)] = [
         "CO-ROUTINE newest | clicks(rowid<) | SCAN newest | claims(rowid) LEFT-JOIN"
     ),
     (
-        [SQLiteReader.indexedClicks],
+        [SQLiteReader.rowsForCollisions],
         "SEARCH click_index USING PRIMARY KEY (scope=? AND (hash,state,since,click)>(?,?,?,?))"
     ),
     ([SQLiteReader.checkRecords], "checks(rowid>) | clicks(rowid) LEFT-JOIN"),

@@ -29,7 +29,7 @@ extension SQLiteReader {
         atMost limit: Int,
         _ body: (IndexedClick) -> Void
     ) throws(SQLiteError) {
-        try connection.statement(Self.indexedClicks)
+        try connection.statement(Self.rowsForCollisions)
             .forEach(scope.number, place.hash, place.state, place.since, place.click, limit) { row in
                 let place = IndexedClick.Place(
                     hash: row.integer(0),
@@ -68,7 +68,7 @@ extension SQLiteReader {
         }
     }
 
-    static let indexedClicks: SQL = """
+    static let rowsForCollisions: SQL = """
         SELECT hash, state, since, click, clicked_at, closed_as, platform_form, weight, visitor
         FROM click_index
         WHERE scope = ?1 AND (hash, state, since, click) > (?2, ?3, ?4, ?5)

@@ -120,7 +120,7 @@ struct FirstLaunchMatchingTests {
         #expect(report.basis.hasLostRace && report.basis.verdict == nil && report.basis.evidence == nil)
         let first = ScriptedClickStore(view(newer, older), claims: [.claimed(claim(of: newer))])
         #expect(try await outcome(first) == .match(claim(of: newer)))
-        #expect(first.reports.last?.hasLostRace == false && first.reports.last?.verdict != nil)
+        #expect(first.reports.last?.basis.hasLostRace == false && first.reports.last?.basis.verdict != nil)
     }
 
     @Test("stands in line for the only click while another check is claiming it, and reads again after that")
