@@ -4,7 +4,6 @@ import JSON
 import Server
 import Testing
 
-private let hex = String(repeating: "ab", count: 32)
 private let id = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
 private let plainNoMatch = #"{"status":"no_match","matched":false}"#
 

@@ -5,8 +5,6 @@ import JSON
 import Server
 import Testing
 
-private let hex = String(repeating: "ab", count: 32)
-
 @Suite("Query parameters of the admin API")
 struct AdminQueryTests {
     @Test(
@@ -205,10 +203,7 @@ struct ChecksTests {
 
     @Test(
         "return 404 for unknown ids, and 400 for other texts",
-        arguments: [
-            ("chk_00000000000000000000000000", 404), ("nobody", 404),
-            (String(repeating: "ab", count: 32), 400),
-        ]
+        arguments: [("chk_00000000000000000000000000", 404), ("nobody", 404), (hex, 400)]
     )
     func unknown(id: String, status: Int) async throws {
         let answer = await explain(service, id)

@@ -4,8 +4,6 @@ import JSON
 import Server
 import Testing
 
-private let hex = String(repeating: "ab", count: 32)
-
 @Suite("A click of a link")
 struct ClickOfLinkTests {
     private let service: TestService

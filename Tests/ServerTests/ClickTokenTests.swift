@@ -4,7 +4,6 @@ import JSON
 import Server
 import Testing
 
-private let hex = String(repeating: "ab", count: 32)
 private let plainNoMatch = #"{"status":"no_match","matched":false}"#
 
 private func click(_ link: String = "item", fingerprint: String = hex) -> String {

@@ -6,8 +6,6 @@ import Testing
 
 @Suite("A visitor who does not want to be tracked")
 struct ConsentTests {
-    private let hex = String(repeating: "ab", count: 32)
-
     @Test("is counted and no more: no fingerprint, address, token or match", arguments: [true, false])
     func counted(bySignal: Bool) async throws {
         let service = try await TestService(LinkScenario.shop)

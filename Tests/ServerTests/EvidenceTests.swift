@@ -3,7 +3,6 @@ import HTTPServer
 import Server
 import Testing
 
-private let hex = String(repeating: "ab", count: 32)
 private let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
 private let link = #""deeplink_url":"myapp://promo/item""#
 private let page =

@@ -4,8 +4,6 @@ import JSON
 import Server
 import Testing
 
-private let hex = String(repeating: "ab", count: 32)
-
 @Suite("Finding the deferred deep link of a first launch")
 struct FindDeferredDeepLinkTests {
     private let service: TestService
@@ -71,8 +69,8 @@ struct FindDeferredDeepLinkTests {
     func clientHints() async throws {
         await Step(
             "click",
-            .post,
             "/v1/deferred-deeplink/click",
+            .post,
             fields: [
                 "Content-Type": "application/json",
                 "User-Agent": "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) "
@@ -173,8 +171,8 @@ struct FindDeferredDeepLinkTests {
     func head() async throws {
         await Step(
             "HEAD",
-            .head,
             "/v1/deferred-deeplink",
+            .head,
             query: "fingerprint=\(hex)",
             fields: service.bearer(.app),
             status: 405,
@@ -233,8 +231,8 @@ struct FindDeferredDeepLinkTests {
             ),
             Step(
                 "ads",
-                .post,
                 "/v1/apple-ads/attribution",
+                .post,
                 body: "token",
                 status: 200,
                 holds: [#"{"status":"unsupported"}"#]

@@ -7,7 +7,6 @@ import SQLiteStorage
 import Server
 import Testing
 
-private let hex = String(repeating: "ab", count: 32)
 private let peer = PeerAddress(ipv4: 0xCB00_7109, port: 1)
 
 private func click(_ link: String = "item", _ members: String = "") -> String {

@@ -271,7 +271,7 @@ struct LandingPageTests {
         settings.links.hosts = []
         let service = try await TestService(settings)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
-        let body = #"{"link":"a","fingerprint":"\#(String(repeating: "ab", count: 32))"}"#
+        let body = #"{"link":"a","fingerprint":"\#(hex)"}"#
         let host = ["Host": "127.0.0.1:8080"]
         let own = host.merging(["Origin": "http://127.0.0.1:8080"]) { $1 }
         let other = host.merging(["Origin": "http://127.0.0.2:8080"]) { $1 }

@@ -74,9 +74,7 @@ struct HandoffQRCodeTests {
     func code() async throws {
         let service = try await TestService(LinkScenario.shop)
         try await service.makeLink(#"{"slug":"a","destination":"myapp://x"}"#)
-        let click = await service.click(
-            #"{"link":"a","fingerprint":"\#(String(repeating: "ab", count: 32))"}"#
-        )
+        let click = await service.click(#"{"link":"a","fingerprint":"\#(hex)"}"#)
         let token = try #require(click.member("token"))
         let answer = await service.open(
             "a",

@@ -4,8 +4,6 @@ import JSON
 import Server
 import Testing
 
-private let hex = String(repeating: "ab", count: 32)
-
 @Suite("A long Dynamic Link of Firebase on a link host")
 struct LongLinkTests {
     private let service: TestService

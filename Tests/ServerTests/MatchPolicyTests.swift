@@ -4,7 +4,6 @@ import JSON
 import Server
 import Testing
 
-private let hex = String(repeating: "ab", count: 32)
 private let click =
     #"{"fingerprint":"\#(hex)","deeplink_url":"myapp://gift/for-anna?pin=1","campaign_key":"SUMMER25","#
     + #""jid":"j_annas","referer":"https://instagram.com/","metadata":{"name":"Anna"}}"#

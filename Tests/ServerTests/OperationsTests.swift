@@ -5,8 +5,6 @@ import Server
 import Testing
 import Threads
 
-private let hex = String(repeating: "ab", count: 32)
-
 @Suite("Statistics")
 struct ShowStatisticsTests {
     private let service: TestService
@@ -56,9 +54,7 @@ struct ShowStatisticsTests {
 
     @Test("mean the time between two moments, whichever comes first in the query")
     func eitherEnd() async throws {
-        await service.click(
-            #"{"fingerprint":"\#(String(repeating: "ab", count: 32))","deeplink_url":"myapp://x"}"#
-        )
+        await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://x"}"#)
         let (before, after) = ("2026-09-01", "2026-10-31")
         for query in ["from=\(before)&to=\(after)", "from=\(after)&to=\(before)"] {
             let answer = await service.send(

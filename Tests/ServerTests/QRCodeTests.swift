@@ -6,8 +6,6 @@ import Server
 import Testing
 import Threads
 
-private let hex = String(repeating: "ab", count: 32)
-
 /// Pictures are compared with the domain's, which outside programs read in tests of their own.
 @Suite("A link's QR code over HTTP")
 struct QRCodeTests {

@@ -5,7 +5,6 @@ import Server
 import Testing
 
 private let path = "/v1/deferred-deeplink/click"
-private let hex = String(repeating: "ab", count: 32)
 
 private func click(_ members: String, fingerprint: String? = hex) -> String {
     let own = fingerprint.map { #""fingerprint":"\#($0)","# } ?? ""
@@ -48,8 +47,8 @@ struct RecordClickTests {
     func accepts(body: String) async throws {
         await Step(
             body,
-            .post,
             path,
+            .post,
             fields: ["Content-Type": "application/json"],
             body: body,
             status: 201,
@@ -138,8 +137,8 @@ struct RecordClickTests {
     func refuses(body: String, code: String, field: String) async throws {
         await Step(
             String(body.prefix(120)),
-            .post,
             path,
+            .post,
             fields: ["Content-Type": "application/json"],
             body: body,
             status: 400,
@@ -185,7 +184,7 @@ struct RecordClickTests {
     )
     func mediaTypes(type: String, status: Int) async throws {
         let fields = type.isEmpty ? [:] : ["Content-Type": type]
-        await Step(type, .post, path, fields: fields, body: click(link), status: status).play(on: service)
+        await Step(type, path, .post, fields: fields, body: click(link), status: status).play(on: service)
     }
 
     @Test(
@@ -210,8 +209,8 @@ struct RecordClickTests {
     func contentCodings(coding: String, status: Int) async throws {
         await Step(
             coding,
-            .post,
             path,
+            .post,
             fields: ["Content-Type": "application/json", "Content-Encoding": coding],
             body: click(link),
             status: status,
@@ -237,8 +236,8 @@ struct RecordClickTests {
     func notJSON(body: String) async throws {
         await Step(
             body,
-            .post,
             path,
+            .post,
             fields: ["Content-Type": "application/json"],
             body: body,
             status: 400,
@@ -255,8 +254,8 @@ struct RecordClickTests {
             let fields = ["Content-Type": "application/json"]
             await Step(
                 prefix,
-                .post,
                 prefix + "/click",
+                .post,
                 fields: fields,
                 body: click(link, fingerprint: own),
                 status: 201

@@ -31,8 +31,8 @@ struct ResolveTests {
         await service.click(page)
         await Step(
             prefix,
-            .post,
             prefix + "/resolve",
+            .post,
             fields: service.bearer(.app).merging(["Content-Type": "application/json"]) { $1 },
             body: launch(),
             status: 200,
@@ -57,7 +57,6 @@ struct ResolveTests {
     @Test("finds a click by a fingerprint of the client's own, sent with its signals or alone")
     func ownFingerprint() async throws {
         let service = try await TestService(replayGrace: 0)
-        let hex = String(repeating: "ab", count: 32)
         for body in [launch(phone, #","fingerprint":"\#(hex)""#), #"{"fingerprint":"\#(hex)"}"#] {
             await service.click(#"{"fingerprint":"\#(hex)","deeplink_url":"myapp://promo/item"}"#)
             #expect(await service.resolve(body).member("status") == "match")
@@ -128,8 +127,8 @@ struct ResolveTests {
         for (name, fields, body, status, code) in steps {
             await Step(
                 name,
-                .post,
                 "/v1/deferred-deeplink/resolve",
+                .post,
                 fields: fields,
                 body: body,
                 status: status,

@@ -5,8 +5,6 @@ import Server
 import Testing
 import Threads
 
-private let hex = String(repeating: "ab", count: 32)
-
 @Suite("Routing")
 struct RoutingTests {
     @Test(
@@ -17,8 +15,8 @@ struct RoutingTests {
             Step("encoded", "/v1/deferred%2Ddeeplink", status: 404),
             Step(
                 "POST on the check",
-                .post,
                 "/v1/deferred-deeplink",
+                .post,
                 status: 405,
                 holds: ["METHOD_NOT_ALLOWED", "Allow: GET, OPTIONS"]
             ),
@@ -28,26 +26,26 @@ struct RoutingTests {
                 status: 405,
                 holds: ["Allow: POST, OPTIONS"]
             ),
-            Step("DELETE", .delete, "/healthz", status: 405, holds: ["Allow: GET, HEAD, OPTIONS"]),
-            Step("HEAD", .head, "/healthz", status: 200),
-            Step("OPTIONS", .options, "/healthz", status: 204, holds: ["Allow: GET, HEAD, OPTIONS"]),
-            Step("OPTIONS unknown", .options, "/nothing", status: 404),
-            Step("OPTIONS *", .options, "*", status: 204, holds: ["Allow: "]),
+            Step("DELETE", "/healthz", .delete, status: 405, holds: ["Allow: GET, HEAD, OPTIONS"]),
+            Step("HEAD", "/healthz", .head, status: 200),
+            Step("OPTIONS", "/healthz", .options, status: 204, holds: ["Allow: GET, HEAD, OPTIONS"]),
+            Step("OPTIONS unknown", "/nothing", .options, status: 404),
+            Step("OPTIONS *", "*", .options, status: 204, holds: ["Allow: "]),
             Step(
                 "POST where one part and several stand before a word",
-                .post,
                 "/a/b/qr.svg",
+                .post,
                 status: 405,
                 holds: ["Allow: GET, HEAD, OPTIONS"]
             ),
             Step(
                 "one part goes before several",
-                .patch,
                 "/admin/api/links/qr.svg",
+                .patch,
                 status: 401,
                 lacks: ["Allow: "]
             ),
-            Step("no part before the word", .post, "//qr.svg", status: 404),
+            Step("no part before the word", "//qr.svg", .post, status: 404),
         ]
     )
     func paths(step: Step) async throws {
@@ -124,8 +122,8 @@ struct CrossOriginTests {
         for path in prefixes + prefixes.map({ $0 + "/click" }) {
             await Step(
                 path,
-                .options,
                 path,
+                .options,
                 fields: ["Origin": "https://shop.example", "Access-Control-Request-Method": "POST"],
                 status: 204,
                 holds: [

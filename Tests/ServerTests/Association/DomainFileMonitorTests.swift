@@ -93,22 +93,16 @@ struct DomainFileMonitorTests {
             pages["/google?site=https://localhost"] = DomainFileMonitorTests.googleCopy
         }
 
-        func poll(_ lines: Lines, at seconds: Int64) throws {
+        func poll(_ lines: LoggedBytes, at seconds: Int64) throws {
             let log = try Log(format: .text, clock: .fixed(Timestamp(milliseconds: 0))) { lines.append($0) }
             watch.pollAll(directory, by: outgoing, at: Timestamp(milliseconds: seconds * 1000), log)
             log.flush()
         }
     }
 
-    private final class Lines: Sendable {
-        private let bytes = Mutex<[UInt8]>([])
-        func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }
-        var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
-    }
-
     @Test("finds four current copies, and logs nothing")
     func current() throws {
-        let (site, lines) = (try Site(), Lines())
+        let (site, lines) = (try Site(), LoggedBytes())
         try site.poll(lines, at: 1)
         #expect(site.watch.all.map(\.holder) == [.apple, .live, .google, .live])
         #expect(site.watch.all.map(\.state) == Array(repeating: .current, count: 4))
@@ -117,7 +111,7 @@ struct DomainFileMonitorTests {
 
     @Test("logs once how a copy differs, since when, and when that has ended")
     func differs() throws {
-        let (site, lines) = (try Site(), Lines())
+        let (site, lines) = (try Site(), LoggedBytes())
         try site.poll(lines, at: 1)
         site.pages["/apple/localhost"] = Self.apple.replacing("example.shop", with: "example.old")
         site.pages["/google?site=https://localhost"] = "{}"
@@ -152,7 +146,7 @@ struct DomainFileMonitorTests {
 
     @Test("logs what it could not read, and continues with the rest")
     func unread() throws {
-        let (site, lines) = (try Site(), Lines())
+        let (site, lines) = (try Site(), LoggedBytes())
         site.pages["/apple/localhost"] = nil
         site.pages["/google?site=https://localhost"] = "no JSON"
         try site.poll(lines, at: 1)
@@ -168,7 +162,7 @@ struct DomainFileMonitorTests {
 
     @Test("forgets hosts that no app lists any more, and stops on request")
     func forgets() throws {
-        let (site, lines) = (try Site(), Lines())
+        let (site, lines) = (try Site(), LoggedBytes())
         let log = try Log(format: .text, clock: .fixed(Timestamp(milliseconds: 0))) { lines.append($0) }
         site.watch.pollAll(
             site.directory,
@@ -186,7 +180,7 @@ struct DomainFileMonitorTests {
 
     @Test("is part of the statistics and the metrics, and left out where it is switched off")
     func isTold() async throws {
-        let (site, lines) = (try Site(), Lines())
+        let (site, lines) = (try Site(), LoggedBytes())
         site.pages["/google?site=https://localhost"] = "{}"
         site.pages[DomainFile.google.path] = nil
         try site.poll(lines, at: 1)

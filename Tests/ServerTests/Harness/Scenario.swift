@@ -19,8 +19,8 @@ struct Step: Sendable, CustomTestStringConvertible {
 
     init(
         _ name: String,
-        _ method: HTTPServer.Method = .get,
         _ path: String,
+        _ method: HTTPServer.Method = .get,
         query: String? = nil,
         fields: [String: String] = [:],
         body: String = "",

@@ -9,6 +9,9 @@ import Support
 import Synchronization
 import Threads
 
+/// A fingerprint, where any will do.
+let hex = String(repeating: "ab", count: 32)
+
 /// The whole service on a real database, called without a socket, at a time that the test sets.
 final class TestService: Sendable {
     let service: Service
