@@ -36,7 +36,6 @@ extension TestService {
 
     /// Makes a link and gives its id.
     @discardableResult
-    @discardableResult
     func makeLink(_ body: String) async throws -> String {
         let answer = await admin(.post, "/links", body)
         #expect(answer.status == 201, "\(answer.text)")

@@ -6,6 +6,7 @@ import Testing
 private let token = "AQACAZkAAAAAAAGImaq7zN3u_2VVQoBE-p9yg4OqoBNX"
 private let click = "clk_0000000000000g000000000001"
 private let id = "6D92078A-8246-4BA4-AE5B-76104861E7DC"
+
 private func read(
     _ body: String,
     type: String = "application/json",

@@ -6,6 +6,7 @@ import Storage
 
 private let agent =
     "Mozilla/5.0 (iPhone; CPU iPhone OS 17_2 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.2 Mobile/15E148 Safari/604.1"
+
 private func serverKey() throws -> ServerKey {
     try #require(ServerKey(bytes: [UInt8](repeating: 7, count: ServerKey.byteCount)))
 }
