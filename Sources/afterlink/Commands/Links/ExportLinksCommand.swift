@@ -36,14 +36,14 @@ enum ExportLinksCommand {
         var query = LinkQuery(isArchived: nil, limit: LinkQuery.limits.upperBound)
         query.app = try AppChoice.named(arguments, in: directory)?.id
         let output = try ExportOutput(arguments.value("output"))
-        try output.write(format == "csv" ? CSVText.line(LinkColumns.header) : "{\"links\":[")
+        try output.write(format == "csv" ? CSVText.line(LinkColumns.all.map(\.name)) : "{\"links\":[")
         var isFirst = true
         repeat {
             let page = try await database.links.links(query)
             for listing in page.links {
                 let app = directory.app(listing.link.app)
                 if format == "csv" {
-                    try output.write(CSVText.line(LinkColumns.cells(listing, of: app)))
+                    try output.write(CSVText.line(LinkColumns.all.map { $0.cell(listing, app) }))
                 } else {
                     var json = JSONWriter()
                     LinkBody(listing, of: app, at: WallClock.system.now()).write(to: &json)
@@ -77,24 +77,46 @@ private struct ExportOutput {
     }
 }
 
-/// A link as a line of comma-separated values, and the way back.
+/// The columns of a table of links, for exports and imports alike.
 enum LinkColumns {
-    /// The columns in addition to a link's fields; of these, an import reads the slug, the app and the time of archiving.
-    static let before = ["id", "app", "slug", "url"]
-    static let after = ["clicks", "robots", "matches", "created_at", "updated_at", "archived_at"]
+    /// One column: its name, what an export writes, and what an import makes of it.
+    struct Column: Sendable {
+        let name: String
+        let cell: @Sendable (_ listing: LinkListing, _ app: App?) -> String
+        /// Nil for what an import ignores.
+        var read: (@Sendable (_ cell: String, _ entry: inout LinkFile.Entry) -> Void)?
+    }
 
-    static let header = before + LinkField.allCases.map(\.rawValue) + after
+    static let all: [Column] = identity + LinkField.allCases.map(column) + history
 
-    static func cells(_ listing: LinkListing, of app: App?) -> [String] {
-        let link = listing.link
-        let fields = link.settings.fields
-        return [link.id.text, link.app.text, link.slug.text, app.flatMap(link.url(of:)) ?? ""]
-            + LinkField.allCases.map { fields[$0].joined(separator: $0.separator) }
-            + [
-                String(listing.clicks), String(listing.robots), String(listing.matches),
-                link.createdAt.iso8601,
-                link.updatedAt.iso8601, link.archivedAt?.iso8601 ?? "",
-            ]
+    static func named(_ name: String) -> Column? { all.first { $0.name == name } }
+
+    private static let identity: [Column] = [
+        Column(name: "id") { listing, _ in listing.link.id.text },
+        Column(name: "app", cell: { listing, _ in listing.link.app.text }, read: { $1.app = $0 }),
+        Column(name: "slug", cell: { listing, _ in listing.link.slug.text }, read: { $1.slug = $0 }),
+        Column(name: "url") { listing, app in app.flatMap(listing.link.url(of:)) ?? "" },
+    ]
+
+    private static let history: [Column] = [
+        Column(name: "clicks") { listing, _ in String(listing.clicks) },
+        Column(name: "robots") { listing, _ in String(listing.robots) },
+        Column(name: "matches") { listing, _ in String(listing.matches) },
+        Column(name: "created_at") { listing, _ in listing.link.createdAt.iso8601 },
+        Column(name: "updated_at") { listing, _ in listing.link.updatedAt.iso8601 },
+        Column(
+            name: "archived_at",
+            cell: { listing, _ in listing.link.archivedAt?.iso8601 ?? "" },
+            read: { $1.archivedAt = $0 }
+        ),
+    ]
+
+    private static func column(_ field: LinkField) -> Column {
+        Column(
+            name: field.rawValue,
+            cell: { listing, _ in listing.link.settings.fields[field].joined(separator: field.separator) },
+            read: { $1.fields[field] = texts($0, of: field) }
+        )
     }
 
     /// The texts of a cell.

@@ -70,12 +70,11 @@ struct LinkFile {
                 return entry
             }
             (entry.fields, entry.problems) = LinkDraft.fields(object)
-            for (name, place) in [
-                ("slug", \Entry.slug), ("app", \Entry.app), ("archived_at", \Entry.archivedAt),
-            ] {
+            for name in ["slug", "app", "archived_at"] {
                 guard let member = object[name], !member.isNull else { continue }
-                entry[keyPath: place] = member.string
-                if member.string == nil {
+                if let text = member.string {
+                    LinkColumns.named(name)?.read?(text, &entry)
+                } else {
                     entry.problems.append(FieldProblem(name, "\(name) must be a text."))
                 }
             }
@@ -174,37 +173,30 @@ enum ImportedText {
 
 /// The table that an export writes, and tables of people's own with the same columns.
 struct AfterlinkTable: ImportedTable {
-    private let names: [String]
+    private let columns: [LinkColumns.Column]
 
     init(_ header: CSVReader.Record) throws(CSVReader.Failure) {
-        names = header.cells.map { $0.lowercased() }
-        let known = LinkColumns.header
-        if let unknown = names.first(where: { !known.contains($0) }) {
-            throw CSVReader.Failure(line: header.line, message: Self.message(unknown, known))
+        let names = header.cells.map { $0.lowercased() }
+        columns = names.compactMap(LinkColumns.named)
+        if let unknown = names.first(where: { LinkColumns.named($0) == nil }) {
+            throw CSVReader.Failure(line: header.line, message: Self.message(unknown))
         }
         if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
             throw CSVReader.Failure(line: header.line, message: "the column \"\(twice)\" is there twice")
         }
     }
 
-    private static func message(_ unknown: String, _ known: [String]) -> String {
-        if FirebaseTable.shortLinkNames.contains(unknown) {
-            return
-                "there is no column \"\(unknown)\"; for an export of Firebase's Dynamic Links give --from firebase"
-        }
-        return "there is no column \"\(unknown)\"; the columns are " + known.joined(separator: ", ")
+    private static func message(_ unknown: String) -> String {
+        let advice =
+            FirebaseTable.shortLinkNames.contains(unknown)
+            ? "for an export of Firebase's Dynamic Links give --from firebase"
+            : "the columns are " + LinkColumns.all.map(\.name).joined(separator: ", ")
+        return "there is no column \"\(unknown)\"; \(advice)"
     }
 
     func read(_ cells: [String], into entry: inout LinkFile.Entry) {
-        for (name, cell) in zip(names, cells.map(CSVText.unescaped)) where !cell.isEmpty {
-            switch name {
-            case "slug": entry.slug = cell
-            case "app": entry.app = cell
-            case "archived_at": entry.archivedAt = cell
-            default:
-                guard let field = LinkField(rawValue: name) else { continue }
-                entry.fields[field] = LinkColumns.texts(cell, of: field)
-            }
+        for (column, cell) in zip(columns, cells.map(CSVText.unescaped)) where !cell.isEmpty {
+            column.read?(cell, &entry)
         }
     }
 }
