@@ -43,7 +43,8 @@ protocol Database: Sendable {
     ///   - mayReplace: whether a file of that name is replaced.
     ///   - isInterrupted: called now and then; true ends the copy.
     ///   - check: throws if the database must not be copied.
-    /// - Returns: the copy, whole and on disk, without its name; if it throws, the copy is deleted.
+    /// - Returns: the copy, whole and on disk, without its name.
+    /// - Throws: an error that says what to do; then the copy is deleted.
     func backUp(
         to path: String,
         mayReplace: Bool,
@@ -59,7 +60,8 @@ protocol Database: Sendable {
     ///   - mayReplace: whether an existing database is moved aside.
     ///   - isInterrupted: called now and then; true ends the copy.
     ///   - check: throws if the backup must not be restored.
-    /// - Returns: the copy, whole and on disk, without its name; if it throws, nothing has changed.
+    /// - Returns: the copy, whole and on disk, without its name.
+    /// - Throws: an error that says what to do; then nothing has changed.
     func restore(
         _ backup: String,
         movingAside suffix: String,

@@ -16,12 +16,13 @@ struct SecretFile {
         return (text, try file.isOpenToOthers())
     }
 
-    /// Returns the content of a file of keys.
+    /// Reads a file of keys.
     ///
     /// - Parameters:
     ///   - name: what the file holds, for messages.
     ///   - pronoun: "its", or "their" for several keys.
     ///   - outOfReach: explains why the file cannot be read.
+    /// - Returns: the content.
     /// - Throws: also if other users may read or change the file.
     func secret(
         _ name: String,

@@ -37,7 +37,8 @@ struct KeyCopy {
     ///
     /// - Parameters:
     ///   - backup: the backup's path.
-    ///   - publish: gives the backup its name; if it throws, the previous files are restored.
+    ///   - publish: gives the backup its name.
+    /// - Throws: what prevents that; then the previous files are restored.
     func accompany(_ backup: String, _ publish: () throws -> Void) throws {
         let paths = [backup + Self.serverSuffix, backup + Self.addressSuffix]
         let former = paths.map(Self.text)
@@ -62,6 +63,7 @@ struct KeyCopy {
     ///   - configuration: names the database.
     ///   - aside: the path that a previous database has now.
     ///   - hasReplaced: whether there was one.
+    /// - Throws: if a key file cannot be written or renamed.
     func restore(to configuration: Configuration, aside: String, hasReplaced: Bool) throws {
         try putServer(at: configuration.serverKeyPath, aside: aside + Self.serverSuffix, hasReplaced)
         // Without those of the backup, the addresses of its live clicks are compared with none.
